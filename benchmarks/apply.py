@@ -1,7 +1,7 @@
 """Measures applying: first, with nothing to do, with one line changed; beside an empty play and a role of others.
 With `hosts` also discover and drift, whose commands all run on this machine; those of a cluster run on its nodes.
 
-    benchmarks/apply.py nodes 4 8 16 [--role FOLDER]   containers, as `clustergen lab` makes them; takes root and podman
+    benchmarks/apply.py nodes 4 8 16 [--role DIRECTORY]   containers, as of `clustergen lab`; needs root and podman
     benchmarks/apply.py hosts 200 1000                 hosts that are all this machine, without ssh, in check mode
     benchmarks/apply.py control 1000                   hosts that only pretend: the work of the control host
     benchmarks/apply.py load 1000 10000                inventory and playbook are read, no host is contacted
@@ -209,7 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("nodes", "hosts", "control", "load"))
     parser.add_argument("counts", type=int, nargs="+")
-    parser.add_argument("--role", type=Path, help="folder of a role to be measured on the same nodes")
+    parser.add_argument("--role", type=Path, help="directory of a role to be measured on the same nodes")
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     if given.what == "nodes":

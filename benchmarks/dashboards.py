@@ -131,8 +131,8 @@ json.dump(result, open("/run/clustergen/times.json", "w"))
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "manifest.yaml"
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "manifest.yaml"
         manifest = large(NODES, 1).replace("node_types:\n", f"{REST}node_types:\n", 1)
         manifest = manifest.replace(
             "type: h0, address:", 'type: h0, addresses: {bmc: "172.16.[1-4].[0-255]"}, address:'
@@ -145,7 +145,7 @@ def main() -> None:
         tree, _ = compiler.render(compiled, path)
         assert tree is not None
         files = {file.target: file.content.decode() for file in tree if file.target}
-        box = Path(folder) / "etc"
+        box = Path(directory) / "etc"
         box.mkdir()
         for target in ("default/prometheus-node-exporter", "slurm/prolog.d/40-job-map"):
             (box / target).parent.mkdir(parents=True, exist_ok=True)

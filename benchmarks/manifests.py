@@ -59,7 +59,7 @@ def weighed(manifest: str, each: int) -> str:
     return f"{head}{entries}\n{rest.partition(chr(10))[2]}"
 
 
-def record(folder: Path, nodes: int) -> None:
+def record(directory: Path, nodes: int) -> None:
     """What discover and drift read of so many nodes of `large`, equal but for their addresses."""
     gpus = "".join(f"{i}, NVIDIA H100 80GB HBM3, 00000000:{16 * i + 27:02X}:00.0, 570.86.15\n" for i in range(8))
     ports = "".join(
@@ -77,7 +77,7 @@ def record(folder: Path, nodes: int) -> None:
         "tree.json": "{}",
     }
     for number in range(nodes):
-        place = folder / f"gpu{number + 1:05d}"
+        place = directory / f"gpu{number + 1:05d}"
         place.mkdir(parents=True)
         entry = {"family": "inet", "local": f"10.{number // 256}.1.{number % 256}", "scope": "global"}
         interfaces = json.dumps([{"ifname": "eno1", "addr_info": [entry]}])

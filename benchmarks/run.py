@@ -30,8 +30,10 @@ for path, content in pickle.loads(Path(sys.argv[1]).read_bytes()).items():
 """
 
 
-def rendered_bytes(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def rendered_bytes(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes() for path in directory.rglob("*") if path.is_file()
+    }
 
 
 def bench_floor(work: Path, runs: int) -> list[str]:
@@ -67,11 +69,11 @@ def bench_scale(work: Path, runs: int) -> list[str]:
     sizes = {"1,024 nodes": (1024, 1), "10,240 nodes": (10240, 1), "10,240 nodes of 10 types": (10240, 10)}
     commands: dict[str, tuple[list[str], Callable[[], None] | None]] = {}
     for name, (nodes, types) in sizes.items():
-        folder = work / name.replace(",", "").replace(" ", "-")
-        folder.mkdir()
-        path = folder / "manifest.yaml"
+        directory = work / name.replace(",", "").replace(" ", "-")
+        directory.mkdir()
+        path = directory / "manifest.yaml"
         path.write_text(manifests.large(nodes, types), encoding="utf-8")
-        out = folder / "rendered"
+        out = directory / "rendered"
         commands[f"validate, {name}"] = ([*CLUSTERGEN, "validate", str(path)], None)
         commands[f"render, {name}"] = (
             [*CLUSTERGEN, "render", str(path)],
@@ -233,12 +235,12 @@ def main() -> None:
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     rows: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         for name in options.only or BENCHES:
-            place = Path(folder) / name
+            place = Path(directory) / name
             place.mkdir()
             rows += BENCHES[name](place, options.runs)
-        counts = instructions_table(Path(folder)) if options.instructions else []
+        counts = instructions_table(Path(directory)) if options.instructions else []
     page = "\n".join(
         [
             "# Benchmarks",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from timing import CLUSTERGEN, LIMIT_S, ROOT, in_turns, row
 
-from clustergen.verify.slurm_roots import parsers_folder
+from clustergen.verify.slurm_roots import parsers_directory
 
 MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
 TREE = MANIFEST.parent / "rendered"
@@ -42,7 +42,7 @@ def commands(work: Path) -> dict[str, list[str]]:
 def bench_verbs(work: Path, runs: int) -> list[str]:
     """Ratios of CPU seconds; those of `verify` include the programs that read the tree."""
     every = commands(work)
-    if parsers_folder().is_dir():
+    if parsers_directory().is_dir():
         every["verify"] = [*CLUSTERGEN, "verify", str(TREE)]
     timings = in_turns({name: (command, None) for name, command in every.items()}, runs)
     floor = timings["validate"].cpu

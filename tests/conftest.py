@@ -72,7 +72,7 @@ def require_slurm(release: str) -> SlurmInstall:
     """A real Slurm of this release."""
     install = slurm_roots.for_release(release)
     if install is None:
-        pytest.fail(f"no Slurm {release} in {slurm_roots.parsers_folder()}: clustergen setup parsers", pytrace=False)
+        pytest.fail(f"no Slurm {release} in {slurm_roots.parsers_directory()}: clustergen setup parsers", pytrace=False)
     return install
 
 
@@ -93,8 +93,8 @@ class LabScheduling(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = str(nodeid).partition("::")[0]
-        folder = file.rpartition("/")[0]
-        return folder if "nodes" in folder.split("/") else file
+        directory = file.rpartition("/")[0]
+        return directory if "nodes" in directory.split("/") else file
 
 
 @pytest.hookimpl(optionalhook=True)

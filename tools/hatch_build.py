@@ -1,4 +1,4 @@
-"""Wheel build hook: carries the checkout's data folders inside the package, so that a wheel works on its own."""
+"""Wheel build hook: carries the checkout's data directories inside the package, so that a wheel works on its own."""
 
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ CARRIED = {
 
 
 class CarryData(BuildHookInterface):  # type: ignore[type-arg]
-    """An editable install reads the folders where they are; only a standard wheel gets copies."""
+    """An editable install reads the directories where they are; only a standard wheel gets copies."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version != "standard":
             return
-        for folder, target in CARRIED.items():
-            if (Path(self.root) / folder).is_dir():
-                build_data["force_include"][folder] = target
+        for directory, target in CARRIED.items():
+            if (Path(self.root) / directory).is_dir():
+                build_data["force_include"][directory] = target

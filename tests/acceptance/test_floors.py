@@ -16,8 +16,8 @@ from strategies.inventories import compiled
 from strategies.trees import manifest
 
 
-def floors_of(data: dict[str, Any], folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
-    path = folder / "manifest.yaml"
+def floors_of(data: dict[str, Any], directory: Path) -> dict[str, dict[str, tuple[str, float]]]:
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     cluster = compiler.validate(path).cluster
     assert cluster is not None

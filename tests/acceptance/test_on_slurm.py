@@ -86,7 +86,7 @@ class Lab(LabNodes):
 
     @property
     def wheels(self) -> Path:
-        return self.folder / "wheels"
+        return self.directory / "wheels"
 
     @property
     def settings(self) -> tuple[str, ...]:

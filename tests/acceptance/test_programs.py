@@ -43,34 +43,36 @@ SUMMARY rate (in ops/sec): (of 1 iterations)
 REFUSED = "ERROR: Cannot create file '/work/x', errno 28, No space left on device (aiori-POSIX.c:512)\n"
 
 
-def run(program: str, folder: Path, task: int = 0) -> subprocess.CompletedProcess[str]:
-    """The gate as task `task` of job 7, with the programs of `folder`/bin first on its PATH."""
+def run(program: str, directory: Path, task: int = 0) -> subprocess.CompletedProcess[str]:
+    """The gate as task `task` of job 7, with the programs of `directory`/bin first on its PATH."""
     variables = {
-        "PATH": f"{folder}/bin{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{directory}/bin{os.pathsep}{os.environ['PATH']}",
         "SLURM_PROCID": str(task),
         "SLURM_NTASKS": "2",
         "SLURM_JOB_ID": "7",
-        "TMPDIR": str(folder),
+        "TMPDIR": str(directory),
         "GATE_PML": "ob1",
         "GATE_SECONDS": "1",
         "GATE_SIZE": "8m",
         "GATE_JOBS": "1",
-        "GATE_DIRECTORY": str(folder),
+        "GATE_DIRECTORY": str(directory),
         "GATE_WRITE": "yes",
     }
     command = ["bash", str(PROGRAMS / f"{program}.sh")]
-    return subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(
+        command, env=variables, cwd=directory, capture_output=True, text=True, timeout=30, check=False
+    )
 
 
-def printed(program: str, output: str, folder: Path) -> set[str]:
+def printed(program: str, output: str, directory: Path) -> set[str]:
     """What the gate prints on the first task where its program prints `output`."""
-    place = folder / "bin" / program
+    place = directory / "bin" / program
     place.parent.mkdir()
     place.write_text(f"#!/bin/sh\ncat <<'END'\n{output}END\n", encoding="utf-8")
     place.chmod(0o755)
-    done = run(program, folder)
+    done = run(program, directory)
     assert done.returncode == 0
-    assert not list(folder.glob(".clustergen*")), "the gate removes its directory"
+    assert not list(directory.glob(".clustergen*")), "the gate removes its directory"
     return set(done.stdout.splitlines())
 
 
@@ -90,9 +92,9 @@ def test_an_error_is_the_reason(program: str, tmp_path: Path) -> None:
     assert printed(program, REFUSED, tmp_path) == {f"@why {program}: {REFUSED.strip()}"}
 
 
-def programs_of(folder: Path, **programs: str) -> None:
+def programs_of(directory: Path, **programs: str) -> None:
     for name, body in {"sleep": "", "mountpoint": "", **programs}.items():
-        place = folder / "bin" / name
+        place = directory / "bin" / name
         place.parent.mkdir(exist_ok=True)
         place.write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
         place.chmod(0o755)

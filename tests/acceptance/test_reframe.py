@@ -17,7 +17,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import accept_r
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_cluster import Acceptance
 from clustergen import compile as compiler
 from clustergen.render.write import write
-from clustergen.verify.reframe import START, reframe_folder
+from clustergen.verify.reframe import START, reframe_directory
 from strategies.trees import manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -57,8 +57,8 @@ def reframe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> runs.Reframe:
     place = tmp_path / "place"
     shutil.copytree(FILES, place / "checks")
     shutil.copy(tmp_path / "rendered/acceptance/reframe.yaml", place)
-    assert reframe_folder().is_dir(), "run clustergen setup reframe"
-    command = f"#!/bin/sh\nPYTHONPATH={reframe_folder()} exec {sys.executable} -c '{START}' \"$@\"\n"
+    assert reframe_directory().is_dir(), "run clustergen setup reframe"
+    command = f"#!/bin/sh\nPYTHONPATH={reframe_directory()} exec {sys.executable} -c '{START}' \"$@\"\n"
     program(tmp_path / "bin/srun", SRUN)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}/usr/bin{os.pathsep}/bin")
     return runs.Reframe(

@@ -33,7 +33,7 @@ def cluster(tmp_path: Path) -> Cluster:
 def run(cluster: Cluster, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "clustergen", *arguments],
-        cwd=cluster.folder, env=cluster.environment(), stdin=stdin, capture_output=True, text=True, timeout=300,
+        cwd=cluster.directory, env=cluster.environment(), stdin=stdin, capture_output=True, text=True, timeout=300,
         check=False,
     )  # fmt: skip
 
@@ -44,18 +44,18 @@ def asked(cluster: Cluster) -> list[str]:
 
 
 def test_a_plan_shows_drift_and_is_applied_while_the_nodes_are_the_same(cluster: Cluster) -> None:
-    shutil.rmtree(cluster.folder / "rendered")
+    shutil.rmtree(cluster.directory / "rendered")
     plan = run(cluster, "plan", "--against", "nodes", "--out", "p.json")
     assert (plan.returncode, plan.stderr) == (1, "p.json: saved. Next: clustergen apply p.json\n")
     assert plan.stdout.splitlines()[-1] == "Plan: 1 of 4 nodes to change."
     assert "\n-# old\n" in plan.stdout
-    assert not (cluster.folder / "rendered").exists()
+    assert not (cluster.directory / "rendered").exists()
     assert not [line for line in asked(cluster) if not line.endswith("node_state")]
 
     applied = run(cluster, "apply", "p.json", "--yes")
     assert applied.returncode == 0, applied.stdout + applied.stderr
     assert "n1 node_put" in asked(cluster)
-    assert (cluster.folder / "rendered/site.yml").exists()
+    assert (cluster.directory / "rendered/site.yml").exists()
 
     good = (cluster.answers / "node_state").read_text(encoding="utf-8")
     (cluster.answers / "n1.node_state").write_text(good, encoding="utf-8")
@@ -79,7 +79,7 @@ def test_a_node_that_does_not_answer_is_no_drift(cluster: Cluster) -> None:
 @pytest.mark.parametrize("verb", [("plan", "--against", "nodes"), ("apply",)], ids=" ".join)
 def test_where_no_node_can_be_reached_nothing_was_compared(cluster: Cluster, verb: tuple[str, ...]) -> None:
     """A real ssh to a port of this machine that nobody listens on, as each of the nodes."""
-    (cluster.folder / "bin/ssh").unlink()
+    (cluster.directory / "bin/ssh").unlink()
     terminal, line = pty.openpty()
     os.write(terminal, b"y\n")
     closed = ("--", "-e", '{"ansible_host": "127.0.0.1", "ansible_port": 9, "ansible_ssh_args": ""}')
@@ -106,7 +106,7 @@ def test_where_no_node_can_be_reached_nothing_was_compared(cluster: Cluster, ver
     ids=" ".join,
 )
 def test_the_starter_connects_to_nobody(cluster: Cluster, verb: tuple[str, ...]) -> None:
-    (cluster.folder / "new").mkdir()
+    (cluster.directory / "new").mkdir()
     assert run(cluster, "init", "new").returncode == 0
     done = run(cluster, verb[0], "new/manifest.yaml", *verb[1:])
     assert (done.returncode, done.stdout) == (2, "")
@@ -116,9 +116,9 @@ def test_the_starter_connects_to_nobody(cluster: Cluster, verb: tuple[str, ...])
 
 def test_one_real_node_of_the_starter_can_be_asked(cluster: Cluster) -> None:
     """The others keep the addresses of examples until they are installed."""
-    (cluster.folder / "new").mkdir()
+    (cluster.directory / "new").mkdir()
     assert run(cluster, "init", "new").returncode == 0
-    manifest = cluster.folder / "new/manifest.yaml"
+    manifest = cluster.directory / "new/manifest.yaml"
     text = manifest.read_text(encoding="utf-8").replace("192.0.2.0/24", "192.0.0.0/16")
     manifest.write_text(text.replace("address: 192.0.2.10", "address: 192.0.3.10"), encoding="utf-8")
     refused = run(cluster, "plan", "new", "--against", "nodes")

@@ -23,9 +23,9 @@ EXEMPT = {
 
 
 def sources() -> Iterator[tuple[str, ast.AST]]:
-    for folder in (PACKAGE, ROOT / "playbooks"):
-        for path in sorted(folder.rglob("*.py")):
-            name = str(path.relative_to(folder))
+    for directory in (PACKAGE, ROOT / "playbooks"):
+        for path in sorted(directory.rglob("*.py")):
+            name = str(path.relative_to(directory))
             if not name.startswith("catalogue/") and name not in EXEMPT:
                 yield name, ast.parse(path.read_text(encoding="utf-8"))
 

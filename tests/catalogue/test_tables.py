@@ -89,9 +89,9 @@ class Cable:
 HEADER = "name\tgbit\tmedium\tmetres\tcrossed\tends\tsource\n"
 
 
-def cables(folder: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> list[Cable]:
-    (folder / "cables.tsv").write_text(f"# about\n{HEADER}{row}\n")
-    monkeypatch.setattr(clustergen.catalogue.tables, "DATA", folder)
+def cables(directory: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> list[Cable]:
+    (directory / "cables.tsv").write_text(f"# about\n{HEADER}{row}\n")
+    monkeypatch.setattr(clustergen.catalogue.tables, "DATA", directory)
     return list(table("cables.tsv", Cable))
 
 

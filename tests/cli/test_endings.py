@@ -34,16 +34,16 @@ def run(*words: str, to: str | None = None) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("verb", ["lint", "import", "diff"])
-@pytest.mark.parametrize("mode", [("slurm.conf", 0), (".", 0)], ids=["file", "folder"])
+@pytest.mark.parametrize("mode", [("slurm.conf", 0), (".", 0)], ids=["file", "directory"])
 def test_what_may_not_be_read(tmp_path: Path, verb: str, mode: tuple[str, int]) -> None:
-    folder = tmp_path / "etc"
-    folder.mkdir()
-    (folder / "slurm.conf").write_text(CONF)
-    closed = folder / mode[0]
+    directory = tmp_path / "etc"
+    directory.mkdir()
+    (directory / "slurm.conf").write_text(CONF)
+    closed = directory / mode[0]
     before = closed.stat().st_mode
     closed.chmod(mode[1])
     try:
-        for path in (folder, folder / "slurm.conf"):
+        for path in (directory, directory / "slurm.conf"):
             code, told = run(verb, str(path), *([str(path)] if verb == "diff" else []))
             assert "Traceback" not in told
             assert code == 3 or (verb, code) == ("diff", 2)
@@ -128,7 +128,7 @@ def test_an_interruption(tmp_path: Path, words: tuple[str, ...], within: str) ->
     assert done.stderr.startswith("clustergen: interrupted")
 
 
-def test_an_interruption_while_git_is_asked_leaves_no_folder(tmp_path: Path) -> None:
+def test_an_interruption_while_git_is_asked_leaves_no_directory(tmp_path: Path) -> None:
     """A `git` that takes its time: what is unpacked for the diff is removed."""
     started = tmp_path / "started"
     slow = tmp_path / "bin/git"
@@ -156,12 +156,12 @@ def test_an_interruption_while_git_is_asked_leaves_no_folder(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     "words",
-    [("lint", "FOLDER", "--format", "json"), ("import", "FOLDER"), ("explain",), ("schema",)],
+    [("lint", "DIRECTORY", "--format", "json"), ("import", "DIRECTORY"), ("explain",), ("schema",)],
     ids=lambda w: w[0],
 )
 def test_a_reader_that_has_seen_enough(tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
-    given = [str(tmp_path) if word == "FOLDER" else word for word in words]
+    given = [str(tmp_path) if word == "DIRECTORY" else word for word in words]
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(

@@ -41,7 +41,7 @@ def test_the_starter_is_short_and_commented() -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path) -> None:
+def test_a_directory_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path) -> None:
     assert init(tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.yaml", SCHEMA}
     schema = json.loads((tmp_path / SCHEMA).read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def test_a_folder_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path) ->
     assert json.loads(printed) == schema
 
 
-def test_without_a_path_it_is_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_path_it_is_the_directory_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert init().exit_code == 0
     assert (tmp_path / "manifest.yaml").read_text(encoding="utf-8") == STARTER.read_text(encoding="utf-8")

@@ -93,20 +93,20 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directories of `STREAMS`."""
-    folder = tmp_path_factory.mktemp("streams")
+    directory = tmp_path_factory.mktemp("streams")
     text = MANIFEST_TEXT
     for name in ("git", "conf", "clean", "out"):
-        (folder / name).mkdir()
-    (folder / "git/manifest.yaml").write_text(text)
-    (folder / "git/longer.yaml").write_text(text.replace(*LONGER))
-    (folder / "manifest.yaml").write_text(text)
-    (folder / "conf/slurm.conf").write_text(CONF)
-    (folder / "clean/slurm.conf").write_text(CLEAN)
-    git(folder, "init", "-q")
-    git(folder, "add", "manifest.yaml")
-    git(folder, "commit", "-qm", "one")
-    assert run("render", folder / "git/manifest.yaml", "-o", folder / "tree").exit_code == 0
-    return folder
+        (directory / name).mkdir()
+    (directory / "git/manifest.yaml").write_text(text)
+    (directory / "git/longer.yaml").write_text(text.replace(*LONGER))
+    (directory / "manifest.yaml").write_text(text)
+    (directory / "conf/slurm.conf").write_text(CONF)
+    (directory / "clean/slurm.conf").write_text(CLEAN)
+    git(directory, "init", "-q")
+    git(directory, "add", "manifest.yaml")
+    git(directory, "commit", "-qm", "one")
+    assert run("render", directory / "git/manifest.yaml", "-o", directory / "tree").exit_code == 0
+    return directory
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ def render(*words: str | Path) -> Result:
     return CliRunner().invoke(group, ["render", *map(str, words)])
 
 
-def test_an_empty_variable_names_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_names_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`-o "$OUT"` in a script that forgot to set it."""
     monkeypatch.chdir(tmp_path)
     done = render(write(tmp_path), "-o", "")
@@ -30,7 +30,7 @@ def test_an_empty_variable_names_no_folder(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("above", [".", ".."])
 @pytest.mark.parametrize("check", [False, True])
-def test_a_tree_does_not_take_the_folder_of_its_manifest(
+def test_a_tree_does_not_take_the_directory_of_its_manifest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, above: str, check: bool
 ) -> None:
     """A directory with a lock file is read as a tree; its manifest would not be seen."""

@@ -245,9 +245,9 @@ def test_every_query_of_a_dashboard_is_kept_for_some_cluster(tmp_path: Path) -> 
         monitoring = {"grafana": {}, "receivers": {"hook": {"webhook": "http://127.0.0.1:9/x"}}}
         data = manifest(**{"nodes": [SERVER, MONITOR, COMPUTE], **changes,
                            "monitoring": {**monitoring, **changes.get("monitoring", {})}})  # fmt: skip
-        (folder := tmp_path / str(number)).mkdir()
-        (folder / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
-        cluster = compiler.validate(folder / "manifest.yaml").cluster
+        (directory := tmp_path / str(number)).mkdir()
+        (directory / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
+        cluster = compiler.validate(directory / "manifest.yaml").cluster
         assert cluster is not None
         for pages_, names in ((views.complete(cluster), made), (views.dashboards(cluster), kept)):
             names |= {

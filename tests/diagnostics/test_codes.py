@@ -7,7 +7,7 @@ import pytest
 
 import clustergen
 from clustergen.diagnostics import CODES, Code
-from clustergen.diagnostics.pages import folder
+from clustergen.diagnostics.pages import directory
 
 PACKAGE = Path(clustergen.__file__).parent
 # The calls whose first argument is a code; the rest of the sources may hold such words for other reasons.
@@ -15,7 +15,7 @@ MAKERS = {"Finding", "of", "PydanticCustomError", "Problem", "Diagnostic"}
 
 
 def pages() -> set[str]:
-    home = folder()
+    home = directory()
     assert home is not None
     return {path.stem for path in home.glob("*.md")}
 

@@ -8,10 +8,10 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import CODES
-from clustergen.diagnostics.pages import Examples, examples, folder, page, with_header, with_output
+from clustergen.diagnostics.pages import Examples, directory, examples, page, with_header, with_output
 from clustergen.records import replace
 
-HOME = folder()
+HOME = directory()
 assert HOME is not None
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("*.md"))}
 SHOWN = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), Examples)}
@@ -19,7 +19,7 @@ FIXTURES = {code: shown for code, text in PAGES.items() if isinstance(shown := e
 
 
 def run(shown: Examples, document: str, files: Mapping[str, str]) -> Result:
-    """Runs the page's command in the current folder, with these files beside the manifest, or the slurm.conf."""
+    """Runs the page's command in the current directory, with these files beside the manifest, or the slurm.conf."""
     for path, text in {**files, shown.document: document}.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text, encoding="utf-8")
@@ -27,7 +27,7 @@ def run(shown: Examples, document: str, files: Mapping[str, str]) -> Result:
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 

@@ -44,8 +44,8 @@ MANY = (
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("many")
-    sides = write(folder / "a", text=BASE), write(folder / "b", *MANY, text=BASE)
+    directory = tmp_path_factory.mktemp("many")
+    sides = write(directory / "a", text=BASE), write(directory / "b", *MANY, text=BASE)
     (only,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
     return diff(*sides).stdout, dict(only)
 

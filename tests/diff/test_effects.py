@@ -502,9 +502,9 @@ def _document(release: str, edits: Edits) -> dict[str, Any]:
     return data
 
 
-def _side(folder: Path, release: str, edits: Edits) -> Side:
-    folder.mkdir()
-    path = folder / "manifest.yaml"
+def _side(directory: Path, release: str, edits: Edits) -> Side:
+    directory.mkdir()
+    path = directory / "manifest.yaml"
     path.write_text(yaml.safe_dump(_document(release, {}), sort_keys=False), encoding="utf-8")
     for name, value in edits.items():
         if name.startswith("replace:"):
@@ -513,24 +513,24 @@ def _side(folder: Path, release: str, edits: Edits) -> Side:
             assert value[0] in text
             name, value = f"site/{target}", text.replace(*value)
         if name.startswith("site/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(value, encoding="utf-8")
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_text(value, encoding="utf-8")
     path.write_text(yaml.safe_dump(_document(release, edits), sort_keys=False), encoding="utf-8")
     return Side(str(path), "", path)
 
 
 @cache
 def _unchanged(release: str) -> Snapshot:
-    with TemporaryDirectory() as folder:
-        found = read(_side(Path(folder) / "base", release, {})).snapshot
+    with TemporaryDirectory() as directory:
+        found = read(_side(Path(directory) / "base", release, {})).snapshot
     assert found is not None
     return found
 
 
-def planned(folder: Path, release: str, old: Edits, new: Edits) -> Plan | None:
+def planned(directory: Path, release: str, old: Edits, new: Edits) -> Plan | None:
     """The plan of a changed manifest; None where it is invalid."""
-    before = read(_side(folder / "old", release, old)).snapshot if old else _unchanged(release)
-    after = read(_side(folder / "new", release, {**old, **new})).snapshot
+    before = read(_side(directory / "old", release, old)).snapshot if old else _unchanged(release)
+    after = read(_side(directory / "new", release, {**old, **new})).snapshot
     return None if before is None or after is None else plan(before, after)
 
 

@@ -15,15 +15,15 @@ from strategies.diffs import COMMAND, LONGER, diff, git, rendered, said_of, writ
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "repository"
-    write(folder / "clusters/small")
-    site = folder / "clusters/small/site/all/etc/motd"
+    directory = tmp_path / "repository"
+    write(directory / "clusters/small")
+    site = directory / "clusters/small/site/all/etc/motd"
     site.parent.mkdir(parents=True)
     site.write_text("old\n")
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
-        git(folder, *words)
-    monkeypatch.chdir(folder)
-    return folder
+        git(directory, *words)
+    monkeypatch.chdir(directory)
+    return directory
 
 
 @pytest.mark.parametrize("where", [".", "clusters", "clusters/small"])
@@ -151,7 +151,7 @@ def test_an_object_that_git_has_lost(repository: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_too_far_up_names_the_one_that_is_meant(repository: Path) -> None:
+def test_a_directory_too_far_up_names_the_one_that_is_meant(repository: Path) -> None:
     assert "did you mean HEAD:clusters?" in said_of("HEAD:", repository)
 
 

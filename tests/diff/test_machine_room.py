@@ -51,12 +51,12 @@ def cluster(nodes: int, *, leaf: str = "ib1", rack: str = "r1", **racks: Any) ->
     }
 
 
-def plan_of(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def plan_of(directory: Path, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """The plan as JSON; the text and the Markdown of it under `text` and `markdown`."""
     sides = []
     for name, document in (("old", old), ("new", new)):
-        (folder / name).mkdir()
-        sides.append(folder / name / "manifest.yaml")
+        (directory / name).mkdir()
+        sides.append(directory / name / "manifest.yaml")
         sides[-1].write_text(yaml.safe_dump(document), encoding="utf-8")
     compared = compare(*map(str, sides))
     (plan,) = compared.plans

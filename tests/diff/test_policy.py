@@ -157,9 +157,9 @@ GROUPS_OF_ROOT = """\
 """
 
 
-def plan_of(folder: Path, old: str, new: str) -> dict[str, Any]:
+def plan_of(directory: Path, old: str, new: str) -> dict[str, Any]:
     """The document of one cluster; the texts come behind the small manifest."""
-    sides = [write(folder / name, text=MANIFEST + text) for name, text in (("a", old), ("b", new))]
+    sides = [write(directory / name, text=MANIFEST + text) for name, text in (("a", old), ("b", new))]
     (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
     assert isinstance(cluster, dict)
     return cluster

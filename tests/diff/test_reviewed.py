@@ -21,8 +21,8 @@ ALL = (*JOINING, ("max_time: 30", "max_time: 10"), ("IB_TIMEOUT: 20", "IB_TIMEOU
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    folder = tmp_path_factory.mktemp("reviewed")
-    return str(write(folder / "a", text=OLD)), str(write(folder / "b", *ALL, text=OLD))
+    directory = tmp_path_factory.mktemp("reviewed")
+    return str(write(directory / "a", text=OLD)), str(write(directory / "b", *ALL, text=OLD))
 
 
 @pytest.fixture(scope="module")

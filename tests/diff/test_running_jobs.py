@@ -136,8 +136,8 @@ POLICY = """\
 """
 
 
-def plan(folder: Path, *edits: tuple[str, str]) -> dict[str, Any]:
-    sides = write(folder / "a", text=MANIFEST + POLICY), write(folder / "b", *edits, text=MANIFEST + POLICY)
+def plan(directory: Path, *edits: tuple[str, str]) -> dict[str, Any]:
+    sides = write(directory / "a", text=MANIFEST + POLICY), write(directory / "b", *edits, text=MANIFEST + POLICY)
     (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
     assert isinstance(cluster, dict)
     return cluster

@@ -19,8 +19,8 @@ _HOSTS = re.compile(r"(NodeName|NodeAddr|Nodes)=(\S+)")
 def _files(cluster: Path) -> dict[str, str]:
     overlays = cluster / "rendered/overlays"
     found: dict[str, str] = {}
-    for folder in sorted(overlays.glob("slurm_*/etc/slurm")):
-        found |= {f"/etc/slurm/{file.name}": file.read_text() for file in folder.iterdir() if file.suffix == ".conf"}
+    for directory in sorted(overlays.glob("slurm_*/etc/slurm")):
+        found |= {f"/etc/slurm/{file.name}": file.read_text() for file in directory.iterdir() if file.suffix == ".conf"}
     return found
 
 

@@ -79,7 +79,7 @@ def test_an_edited_tree_is_compared_as_it_stands(tmp_path: Path) -> None:
     assert "SlurmdTimeout: 300 → 301" in done.stdout
 
 
-def test_manifest_tree_and_folder_are_the_same_side(tmp_path: Path) -> None:
+def test_manifest_tree_and_directory_are_the_same_side(tmp_path: Path) -> None:
     old, new = write(tmp_path / "a"), write(tmp_path / "b", LONGER)
     said = []
     for one in (old, rendered(old), old.parent):
@@ -94,7 +94,7 @@ def test_manifest_tree_and_folder_are_the_same_side(tmp_path: Path) -> None:
     assert said[0][1]
 
 
-def test_folders_of_clusters(tmp_path: Path) -> None:
+def test_directories_of_clusters(tmp_path: Path) -> None:
     for name in ("same", "changed", "gone"):
         write(tmp_path / "old" / name)
     write(tmp_path / "new/same")

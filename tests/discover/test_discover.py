@@ -16,7 +16,7 @@ from clustergen.cli import group
 from clustergen.compile import tree_of
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.discovery.devices import lspci
-from clustergen.hardware.discovery.folder import Reader
+from clustergen.hardware.discovery.recordings import Reader
 from clustergen.hardware.discovery.script import SERIAL, collector
 from clustergen.hostlist import expand
 from strategies.machines import infiniband, smi_log
@@ -86,8 +86,8 @@ def addresses(number: int) -> str:
 DISKS = {"blockdevices": [{"name": "nvme0n1", "size": 1920383410176, "type": "disk", "mountpoints": ["/"]}]}
 
 
-def dgx(folder: Path, name: str, number: int, memory: int = 2063426, **files: str | None) -> None:
-    (folder / name).mkdir(parents=True)
+def dgx(directory: Path, name: str, number: int, memory: int = 2063426, **files: str | None) -> None:
+    (directory / name).mkdir(parents=True)
     outputs = {
         "slurmd-C": slurmd(name, memory),
         "lscpu.json": lscpu(),
@@ -101,11 +101,11 @@ def dgx(folder: Path, name: str, number: int, memory: int = 2063426, **files: st
     }
     for file, text in outputs.items():
         if text is not None:
-            (folder / name / file.replace("__", "-")).write_text(text, encoding="utf-8")
+            (directory / name / file.replace("__", "-")).write_text(text, encoding="utf-8")
 
 
-def discovered(folder: Path) -> tuple[dict, str]:
-    result = CliRunner().invoke(group, ["discover", "--facts", str(folder)], catch_exceptions=False)
+def discovered(directory: Path) -> tuple[dict, str]:
+    result = CliRunner().invoke(group, ["discover", "--facts", str(directory)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return yaml.safe_load(result.stdout), result.stdout
 

@@ -46,12 +46,12 @@ def named(name: str, count: int) -> str:
     return "".join(f"GPU {i}: {name} (UUID: GPU-{i})\n" for i in range(count))
 
 
-def discovered(folder: Path, **files: str) -> tuple[dict, str]:
+def discovered(directory: Path, **files: str) -> tuple[dict, str]:
     """The node type of one machine, and all that is printed. `__` in the name of a file is a minus."""
-    (folder / "n1").mkdir()
+    (directory / "n1").mkdir()
     for file, text in files.items():
-        (folder / "n1" / file.replace("__", "-")).write_text(text, encoding="utf-8")
-    result = CliRunner().invoke(group, ["discover", "--facts", str(folder)], catch_exceptions=False)
+        (directory / "n1" / file.replace("__", "-")).write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(group, ["discover", "--facts", str(directory)], catch_exceptions=False)
     (kind,) = yaml.safe_load(result.stdout)["node_types"].values()
     return kind, result.stdout
 

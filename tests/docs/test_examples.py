@@ -30,9 +30,9 @@ SESSIONS = [
 ]
 
 
-def data(text: str, folder: Path) -> Any:
+def data(text: str, directory: Path) -> Any:
     """What YAML text says, read by the loader of manifests."""
-    path = folder / "part.yaml"
+    path = directory / "part.yaml"
     path.write_text(text, encoding="utf-8")
     source = load(path)
     assert not source.diagnostics, source.diagnostics
@@ -46,10 +46,10 @@ def merged(below: Any, above: Any) -> Any:
     return above
 
 
-def found_in(fragment: Block, folder: Path) -> compiler.Compiled:
+def found_in(fragment: Block, directory: Path) -> compiler.Compiled:
     base = blocks(BASE, "yaml", "manifest")[0]
-    path = folder / "manifest.yaml"
-    path.write_text(json.dumps(merged(data(base.text, folder), data(fragment.text, folder))), encoding="utf-8")
+    path = directory / "manifest.yaml"
+    path.write_text(json.dumps(merged(data(base.text, directory), data(fragment.text, directory))), encoding="utf-8")
     return compiler.validate(path)
 
 

@@ -37,27 +37,27 @@ TREES, DIFF, COMMENT, SARIF = (
 class Repository:
     """A clone with a cluster on `main`, and GitHub's environment."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("GIT")},
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
-            "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+            "GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": str(directory / "summary.md"),
         }  # fmt: skip
-        self.manifest = folder / "inventories" / "vision" / "manifest.yaml"
+        self.manifest = directory / "inventories" / "vision" / "manifest.yaml"
         self.manifest.parent.mkdir(parents=True)
         self.manifest.write_text(MANIFEST, encoding="utf-8")
-        for directory in (".github", "ci"):
-            (folder / directory).mkdir()
-            (folder / directory / "comment.py").write_bytes((EXAMPLES / "comment.py").read_bytes())
+        for name in (".github", "ci"):
+            (directory / name).mkdir()
+            (directory / name / "comment.py").write_bytes((EXAMPLES / "comment.py").read_bytes())
         self.bash("git init -q -b main; clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m one")
         self.bash("git update-ref refs/remotes/origin/main main; git checkout -q -b change")
 
     def bash(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["bash", "-e", "-c", script], cwd=self.folder, env={**self.environment, **environment},
+            ["bash", "-e", "-c", script], cwd=self.directory, env={**self.environment, **environment},
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
 
@@ -152,7 +152,7 @@ def test_a_tree_that_was_forgotten_is_annotated_where_it_differs(repository: Rep
     slurm = [place for place in places if place["artifactLocation"]["uri"].endswith("/slurm.conf")]
     assert [place["region"]["startLine"] for place in slurm] == [number]
     assert repository.step(SARIF).returncode == 0
-    assert json.loads((repository.folder / "clustergen.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads((repository.directory / "clustergen.sarif").read_text())["version"] == "2.1.0"
 
 
 def test_missing_and_left_over_files_are_annotated_too_and_no_more_than_github_shows(repository: Repository) -> None:
@@ -182,7 +182,7 @@ def test_a_pull_request_has_one_comment_that_follows_it(
     first = str(kind.kept[1]["body"])
     assert first.startswith(MARK)
     assert "DRAIN" in first
-    assert (repository.folder / "summary.md").read_text(encoding="utf-8") == first
+    assert (repository.directory / "summary.md").read_text(encoding="utf-8") == first
     repository.bash("git checkout -q main -- inventories; git commit -qam three")
     assert repository.step(DIFF).returncode == 0
     assert repository.step(COMMENT, **environment).returncode == 0
@@ -207,7 +207,7 @@ def test_gitlab_runs_the_same(
         assert done.returncode == 0, done.stderr
     assert len(kind.kept) == (2 if token else 1)
     assert ("GITLAB_TOKEN is not set" in done.stdout) is not bool(token)
-    assert "DRAIN" in (repository.folder / "diff.md").read_text(encoding="utf-8")
+    assert "DRAIN" in (repository.directory / "diff.md").read_text(encoding="utf-8")
 
 
 def test_a_token_that_may_not_write_is_no_failure(
@@ -228,7 +228,7 @@ def test_an_invalid_manifest_fails_the_step_of_the_diff(repository: Repository) 
 
 
 def test_the_hook_looks_at_what_is_staged(repository: Repository) -> None:
-    hook = repository.folder / ".git" / "hooks" / "pre-commit"
+    hook = repository.directory / ".git" / "hooks" / "pre-commit"
     hook.write_bytes((EXAMPLES / "pre-commit").read_bytes())
     hook.chmod(0o755)
     repository.edit()

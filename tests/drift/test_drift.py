@@ -33,7 +33,7 @@ from strategies.machines import (
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("manifest.yaml").write_text(MANIFEST, encoding="utf-8")
     return tmp_path / "facts"
@@ -51,8 +51,8 @@ def findings(*words: str) -> list[dict[str, Any]]:
     return list(document["findings"])
 
 
-def test_a_cluster_as_planned_has_no_drift(folder: Path) -> None:
-    record(folder)
+def test_a_cluster_as_planned_has_no_drift(directory: Path) -> None:
+    record(directory)
     done = run()
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == "no drift: 5 of 5 nodes compared with manifest.yaml.\n"
@@ -147,9 +147,9 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_a_fault_of_one_node_is_reported_once(kind: str, folder: Path) -> None:
+def test_a_fault_of_one_node_is_reported_once(kind: str, directory: Path) -> None:
     files, actual, expected = FAULTS[kind]
-    record(folder, gpu2=files)
+    record(directory, gpu2=files)
     (finding,) = [one for one in findings() if one["kind"] == kind and one["subject"] in actual] or [None]
     assert finding is not None, findings()
     assert finding["nodes"] == ["gpu2"]
@@ -189,48 +189,48 @@ PARTITIONS = {
 
 
 @pytest.mark.parametrize("kind", SLURM)
-def test_slurms_view_of_one_node(kind: str, folder: Path) -> None:
-    record(folder, head={"scontrol-nodes": scontrol(gpu2=SLURM[kind])})
+def test_slurms_view_of_one_node(kind: str, directory: Path) -> None:
+    record(directory, head={"scontrol-nodes": scontrol(gpu2=SLURM[kind])})
     (finding,) = findings()
     assert finding["kind"] == kind
     assert finding["nodes"] == ["gpu9" if kind == "slurm-unplanned" else "gpu2"]
 
 
 @pytest.mark.parametrize("case", PARTITIONS)
-def test_a_partition_that_slurmctld_has_otherwise(case: str, folder: Path) -> None:
+def test_a_partition_that_slurmctld_has_otherwise(case: str, directory: Path) -> None:
     shown, message = PARTITIONS[case]
-    record(folder, head={"scontrol-partitions": shown})
+    record(directory, head={"scontrol-partitions": shown})
     (finding,) = findings()
     assert (finding["kind"], finding["nodes"]) == ("slurm-partition", ["head"])
     assert f"slurm-partition] head: {message}\n" in run().stdout
 
 
-def test_a_missing_partition_and_partitions_that_were_not_recorded(folder: Path) -> None:
-    record(folder, head={"scontrol-partitions": scontrol_partition("other", "gpu[1-4]")})
+def test_a_missing_partition_and_partitions_that_were_not_recorded(directory: Path) -> None:
+    record(directory, head={"scontrol-partitions": scontrol_partition("other", "gpu[1-4]")})
     assert {one["subject"]: one["actual"] for one in findings()} == {
         "partition main": "slurmctld does not have it",
         "partition other": "is not in the manifest",
     }
-    (folder / "head/scontrol-partitions").write_text("slurm_load_partitions: Connection refused\n", encoding="utf-8")
+    (directory / "head/scontrol-partitions").write_text("slurm_load_partitions: Connection refused\n", encoding="utf-8")
     (finding,) = findings()
     assert (finding["kind"], finding["subject"]) == ("facts-unreadable", "scontrol-partitions")
-    (folder / "head/scontrol-partitions").unlink()
+    (directory / "head/scontrol-partitions").unlink()
     done = run()
     assert (done.exit_code, done.stderr) == (
         0, "partitions are not compared: head has not recorded scontrol-partitions\n"
     )  # fmt: skip
 
 
-def test_the_reason_of_a_drain_is_shown_and_is_no_state(folder: Path) -> None:
-    record(folder, head={"scontrol-nodes": scontrol(gpu2=SLURM["slurm-drained"])})
+def test_the_reason_of_a_drain_is_shown_and_is_no_state(directory: Path) -> None:
+    record(directory, head={"scontrol-nodes": scontrol(gpu2=SLURM["slurm-drained"])})
     (finding,) = findings()
     assert finding["actual"] == "IDLE+DRAIN (State=IDLE fans)"
 
 
-def test_what_another_finding_explains_is_left_out(folder: Path) -> None:
+def test_what_another_finding_explains_is_left_out(directory: Path) -> None:
     lines = {"gpu2": SLURM["slurm-down"], "gpu3": SLURM["slurm-invalid"].replace("gpu2", "gpu3")}
     record(
-        folder,
+        directory,
         head={"scontrol-nodes": scontrol(**lines, gpu4=SLURM["slurm-gres"].replace("gpu2", "gpu4"))},
         gpu2={"unreachable": "no route"},
         gpu3={"slurmd-C": slurmd(1800000)},
@@ -243,10 +243,10 @@ def test_what_another_finding_explains_is_left_out(folder: Path) -> None:
     ]
 
 
-def test_subjects_that_differ_alike_are_one_line_and_stay_apart_in_json(folder: Path) -> None:
+def test_subjects_that_differ_alike_are_one_line_and_stay_apart_in_json(directory: Path) -> None:
     files = [f"/etc/f{n:02}" for n in range(20)]
     record(
-        folder,
+        directory,
         gpu1={"tree.json": json.dumps({"files": files})},
         gpu2={"infiniband": infiniband(state="1: DOWN")},
         gpu3={"nvidia-smi.csv": smi().replace("Disabled", "Enabled")},
@@ -286,10 +286,10 @@ def test_every_kind_has_a_case() -> None:
     assert set(FAULTS) | set(SLURM) | others == set(KINDS)
 
 
-def test_nodes_of_a_rack_that_lost_its_network_are_one_finding_and_one_that_is_off_another(folder: Path) -> None:
+def test_nodes_of_a_rack_that_lost_its_network_are_one_finding_and_one_that_is_off_another(directory: Path) -> None:
     failure = 'no data to "10.0.0.{0}". Reached over ssh: ssh: connect to host 10.0.0.{0} port 22: No route to host'
     silent = {f"gpu{n}": {"unreachable": failure.format(10 + n), "bmc.json": '{"power": "On"}'} for n in (1, 2, 3)}
-    record(folder, **silent, gpu4={"unreachable": failure.format(14), "bmc.json": '{"power": "Off"}'})
+    record(directory, **silent, gpu4={"unreachable": failure.format(14), "bmc.json": '{"power": "Off"}'})
     first, second = findings("--ignore", "bmc-unreachable")
     assert (first["hosts"], first["actual"]) == (
         "gpu[1-3]",
@@ -298,8 +298,8 @@ def test_nodes_of_a_rack_that_lost_its_network_are_one_finding_and_one_that_is_o
     assert (second["hosts"], second["kind"]) == ("gpu4", "node-off")
 
 
-def test_the_first_line_has_the_first_step(folder: Path) -> None:
-    record(folder, gpu1={"uname": "6.1.0\n"}, gpu3={"nvidia-smi.csv": smi(3), "nvidia-smi-q.xml": smi_log(3)})
+def test_the_first_line_has_the_first_step(directory: Path) -> None:
+    record(directory, gpu1={"uname": "6.1.0\n"}, gpu3={"nvidia-smi.csv": smi(3), "nvidia-smi-q.xml": smi_log(3)})
     first, second, *_ = run().stdout.splitlines()
     assert first.startswith(
         "2 of 5 nodes differ from manifest.yaml: 1 error, 1 warning. First gpu3 (gpu-missing): scontrol"
@@ -307,36 +307,36 @@ def test_the_first_line_has_the_first_step(folder: Path) -> None:
     assert second.startswith("error[gpu-missing] gpu3: GPUs: 3 x ")
 
 
-def test_equal_findings_are_folded(folder: Path) -> None:
+def test_equal_findings_are_folded(directory: Path) -> None:
     slow = {"infiniband": infiniband((200, 400))}
-    record(folder, gpu1=slow, gpu2=slow, gpu3=slow)
+    record(directory, gpu1=slow, gpu2=slow, gpu3=slow)
     (finding,) = findings()
     assert (finding["kind"], finding["hosts"]) == ("port-slow", "gpu[1-3]")
 
 
-def test_interfaces_that_are_down_and_virtual_ones(folder: Path) -> None:
+def test_interfaces_that_are_down_and_virtual_ones(directory: Path) -> None:
     """An unplugged port that most machines use is a fault; a port that one machine alone uses is none, nor a bridge."""
     spare = "/sys/class/net/eno2/speed:1000\n/sys/class/net/veth1/speed:10000\n"
-    record(folder, gpu1={"net": net() + spare}, gpu2={"net": net(state="down")})
+    record(directory, gpu1={"net": net() + spare}, gpu2={"net": net(state="down")})
     assert [(one["kind"], one["hosts"], one["subject"], one["actual"], one["expected"]) for one in findings()] == [
         ("speed-differs", "gpu2", "link of bond0", "down", "20000 Mb/s as on 3 of 4 nodes")
     ]
 
 
-def test_no_majority_accuses_all(folder: Path) -> None:
+def test_no_majority_accuses_all(directory: Path) -> None:
     old = {"uname": "6.1.0\n"}
-    record(folder, gpu1=old, gpu2=old)
+    record(directory, gpu1=old, gpu2=old)
     assert {(one["hosts"], one["expected"]) for one in findings()} == {
         ("gpu[1-2]", "one for all: 2 are in use"),
         ("gpu[3-4]", "one for all: 2 are in use"),
     }
 
 
-def test_nodes_without_facts_and_facts_without_a_node(folder: Path) -> None:
-    record(folder, spare={"uname": "6.1.0\n"})
-    for file in (folder / "gpu4").iterdir():
+def test_nodes_without_facts_and_facts_without_a_node(directory: Path) -> None:
+    record(directory, spare={"uname": "6.1.0\n"})
+    for file in (directory / "gpu4").iterdir():
         file.unlink()
-    (folder / "gpu4").rmdir()
+    (directory / "gpu4").rmdir()
     assert {(one["kind"], one["hosts"]) for one in findings()} == {
         ("facts-missing", "gpu4"),
         ("node-unplanned", "spare"),
@@ -351,8 +351,8 @@ def test_nodes_without_facts_and_facts_without_a_node(folder: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "\0\x1b[2J\xff\u2028", "[" * 100_000, "<a>" * 100_000, "NodeName=x CPUs=z", "[1]"]
 )
-def test_hostile_output_concerns_its_own_node(folder: Path, file: str, text: str) -> None:
-    record(folder, gpu2={file: text})
+def test_hostile_output_concerns_its_own_node(directory: Path, file: str, text: str) -> None:
+    record(directory, gpu2={file: text})
     done = run()
     assert done.exit_code in (0, 1), done.output
     assert "\x1b" not in done.stdout
@@ -360,20 +360,20 @@ def test_hostile_output_concerns_its_own_node(folder: Path, file: str, text: str
 
 
 @pytest.mark.parametrize("text", ["", "\0", "NodeName=", "x" * 100_000, "NodeName=gpu1 State=\n"])
-def test_a_broken_view_of_slurm(folder: Path, text: str) -> None:
-    record(folder, head={"scontrol-nodes": text})
+def test_a_broken_view_of_slurm(directory: Path, text: str) -> None:
+    record(directory, head={"scontrol-nodes": text})
     assert run().exit_code in (0, 1)
 
 
-def test_without_slurms_view_a_remark_says_so(folder: Path) -> None:
-    record(folder, head={"scontrol-nodes": None})
+def test_without_slurms_view_a_remark_says_so(directory: Path) -> None:
+    record(directory, head={"scontrol-nodes": None})
     done = run()
     assert done.exit_code == 0
     assert done.stderr == "Slurm's view is missing: no controller has recorded scontrol-nodes\n"
 
 
-def test_kinds_and_topics_are_selected(folder: Path) -> None:
-    record(folder, gpu1={"uname": "6.1.0\n"}, gpu2={"tree.json": '{"units": ["munge.service"]}'})
+def test_kinds_and_topics_are_selected(directory: Path) -> None:
+    record(directory, gpu1={"uname": "6.1.0\n"}, gpu2={"tree.json": '{"units": ["munge.service"]}'})
     assert [one["kind"] for one in findings("--select", "group")] == ["kernel-differs"]
     assert [one["kind"] for one in findings("--ignore", "kernel-differs")] == ["unit-stopped"]
     assert findings("--ignore", "files,group") == []
@@ -390,8 +390,8 @@ def test_kinds_and_topics_are_selected(folder: Path) -> None:
         (("bad.yaml",), 2, ""),
     ],
 )
-def test_wrong_use(folder: Path, words: tuple[str, ...], code: int, message: str) -> None:
-    record(folder)
+def test_wrong_use(directory: Path, words: tuple[str, ...], code: int, message: str) -> None:
+    record(directory)
     Path("empty").mkdir()
     Path("tree/overlays").mkdir(parents=True)
     Path("tree/clustergen.lock.json").write_text("{}", encoding="utf-8")
@@ -406,8 +406,8 @@ def test_wrong_use(folder: Path, words: tuple[str, ...], code: int, message: str
         )
 
 
-def test_markdown_is_a_table(folder: Path) -> None:
-    record(folder, gpu2={"uname": "6.1.0|<b>\n"})
+def test_markdown_is_a_table(directory: Path) -> None:
+    record(directory, gpu2={"uname": "6.1.0|<b>\n"})
     text = run("--format", "markdown").stdout
     assert text.startswith("**Drift: 1 of 5 nodes differ")
     assert "| gpu2 | `kernel-differs` " in text
@@ -420,7 +420,7 @@ def test_the_guide_lists_every_kind() -> None:
         assert f"| `{name}` | {kind.severity} | {kind.topic} | {kind.cause} |\n" in page
 
 
-def test_an_address_in_the_fabric_is_compared_with_that_of_the_manifest(folder: Path) -> None:
+def test_an_address_in_the_fabric_is_compared_with_that_of_the_manifest(directory: Path) -> None:
     text = MANIFEST.replace("{type: infiniband,", "{type: infiniband, cidr: 10.1.0.0/24,")
     text = text.replace('"10.0.0.[11-14]"', '"10.0.0.[11-14]", addresses: {fabric: "10.1.0.[11-14]"}')
     Path("manifest.yaml").write_text(text, encoding="utf-8")
@@ -428,7 +428,7 @@ def test_an_address_in_the_fabric_is_compared_with_that_of_the_manifest(folder: 
     for name, (*_, interface) in rows.items():
         address = f"10.1.0.{10 + int(name[-1]) if name != 'gpu3' else 99}"
         interface["addr_info"].append({"family": "inet", "local": address, "scope": "global"})
-    record(folder, **{name: {"ip.json": json.dumps(row)} for name, row in rows.items()})
+    record(directory, **{name: {"ip.json": json.dumps(row)} for name, row in rows.items()})
     (row,) = findings()
     assert (row["kind"], row["nodes"], row["subject"]) == ("address-missing", ["gpu3"], "fabric address")
     assert (row["actual"], row["expected"]) == ("eno1 10.0.0.13, eno1 10.1.0.99", "10.1.0.13")
@@ -458,15 +458,15 @@ DGX = {"ProcessorHyperThreadingDisable": "Enabled", "VTdSupport": "Enable", "Pci
 
 
 def firmware_findings(
-    folder: Path, system: str, healthy: dict[str, object], changed: dict[str, object], tuning: str = "{}"
+    directory: Path, system: str, healthy: dict[str, object], changed: dict[str, object], tuning: str = "{}"
 ) -> list[tuple[str, ...]]:
     """Kind, nodes, subject, actual and expected; gpu2 has the changed attributes."""
     Path("manifest.yaml").write_text(FIRMWARE.replace("SYSTEM", system).replace("TUNING", tuning), encoding="utf-8")
     for name in ("gpu1", "gpu2", "gpu3"):
-        (folder / name).mkdir(parents=True)
+        (directory / name).mkdir(parents=True)
         attributes = healthy | (changed if name == "gpu2" else {})
         text = json.dumps({"@odata.type": "#Bios.v1_0_7.Bios", "Attributes": attributes})
-        (folder / name / "redfish-bios.json").write_text(text, encoding="utf-8")
+        (directory / name / "redfish-bios.json").write_text(text, encoding="utf-8")
     keys = ("kind", "hosts", "subject", "actual", "expected")
     return [tuple(one[key] for key in keys) for one in findings("--ignore", "facts-missing")]
 
@@ -480,9 +480,9 @@ def firmware_findings(
     ],
 )
 def test_a_firmware_setting_is_compared_with_the_node_type_and_with_other_nodes(
-    folder: Path, name: str, value: str, subject: str, expected: str
+    directory: Path, name: str, value: str, subject: str, expected: str
 ) -> None:
-    rows = firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {name: value})
+    rows = firmware_findings(directory, "smc-821ge-tnhr", dict(SUPERMICRO), {name: value})
     usual = f"{SUPERMICRO[name]} as on 2 of 3 nodes"
     assert rows == [
         ("firmware-setting", "gpu2", f"{subject}, {name}", value, expected),
@@ -490,27 +490,27 @@ def test_a_firmware_setting_is_compared_with_the_node_type_and_with_other_nodes(
     ]
 
 
-def test_what_the_site_decides_is_only_compared_with_other_nodes(folder: Path) -> None:
-    rows = firmware_findings(folder, "dgx-h100", dict(DGX), {"VTdSupport": "Disable"})
+def test_what_the_site_decides_is_only_compared_with_other_nodes(directory: Path) -> None:
+    rows = firmware_findings(directory, "dgx-h100", dict(DGX), {"VTdSupport": "Disable"})
     assert [row[:4] for row in rows] == [
         ("firmware-setting-differs", "gpu2", "BIOS attribute VTdSupport", "Disable"),
     ]
 
 
-def test_tuning_states_what_the_firmware_has_to_have(folder: Path) -> None:
+def test_tuning_states_what_the_firmware_has_to_have(directory: Path) -> None:
     off: dict[str, object] = {"VTdSupport": "Disable", "PcieRelaxedOrdering": "No"}
-    rows = firmware_findings(folder, "dgx-h100", {**DGX, **off}, {}, "{iommu: pt, relaxed_ordering: true}")
+    rows = firmware_findings(directory, "dgx-h100", {**DGX, **off}, {}, "{iommu: pt, relaxed_ordering: true}")
     assert [row[:2] + row[3:] for row in rows] == [
         ("firmware-setting", "gpu[1-3]", "Disable", "Enable"),
         ("firmware-setting", "gpu[1-3]", "No", "Yes"),
     ]
 
 
-def test_what_the_site_states_is_compared(folder: Path) -> None:
+def test_what_the_site_states_is_compared(directory: Path) -> None:
     """`off` as the catalogue knows it, and a value of the maker's."""
     stated = "{}, firmware: {sr_iov: off, power: Performance}"
     healthy: dict[str, object] = {**DGX, "SRIOVEnable": "Enable", "PwrPerfTuning": "BIOS Controls EPB"}
-    rows = firmware_findings(folder, "dgx-h100", healthy, {"SRIOVEnable": "Disable"}, stated)
+    rows = firmware_findings(directory, "dgx-h100", healthy, {"SRIOVEnable": "Disable"}, stated)
     assert [row[1:] for row in rows if row[0] == "firmware-setting"] == [
         ("gpu[1-3]", "Power and performance profile, PwrPerfTuning", "BIOS Controls EPB", "Performance"),
         ("gpu[1,3]", "SR-IOV, SRIOVEnable", "Enable", "Disable"),
@@ -522,14 +522,14 @@ def test_what_the_site_states_is_compared(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("system", "fields"), [("ws-2xa6000", "sr_iov, power"), ("smc-821ge-tnhr", "")])
-def test_what_the_catalogue_cannot_compare_is_a_remark(folder: Path, system: str, fields: str) -> None:
+def test_what_the_catalogue_cannot_compare_is_a_remark(directory: Path, system: str, fields: str) -> None:
     Path("manifest.yaml").write_text(
         FIRMWARE.replace("SYSTEM", system).replace("tuning: TUNING", "firmware: {sr_iov: off, power: PerfOptimized}"),
         encoding="utf-8",
     )
     for name in ("head", "gpu1", "gpu2", "gpu3"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "uname").write_text("6.12.9-amd64\n", encoding="utf-8")
+        (directory / name).mkdir(parents=True)
+        (directory / name / "uname").write_text("6.12.9-amd64\n", encoding="utf-8")
     done = run()
     why = f"the catalogue knows no attribute for {fields} of this system"
     remark = f"node_types.h100.firmware is not compared: {why}\n" if fields else ""
@@ -538,20 +538,20 @@ def test_what_the_catalogue_cannot_compare_is_a_remark(folder: Path, system: str
     )  # fmt: skip
 
 
-def test_attributes_of_one_machine_alone_are_not_compared(folder: Path) -> None:
-    assert firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {"RestoreonACPowerLoss_0035": "On"}) == []
+def test_attributes_of_one_machine_alone_are_not_compared(directory: Path) -> None:
+    assert firmware_findings(directory, "smc-821ge-tnhr", dict(SUPERMICRO), {"RestoreonACPowerLoss_0035": "On"}) == []
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"Attributes": 7}', '{"Attributes": {"SNC_F300": [1]}}', "[" * 100_000])
-def test_a_broken_answer_of_a_bmc_concerns_its_own_node(folder: Path, text: str) -> None:
-    firmware_findings(folder, "smc-821ge-tnhr", dict(SUPERMICRO), {})
-    (folder / "gpu2/redfish-bios.json").write_text(text, encoding="utf-8")
+def test_a_broken_answer_of_a_bmc_concerns_its_own_node(directory: Path, text: str) -> None:
+    firmware_findings(directory, "smc-821ge-tnhr", dict(SUPERMICRO), {})
+    (directory / "gpu2/redfish-bios.json").write_text(text, encoding="utf-8")
     assert {(one["kind"], one["hosts"]) for one in findings("--ignore", "facts-missing")} <= {
         ("facts-unreadable", "gpu2")
     }
 
 
-def test_the_page_has_the_attributes_that_drift_compares(folder: Path) -> None:
+def test_the_page_has_the_attributes_that_drift_compares(directory: Path) -> None:
     text = FIRMWARE.replace("SYSTEM", "dell-xe9680").replace("TUNING", "{iommu: pt}")
     Path("manifest.yaml").write_text(text, encoding="utf-8")
     assert CliRunner().invoke(group, ["render", "-q"]).exit_code == 0

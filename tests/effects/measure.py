@@ -160,20 +160,22 @@ def prepare(install: SlurmInstall, prepared: Path) -> None:
         run(spec, prepared / f"making-{install.release}")
 
 
-def measure(change: Change, install: SlurmInstall, folder: Path, *, strictness: bool = True) -> tuple[Verdict, Outcome]:
+def measure(
+    change: Change, install: SlurmInstall, directory: Path, *, strictness: bool = True
+) -> tuple[Verdict, Outcome]:
     """The verdict on one change, and what came of doing what it says. With `strictness` a verdict that empties nodes or
     restarts daemons is tried once more without that.
     """
     verdict, old, new = judged(change, install.release)
-    prepared = folder / "prepared"
-    work = folder / f"{install.release}-{change.name}"
+    prepared = directory / "prepared"
+    work = directory / f"{install.release}-{change.name}"
     result = run(spec_of(change, install, old, new, verdict.actions, prepared), work)
     outcome = judge(change, verdict, result)
     (work / "outcome").write_text(f"{verdict.text}\n{outcome.kind}: {outcome.detail}\n", encoding="utf-8")
     lesser = verdict.lesser() if strictness and not change.instead and outcome.kind == RIGHT else None
     if lesser is not None and not verdict.is_refusal:
         less = run(
-            spec_of(change, install, old, new, lesser, prepared), folder / f"{install.release}-{change.name}-less"
+            spec_of(change, install, old, new, lesser, prepared), directory / f"{install.release}-{change.name}-less"
         )
         if is_enough(change, less):
             outcome = Outcome(STRICT, f"enough: {', '.join(' '.join(action).strip() for action in lesser)}")
@@ -197,17 +199,17 @@ def through(changes: Sequence[Change], install: SlurmInstall, work: Path) -> tup
 
 
 def several(
-    pairs: Iterable[tuple[Change, SlurmInstall]], folder: Path, *, workers: int, strictness: bool
+    pairs: Iterable[tuple[Change, SlurmInstall]], directory: Path, *, workers: int, strictness: bool
 ) -> Iterable[tuple[Change, SlurmInstall, Verdict | None, Outcome]]:
     """As `measure`, several at a time: they mostly wait."""
     pairs = list(pairs)
     for install in {install.release: install for change, install in pairs if change.database}.values():
-        prepare(install, folder / "prepared")
+        prepare(install, directory / "prepared")
 
     def one(pair: tuple[Change, SlurmInstall]) -> tuple[Change, SlurmInstall, Verdict | None, Outcome]:
         change, install = pair
         try:
-            verdict, outcome = measure(change, install, folder, strictness=strictness)
+            verdict, outcome = measure(change, install, directory, strictness=strictness)
         except (RuntimeError, ValueError, KeyError) as err:
             return change, install, None, Outcome("failed", str(err)[-400:])
         return change, install, verdict, outcome

@@ -62,9 +62,9 @@ def test_a_milder_verdict_is_seen(tmp_path: Path) -> None:
     ],
 )
 def test_a_verdict_is_not_too_mild(name: str, release: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.getbasetemp()
+    directory = tmp_path_factory.getbasetemp()
     change, install = CHANGES[name], _install(release)
     if change.database:
-        prepare(install, folder / "prepared")
-    verdict, outcome = measure(change, install, folder, strictness=False)
+        prepare(install, directory / "prepared")
+    verdict, outcome = measure(change, install, directory, strictness=False)
     assert outcome.kind not in MILD, (verdict.text, outcome.detail)

@@ -51,8 +51,8 @@ def edited(source: Source, field: Field, word: str) -> str:
 
 def tree_with(source: Source, field: Field, words: Iterator[str]) -> Tree | None:
     """The tree of the manifest with the first of these words that makes a valid one."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / ML_TRAINING.name
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / ML_TRAINING.name
         for word in words:
             path.write_text(edited(source, field, word), encoding="utf-8")
             result = compiler.validate(path)

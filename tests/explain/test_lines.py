@@ -38,8 +38,8 @@ def explained() -> dict[str, Explained]:
     compiled = compiler.validate(MANIFEST)
     tree, _ = compiler.render(compiled, MANIFEST)
     assert tree is not None
-    folder = MANIFEST.parent
-    return {name: explain(compiled, tree, find(tree, name, folder), folder) for name in FILES}
+    directory = MANIFEST.parent
+    return {name: explain(compiled, tree, find(tree, name, directory), directory) for name in FILES}
 
 
 def line(found: Explained, begin: str) -> Line:

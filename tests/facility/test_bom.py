@@ -15,8 +15,8 @@ from facility.test_cables import superpod
 from strategies.trees import codes_of, manifest, tree_of
 
 
-def bill_of(data: dict[str, Any], folder: Any) -> list[dict[str, str]]:
-    text = tree_of(data, folder).files["facility/bom.csv"].content.decode()
+def bill_of(data: dict[str, Any], directory: Any) -> list[dict[str, str]]:
+    text = tree_of(data, directory).files["facility/bom.csv"].content.decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 

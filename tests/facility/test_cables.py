@@ -35,8 +35,8 @@ def superpod(**plan: Any) -> dict[str, Any]:
     return data
 
 
-def rows_of(data: dict[str, Any], folder: Any) -> list[dict[str, str]]:
-    text = tree_of(data, folder).files["facility/cables.csv"].content.decode()
+def rows_of(data: dict[str, Any], directory: Any) -> list[dict[str, str]]:
+    text = tree_of(data, directory).files["facility/cables.csv"].content.decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -238,8 +238,8 @@ def test_a_plan_with_capacity_moves_nothing_when_the_cluster_grows(tmp_path):
     small["nodes"][1] = {"name": "c[001-063]", "type": "dgx", "address": "10.0.0.[11-73]"}
     small["racks"] = {**small["racks"], "a[01-16]": {**RACKS["a[01-16]"], "nodes": "c[001-063]"}}
     small["racks"]["b[01-16]"] = {**RACKS["b[01-16]"], "nodes": None}
-    for folder in ("small", "large"):
-        (tmp_path / folder).mkdir()
+    for directory in ("small", "large"):
+        (tmp_path / directory).mkdir()
     before = {tuple(row.values()) for row in rows_of(small, tmp_path / "small")}
     after = {tuple(row.values()) for row in rows_of(large, tmp_path / "large")}
     assert before < after, "nothing is replugged, and no switch has another place"

@@ -21,8 +21,8 @@ from facility.test_cables import superpod
 from strategies.trees import manifest
 
 
-def cluster_of(data: dict[str, Any], folder: Any) -> Cluster:
-    path = folder / "manifest.yaml"
+def cluster_of(data: dict[str, Any], directory: Any) -> Cluster:
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.cluster is not None, compiled.diagnostics

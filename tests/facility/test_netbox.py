@@ -22,26 +22,26 @@ REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
 OPTIONAL = {"weight", "weight_unit", "power-ports", "interfaces"}
 
 
-def table(folder: Path, name: str) -> list[dict[str, str]]:
-    path = folder / name
+def table(directory: Path, name: str) -> list[dict[str, str]]:
+    path = directory / name
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
 
 
 @pytest.fixture(scope="module", params=INVENTORIES, ids=lambda path: path.parents[1].name)
-def folder(request) -> Path:
+def directory(request) -> Path:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def types(folder) -> dict[tuple[str, str], dict[str, Any]]:
-    documents = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in folder.glob("device-types/*/*.yaml")]
+def types(directory) -> dict[tuple[str, str], dict[str, Any]]:
+    documents = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in directory.glob("device-types/*/*.yaml")]
     return {(document["manufacturer"], document["model"]): document for document in documents}
 
 
-def test_every_cable_ends_in_a_port_of_its_device(folder, types):
-    of_device = {row["name"]: types[row["manufacturer"], row["device_type"]] for row in table(folder, "devices.csv")}
+def test_every_cable_ends_in_a_port_of_its_device(directory, types):
+    of_device = {row["name"]: types[row["manufacturer"], row["device_type"]] for row in table(directory, "devices.csv")}
     ports = {name: {port["name"] for port in kind.get("interfaces", ())} for name, kind in of_device.items()}
-    rows = table(folder, "cables.csv")
+    rows = table(directory, "cables.csv")
     lost = {
         (row[f"side_{side}_device"], row[f"side_{side}_name"])
         for row in rows
@@ -51,9 +51,9 @@ def test_every_cable_ends_in_a_port_of_its_device(folder, types):
     assert not lost
 
 
-def test_a_cage_holds_one_module_or_one_plug(folder):
+def test_a_cage_holds_one_module_or_one_plug(directory):
     media = defaultdict(set)
-    for row in table(folder, "cables.csv"):
+    for row in table(directory, "cables.csv"):
         for side in "ab":
             device, port = row[f"side_{side}_device"], row[f"side_{side}_name"]
             if "/" in port:
@@ -61,10 +61,10 @@ def test_a_cage_holds_one_module_or_one_plug(folder):
     assert {cage: kinds for cage, kinds in media.items() if len(kinds) > 1} == {}
 
 
-def test_devices_stand_alone_in_their_units(folder, types):
-    racks = {row["name"]: int(row["u_height"]) for row in table(folder, "racks.csv")}
+def test_devices_stand_alone_in_their_units(directory, types):
+    racks = {row["name"]: int(row["u_height"]) for row in table(directory, "racks.csv")}
     units = Counter()
-    for row in table(folder, "devices.csv"):
+    for row in table(directory, "devices.csv"):
         if row["rack"]:
             height = types[row["manufacturer"], row["device_type"]]["u_height"]
             span = range(int(row["position"]), int(row["position"]) + height)
@@ -73,8 +73,8 @@ def test_devices_stand_alone_in_their_units(folder, types):
     assert max(units.values(), default=1) == 1
 
 
-def test_a_device_type_is_complete(folder, types):
-    for path in folder.glob("device-types/*/*.yaml"):
+def test_a_device_type_is_complete(directory, types):
+    for path in directory.glob("device-types/*/*.yaml"):
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert document.keys() >= REQUIRED
         assert document.keys() <= REQUIRED | OPTIONAL

@@ -28,12 +28,12 @@ def test_the_voltage_of_an_outlet(volts: int, phases: int, outlet: int) -> None:
     assert round(outlet_volts(Circuit(volts=volts, amps=32, phases=phases))) == outlet
 
 
-def room(folder: Any, **rack: Any) -> Cluster:
+def room(directory: Any, **rack: Any) -> Cluster:
     """Two DGX H100 with six supplies each, in one rack."""
     data = manifest(node_types={"gpu": {"system": "dgx-h100"}})
     data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
     data["racks"] = {"r1": {"nodes": "c[1-2]", **rack}}
-    return cluster_of(data, folder)
+    return cluster_of(data, directory)
 
 
 def used(cluster: Cluster) -> list[tuple[str, str, int, int | None]]:

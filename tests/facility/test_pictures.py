@@ -29,8 +29,8 @@ Box = tuple[float, float, float, float]
 LONG = "n" + "w" * 62
 
 
-def pictures_of(data: dict[str, Any], folder: Path) -> dict[str, ElementTree.Element]:
-    files = tree_of(data, folder).files
+def pictures_of(data: dict[str, Any], directory: Path) -> dict[str, ElementTree.Element]:
+    files = tree_of(data, directory).files
     return {
         path.removeprefix("facility/"): ElementTree.fromstring(file.content)
         for path, file in files.items()
@@ -38,8 +38,8 @@ def pictures_of(data: dict[str, Any], folder: Path) -> dict[str, ElementTree.Ele
     }
 
 
-def manifest_file(data: dict[str, Any], folder: Path) -> Path:
-    path = folder / "manifest.yaml"
+def manifest_file(data: dict[str, Any], directory: Path) -> Path:
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
 

@@ -48,14 +48,14 @@ def test_a_feed_carries_what_tables_print(volts, amps, phases, kva, kw):
     assert continuous_w(circuit, 0.95) / 1000 == pytest.approx(kw, abs=0.006)
 
 
-def cluster_of(folder: Any, **changes: Any) -> Cluster:
-    compiled = compiler.validate(_written(changes, folder))
+def cluster_of(directory: Any, **changes: Any) -> Cluster:
+    compiled = compiler.validate(_written(changes, directory))
     assert compiled.cluster is not None, compiled.diagnostics
     return compiled.cluster
 
 
-def _written(changes: dict[str, Any], folder: Any) -> Any:
-    path = folder / "manifest.yaml"
+def _written(changes: dict[str, Any], directory: Any) -> Any:
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(_room(**changes)), encoding="utf-8")
     return path
 

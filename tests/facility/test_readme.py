@@ -13,8 +13,8 @@ from strategies.findings import TINY, changed
 from strategies.trees import manifest, tree_of
 
 
-def page_of(data: dict[str, Any], folder: Any) -> str:
-    return tree_of(data, folder).files["facility/README.md"].content.decode()
+def page_of(data: dict[str, Any], directory: Any) -> str:
+    return tree_of(data, directory).files["facility/README.md"].content.decode()
 
 
 @pytest.fixture(scope="module")

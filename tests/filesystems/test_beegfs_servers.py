@@ -28,7 +28,7 @@ SETUP = """while getopts "Cp:s:i:" option; do
 done
 mkdir -p "$place"; [[ -z $(ls -A "$place") ]] || exit 1
 echo version=3 >"$place/format.conf"; mkdir "$place/chunks"
-[[ ! -e FOLDER/cut ]] || exit 137
+[[ ! -e DIRECTORY/cut ]] || exit 137
 [[ -z $id ]] || echo "$id" >"$place/targetNumID"
 echo "$node" >"$place/nodeNumID" """
 
@@ -43,52 +43,52 @@ def data(version: str = "8.2", servers: dict[str, Any] | None = None, **entry: A
     )
 
 
-def run(host: str, folder: Path, *arguments: str, version: str = "8.2") -> subprocess.CompletedProcess[str]:
-    """The script on directories below `folder`; st1 and st2 of `data` are mount points."""
-    text = text_of(tree_of(data(version), folder), host, SCRIPT)
-    text = text.replace(" /data/", f" {folder}/data/").replace("/var/lib/beegfs", str(folder / "beegfs"))
+def run(host: str, directory: Path, *arguments: str, version: str = "8.2") -> subprocess.CompletedProcess[str]:
+    """The script on directories below `directory`; st1 and st2 of `data` are mount points."""
+    text = text_of(tree_of(data(version), directory), host, SCRIPT)
+    text = text.replace(" /data/", f" {directory}/data/").replace("/var/lib/beegfs", str(directory / "beegfs"))
     for mount in ("meta", "st1"):
-        (folder / "data" / mount).mkdir(parents=True, exist_ok=True)
-    (folder / "beegfs").mkdir(exist_ok=True)
-    setup = SETUP.replace("FOLDER", str(folder))
+        (directory / "data" / mount).mkdir(parents=True, exist_ok=True)
+    (directory / "beegfs").mkdir(exist_ok=True)
+    setup = SETUP.replace("DIRECTORY", str(directory))
     programs = {
         "hostname": f"echo {host}",
         "mountpoint": "[[ $2 != */st2 || -d $2 ]]",
         "systemctl": "",
-        "beegfs-mgmtd": f"echo SQLite >{folder}/beegfs/mgmtd.sqlite",
+        "beegfs-mgmtd": f"echo SQLite >{directory}/beegfs/mgmtd.sqlite",
         **{f"beegfs-setup-{kind}": setup for kind in ("meta", "storage", "mgmtd")},
     }
-    return run_script(text, programs, folder, *arguments)
+    return run_script(text, programs, directory, *arguments)
 
 
 # As the programs of 7.4 and 8 answer; a group is a line of ID, primary and secondary in the file of its kind.
 CTL = """[[ $1 == --cfgFile=/etc/beegfs/beegfs-ctl-data.conf ]] || exit 1; shift
 case $1 in
   --listmirrorgroups) echo "BuddyGroupID PrimaryTargetID SecondaryTargetID"; echo "============ ==== ===="
-    cat "FOLDER/${2#*=}" 2>/dev/null || true ;;
-  --addmirrorgroup) echo "${5#*=} ${3#*=} ${4#*=}" >>"FOLDER/${2#*=}" ;;
-  --getentryinfo) echo "EntryID: root"; cat FOLDER/root ;;
+    cat "DIRECTORY/${2#*=}" 2>/dev/null || true ;;
+  --addmirrorgroup) echo "${5#*=} ${3#*=} ${4#*=}" >>"DIRECTORY/${2#*=}" ;;
+  --getentryinfo) echo "EntryID: root"; cat DIRECTORY/root ;;
 esac"""
 NEW = """kind=${3#*=}
 case "$1 $2" in
-  "mirror list") [[ -f FOLDER/$kind ]] || { echo "Error: no mirrors configured"; exit 1; }
+  "mirror list") [[ -f DIRECTORY/$kind ]] || { echo "Error: no mirrors configured"; exit 1; }
     echo "ID PRIMARY_TARGET SECONDARY_TARGET"
-    while read -r a b c; do echo "$kind:$a $kind:$b $kind:$c"; done <FOLDER/$kind ;;
-  "mirror create") echo "${4#*=} ${5#*:} ${6#*:}" >>"FOLDER/$kind" ;;
-  "entry info") echo "Entry type: directory"; cat FOLDER/root ;;
+    while read -r a b c; do echo "$kind:$a $kind:$b $kind:$c"; done <DIRECTORY/$kind ;;
+  "mirror create") echo "${4#*=} ${5#*:} ${6#*:}" >>"DIRECTORY/$kind" ;;
+  "entry info") echo "Entry type: directory"; cat DIRECTORY/root ;;
 esac"""
 MIRRORED = {"metadata": "stor[1-2]", "mirror": ["metadata", "storage"]}
 
 
-def mirror(folder: Path, version: str, host: str = "stor1") -> subprocess.CompletedProcess[str]:
-    text = text_of(tree_of(data(version, MIRRORED), folder), host, SCRIPT)
+def mirror(directory: Path, version: str, host: str = "stor1") -> subprocess.CompletedProcess[str]:
+    text = text_of(tree_of(data(version, MIRRORED), directory), host, SCRIPT)
     bodies = {"beegfs-ctl": CTL, "beegfs": NEW, "hostname": f"echo {host}"}
-    programs = {name: body.replace("FOLDER", str(folder)) for name, body in bodies.items()}
-    return run_script(text, programs, folder, "mirror")
+    programs = {name: body.replace("DIRECTORY", str(directory)) for name, body in bodies.items()}
+    return run_script(text, programs, directory, "mirror")
 
 
-def groups(folder: Path) -> list[str]:
-    return [line for kind in ("meta", "storage") for line in (folder / kind).read_text().splitlines()]
+def groups(directory: Path) -> list[str]:
+    return [line for kind in ("meta", "storage") for line in (directory / kind).read_text().splitlines()]
 
 
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
@@ -156,8 +156,8 @@ def test_without_the_owner_of_the_root_no_metadata_group_is_created(root: str, t
     assert "run this on the management server, stor1" in mirror(tmp_path, "8.2", "stor2").stderr
 
 
-def started(folder: Path) -> list[str]:
-    return [call.split()[-1] for call in calls(folder) if call.startswith("systemctl")]
+def started(directory: Path) -> list[str]:
+    return [call.split()[-1] for call in calls(directory) if call.startswith("systemctl")]
 
 
 @pytest.mark.parametrize("version", ["7.4", "8.2"])

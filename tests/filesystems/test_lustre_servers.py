@@ -68,25 +68,25 @@ def data(targets: list[dict[str, Any]] = TARGETS, **entry: Any) -> dict[str, Any
 
 
 def run(
-    host: str, folder: Path, *arguments: str, programs: dict[str, str] | None = None
+    host: str, directory: Path, *arguments: str, programs: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The script on image files, as real blkid and wipefs see them."""
-    text = text_of(tree_of(data(), folder), host, SCRIPT)
+    text = text_of(tree_of(data(), directory), host, SCRIPT)
     for device in ("/dev/disk/by-id/ost0", "/dev/disk/by-id/mgt", "/dev/mapper/mdt0"):
-        text = text.replace(device, str(folder / Path(device).name))
+        text = text.replace(device, str(directory / Path(device).name))
     text = text.replace("[[ -b $2 ]]", "[[ -f $2 ]]")
-    return run_script(text, {"hostname": f"echo {host}", **PROGRAMS, **(programs or {})}, folder, *arguments)
+    return run_script(text, {"hostname": f"echo {host}", **PROGRAMS, **(programs or {})}, directory, *arguments)
 
 
-def image(folder: Path, name: str, size: int = 64 * MIB) -> Path:
-    place = folder / name
+def image(directory: Path, name: str, size: int = 64 * MIB) -> Path:
+    place = directory / name
     with place.open("wb") as file:
         file.truncate(size)
     return place
 
 
-def made(folder: Path) -> list[str]:
-    return [call for call in calls(folder) if call.startswith("mkfs")]
+def made(directory: Path) -> list[str]:
+    return [call for call in calls(directory) if call.startswith("mkfs")]
 
 
 def test_an_empty_device_becomes_a_target_once(tmp_path: Path) -> None:
@@ -101,24 +101,24 @@ def test_an_empty_device_becomes_a_target_once(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"train-OST0000: present on {device}\n")
 
 
-def foreign(folder: Path) -> None:
-    subprocess.run(["mkfs.ext4", "-q", "-L", "home", image(folder, "ost0")], check=True, timeout=20)
+def foreign(directory: Path) -> None:
+    subprocess.run(["mkfs.ext4", "-q", "-L", "home", image(directory, "ost0")], check=True, timeout=20)
 
 
-def other_target(folder: Path) -> None:
-    subprocess.run(["mkfs.ext4", "-q", "-L", "train-OST0001", image(folder, "ost0")], check=True, timeout=20)
+def other_target(directory: Path) -> None:
+    subprocess.run(["mkfs.ext4", "-q", "-L", "train-OST0001", image(directory, "ost0")], check=True, timeout=20)
 
 
-def partitioned(folder: Path) -> None:
-    with image(folder, "ost0").open("r+b") as file:
+def partitioned(directory: Path) -> None:
+    with image(directory, "ost0").open("r+b") as file:
         file.seek(510)
         file.write(b"\x55\xaa")
         file.seek(446)
         file.write(b"\x00\x20\x21\x00\x83\x45\x04\x08\x00\x08\x00\x00\x00\xf0\x01\x00")
 
 
-def smaller(folder: Path) -> None:
-    image(folder, "ost0", 32 * MIB)
+def smaller(directory: Path) -> None:
+    image(directory, "ost0", 32 * MIB)
 
 
 REFUSED = {
@@ -127,9 +127,9 @@ REFUSED = {
     "a partition table": (partitioned, {}, "is not empty"),
     "another size": (smaller, {}, "has 33554432 bytes, not 67108864"),
     "no device": (lambda _: None, {}, "is not a block device"),
-    "a holder": (lambda folder: image(folder, "ost0"), {"lsblk": "printf 'sdb\\nmpatha\\n'"}, "is in use: sdb"),
-    "mounted": (lambda folder: image(folder, "ost0"), {"lsblk": "echo 'sdb /data'"}, "is in use: sdb /data"),
-    "wipefs fails": (lambda folder: image(folder, "ost0"), {"wipefs": "exit 1"}, "cannot be read"),
+    "a holder": (lambda directory: image(directory, "ost0"), {"lsblk": "printf 'sdb\\nmpatha\\n'"}, "is in use: sdb"),
+    "mounted": (lambda directory: image(directory, "ost0"), {"lsblk": "echo 'sdb /data'"}, "is in use: sdb /data"),
+    "wipefs fails": (lambda directory: image(directory, "ost0"), {"wipefs": "exit 1"}, "cannot be read"),
 }
 
 
@@ -187,7 +187,7 @@ def test_both_servers_of_a_pair_are_named_in_the_target(tmp_path: Path) -> None:
     assert f"--index=0 {nodes} --servicenode=10.1.0.21@o2ib --servicenode=10.1.0.22@o2ib\n" in text
 
 
-ZFS = {"zpool": "exit 0", "zfs": "[[ $1 == get ]] && cat {folder}/label || [[ -f {folder}/label ]]"}
+ZFS = {"zpool": "exit 0", "zfs": "[[ $1 == get ]] && cat {directory}/label || [[ -f {directory}/label ]]"}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_datasets_are_told_apart_by_their_target(
 ) -> None:
     if label:
         (tmp_path / "label").write_text(label, encoding="utf-8")
-    programs = {name: text.replace("{folder}", str(tmp_path)) for name, text in ZFS.items()} | {
+    programs = {name: text.replace("{directory}", str(tmp_path)) for name, text in ZFS.items()} | {
         "zpool": f"exit {pool}",
         "mkfs.lustre": f"echo train:OST0001 >{tmp_path}/label",
     }

@@ -62,15 +62,15 @@ DISK = {
 }
 
 
-def form(folder: Path) -> tuple[int, list[str]]:
+def form(directory: Path) -> tuple[int, list[str]]:
     """`format` on a disk of stand-ins: the exit status, and what changed the disk."""
-    text = text_of(tree_of(data(data=DATA), folder), "nfs1", SCRIPT)
-    (folder / "disk").touch()
-    text = text.replace("device=/dev/mapper/nfs", f"device={folder}/disk").replace("[[ -b ", "[[ -f ")
-    programs = {name: body.replace("{0}", str(folder)) for name, body in DISK.items()}
-    (folder / "calls").unlink(missing_ok=True)
-    done = run_script(text, programs, folder, "format")
-    changes = [call.split()[0] for call in calls(folder) if call.split()[0] in ("mkfs.xfs", "mount", "xfs_admin")]
+    text = text_of(tree_of(data(data=DATA), directory), "nfs1", SCRIPT)
+    (directory / "disk").touch()
+    text = text.replace("device=/dev/mapper/nfs", f"device={directory}/disk").replace("[[ -b ", "[[ -f ")
+    programs = {name: body.replace("{0}", str(directory)) for name, body in DISK.items()}
+    (directory / "calls").unlink(missing_ok=True)
+    done = run_script(text, programs, directory, "format")
+    changes = [call.split()[0] for call in calls(directory) if call.split()[0] in ("mkfs.xfs", "mount", "xfs_admin")]
     return done.returncode, changes
 
 
@@ -124,11 +124,11 @@ EMPTY = """<cib validate-with="pacemaker-3.0" crm_feature_set="3.19.0" admin_epo
 OTHER = '<primitive id="web" class="ocf" provider="heartbeat" type="IPaddr2"/>'
 
 
-def ask(folder: Path, script: str, live: str = EMPTY.format("")) -> tuple[int, str]:
+def ask(directory: Path, script: str, live: str = EMPTY.format("")) -> tuple[int, str]:
     """Runs shell text beside the first server's script, with Pacemaker's real tools on a configuration in a file."""
     root = root_with("cibadmin")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    box = sandbox.Sandbox(root, files=((lay_out(tree_of(data(), folder), "nfs1", folder / "node"), "/"),))
+    box = sandbox.Sandbox(root, files=((lay_out(tree_of(data(), directory), "nfs1", directory / "node"), "/"),))
     done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1; {STANDINS}{script}"], timeout=60, notes={"live": live})
     return done.code, done.stdout
 

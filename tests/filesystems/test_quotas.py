@@ -110,19 +110,19 @@ def data(entry: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def run(backend: str, folder: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
+def run(backend: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
     entry, host, own = BACKENDS[backend]
-    text = text_of(tree_of(data(entry), folder), host, "/usr/local/sbin/clustergen-quota-data")
-    directory = folder / "vision"
-    directory.mkdir(exist_ok=True)
+    text = text_of(tree_of(data(entry), directory), host, "/usr/local/sbin/clustergen-quota-data")
+    vision = directory / "vision"
+    vision.mkdir(exist_ok=True)
     common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]] && echo ada:x:1000:"}
-    return run_script(text.replace("/mnt/data/vision", str(directory)), common | own | programs, folder, *arguments)
+    return run_script(text.replace("/mnt/data/vision", str(vision)), common | own | programs, directory, *arguments)
 
 
-def changes(folder: Path) -> list[str]:
+def changes(directory: Path) -> list[str]:
     return [
         call
-        for call in calls(folder)
+        for call in calls(directory)
         if call.split()[0] in ("setquota", "setfattr") or re.search(r" (quota |--)?set", call)
     ]
 

@@ -16,8 +16,8 @@ SCALE = {"type": "storage_scale", "mount": "/mnt/projects", "filesystem": "proje
 UNITS = "etc/systemd/system"
 
 
-def stored(folder: Path, **changes: Any) -> Any:
-    return tree_of(manifest(storage={"work": {**SCALE, **changes}}), folder)
+def stored(directory: Path, **changes: Any) -> Any:
+    return tree_of(manifest(storage={"work": {**SCALE, **changes}}), directory)
 
 
 def text_of(tree: Any, path: str) -> str:
@@ -30,10 +30,10 @@ def command(text: str) -> list[str]:
     return [word.replace("$$", "$") for word in shlex.split(line.removeprefix("ExecStart="))]
 
 
-def program(folder: Path, name: str, body: str) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
-    (folder / name).chmod(0o755)
+def program(directory: Path, name: str, body: str) -> None:
+    directory.mkdir(exist_ok=True)
+    (directory / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    (directory / name).chmod(0o755)
 
 
 def started(words: list[str], programs: Path) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from types import FrameType
 import pytest
 
 from clustergen.diagnostics import ClustergenError
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from clustergen.lint.run import lint
 
 FEW = 150  # lines
@@ -101,7 +101,7 @@ def test_lint_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("files", IMPORT.values(), ids=ids(IMPORT))
 def test_import_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
-    assert growth(import_folder, files, tmp_path) < MOST
+    assert growth(import_directory, files, tmp_path) < MOST
 
 
 @pytest.mark.slow
@@ -109,4 +109,4 @@ def test_import_ends_where_no_manifest_would_be_read(tmp_path: Path) -> None:
     lines = "".join(f"PartitionName=q{number} Nodes=n1 MaxTime=1\n" for number in range(16_000))
     (tmp_path / "slurm.conf").write_text(HEAD + NODES + lines)
     with pytest.raises(ClustergenError, match="more than 30,000 values"):
-        import_folder(tmp_path)
+        import_directory(tmp_path)

@@ -105,10 +105,10 @@ def mutated(generator: random.Random) -> dict[str, Any]:
     return document
 
 
-def go_through(seed: int, rounds: int, folder: Path) -> Counter[str]:
+def go_through(seed: int, rounds: int, directory: Path) -> Counter[str]:
     """How many manifests were refused, rendered, or refused by the rendering."""
     generator = random.Random(seed)
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     ends: Counter[str] = Counter()
     for _ in range(rounds):
         path.write_text(json.dumps(mutated(generator)), encoding="utf-8")

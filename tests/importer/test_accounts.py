@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from clustergen.cli import group
 from clustergen.compile import render, validate
 from clustergen.diagnostics import ClustergenError
-from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_text
 from clustergen.manifest.source import load
 
@@ -63,13 +63,13 @@ User - 'tom':Partition='p':DefaultAccount='paint':Fairshare=1
 """
 
 
-def _folder(tmp_path: Path, conf: str = _CONF, dbd: str | None = _DBD) -> Path:
-    folder = tmp_path / "slurm"
-    folder.mkdir(exist_ok=True)
-    (folder / "slurm.conf").write_text(conf)
+def _directory(tmp_path: Path, conf: str = _CONF, dbd: str | None = _DBD) -> Path:
+    directory = tmp_path / "slurm"
+    directory.mkdir(exist_ok=True)
+    (directory / "slurm.conf").write_text(conf)
     if dbd is not None:
-        (folder / "slurmdbd.conf").write_text(dbd)
-    return folder
+        (directory / "slurmdbd.conf").write_text(dbd)
+    return directory
 
 
 def _imported(tmp_path: Path, *texts: str | bytes, **files: str | None) -> tuple[ImportResult, dict[str, Any]]:
@@ -78,7 +78,7 @@ def _imported(tmp_path: Path, *texts: str | bytes, **files: str | None) -> tuple
     for number, text in enumerate(texts):
         paths.append(tmp_path / f"books{number}")
         paths[-1].write_bytes(text if isinstance(text, bytes) else text.encode())
-    found = import_folder(_folder(tmp_path, **files), version="24.11", os="rocky-9", accounts=paths)  # type: ignore[arg-type]
+    found = import_directory(_directory(tmp_path, **files), version="24.11", os="rocky-9", accounts=paths)  # type: ignore[arg-type]
     assert found.errors == ()
     assert found.same
     path = tmp_path / "manifest.yaml"
@@ -271,7 +271,7 @@ _BAD: list[tuple[bytes, str]] = [
 @pytest.mark.parametrize(("content", "message"), _BAD, ids=[message for _, message in _BAD])
 def test_what_is_no_book_of_this_cluster(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "books").write_bytes(content)
-    done = CliRunner().invoke(group, ["import", str(_folder(tmp_path)), "--accounts", str(tmp_path / "books")])
+    done = CliRunner().invoke(group, ["import", str(_directory(tmp_path)), "--accounts", str(tmp_path / "books")])
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
     assert message in done.exception.message
@@ -305,16 +305,16 @@ def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "message"), [("nowhere", "No such file"), ("slurm", "it is a directory")])
 def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
-    done = CliRunner().invoke(group, ["import", str(_folder(tmp_path)), "--accounts", str(tmp_path / name)])
+    done = CliRunner().invoke(group, ["import", str(_directory(tmp_path)), "--accounts", str(tmp_path / name)])
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
     assert message in done.exception.message
 
 
-def test_books_in_the_folder_are_not_told_as_left_out(tmp_path: Path) -> None:
-    folder = _folder(tmp_path)
-    (folder / "books").write_text(_DUMP)
-    (folder / "notes.txt").write_text("other things\n")
-    found = import_folder(folder, version="24.11", os="rocky-9", accounts=[folder / "books"])
+def test_books_in_the_directory_are_not_told_as_left_out(tmp_path: Path) -> None:
+    directory = _directory(tmp_path)
+    (directory / "books").write_text(_DUMP)
+    (directory / "notes.txt").write_text("other things\n")
+    found = import_directory(directory, version="24.11", os="rocky-9", accounts=[directory / "books"])
     (words,) = [words for words in _told(found, "choice") if "not read" in words]
     assert words.endswith("the names are not those of Slurm files: notes.txt")

@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.importer.comments import comments_of
-from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_json, as_text
 
 GOOD = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n[1-2] CPUs=4 RealMemory=1000\n"
 PARTITION = "PartitionName=p Nodes=ALL Default=YES\n"
 
 
-def imported(folder: Path, text: str | bytes, version: str | None = "24.11", **files: str) -> ImportResult:
-    folder.mkdir(exist_ok=True)
-    (folder / "slurm.conf").write_bytes(text if isinstance(text, bytes) else text.encode())
+def imported(directory: Path, text: str | bytes, version: str | None = "24.11", **files: str) -> ImportResult:
+    directory.mkdir(exist_ok=True)
+    (directory / "slurm.conf").write_bytes(text if isinstance(text, bytes) else text.encode())
     for name, content in files.items():
-        (folder / name.replace("_", ".")).write_text(content)
-    return import_folder(folder, version=version)
+        (directory / name.replace("_", ".")).write_text(content)
+    return import_directory(directory, version=version)
 
 
 def left_out(found: ImportResult) -> list[str]:
@@ -105,8 +105,8 @@ def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
     assert imported(tmp_path, same_address + PARTITION).same
 
 
-def test_shared_folders_stay_other_peoples(tmp_path: Path) -> None:
-    """The tree would give the folder of the manifest's field to Slurm, mode 0700."""
+def test_shared_directories_stay_other_peoples(tmp_path: Path) -> None:
+    """The tree would give the directory of the manifest's field to Slurm, mode 0700."""
     found = imported(tmp_path, GOOD + "StateSaveLocation=/tmp\n" + PARTITION)
     assert "state_location" not in found.text
     assert "StateSaveLocation: /tmp" in found.text
@@ -117,7 +117,7 @@ def test_secrets_of_all_kinds(tmp_path: Path) -> None:
     text = GOOD + "# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
     found = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
     (tmp_path / "acct_gather.conf").write_text("EnergyIPMIPassword=ijklmnop\nEnergyIPMIFrequency=10\n")
-    found = import_folder(tmp_path, version="24.11")
+    found = import_directory(tmp_path, version="24.11")
     for secret in ("hunter2", "abcdefgh", "ijklmnop"):
         assert secret not in found.text
     assert sum(note.kind == "secret" for note in found.notes) == 3
@@ -156,7 +156,7 @@ def test_latin_1_is_read_as_such(tmp_path: Path) -> None:
 def test_there_is_no_slurm_conf(tmp_path: Path) -> None:
     (tmp_path / "my_slurm.conf").write_text("")
     with pytest.raises(ClustergenError) as caught:
-        import_folder(tmp_path)
+        import_directory(tmp_path)
     assert caught.value.exit_code == 3
     assert "my_slurm.conf" in (caught.value.hint or "")
 
@@ -219,7 +219,7 @@ def test_more_nodes_than_slurm_takes_are_told_at_once(tmp_path: Path) -> None:
     lines = "".join(f"NodeName=r{rack}n[0-32767] CPUs=1\n" for rack in range(3))
     (tmp_path / "slurm.conf").write_text(f"ClusterName=c\nSlurmctldHost=h\n{lines}PartitionName=p Nodes=ALL\n")
     with pytest.raises(ClustergenError, match="98,304 nodes"):
-        import_folder(tmp_path)
+        import_directory(tmp_path)
 
 
 def test_lines_that_are_alike_stay_apart_where_one_list_would_be_too_long(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
 
-FOLDERS = Path(__file__).with_name("folders")
+DIRECTORIES = Path(__file__).with_name("directories")
 PROLOG = "site/slurm_compute/etc/slurm/prolog.d/10-check"
 
 
@@ -22,7 +22,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def test_the_manifest_on_stdout_and_the_rest_on_stderr() -> None:
-    done = run("import", FOLDERS / "university", "--slurm-version", "24.11")
+    done = run("import", DIRECTORIES / "university", "--slurm-version", "24.11")
     assert done.exit_code == 0
     assert done.stdout.startswith("# yaml-language-server")
     assert "ssh_adopt: false\n\n# To do, as Slurm's files do not contain it:\n# - networks.management: " in done.stdout
@@ -32,7 +32,7 @@ def test_the_manifest_on_stdout_and_the_rest_on_stderr() -> None:
 @pytest.mark.slow
 def test_written_with_its_schema_and_the_sites_files(tmp_path: Path) -> None:
     output = tmp_path / "new/manifest.yaml"
-    done = run("import", FOLDERS / "gpu-lab", "-o", output)
+    done = run("import", DIRECTORIES / "gpu-lab", "-o", output)
     assert done.exit_code == 0, done.stderr
     assert "Assumptions and choices to check:\n" in done.stdout
     assert done.stderr.startswith(f"{output}: written, site/")
@@ -49,20 +49,20 @@ def test_written_with_its_schema_and_the_sites_files(tmp_path: Path) -> None:
 def test_what_is_there_stays(tmp_path: Path) -> None:
     output = tmp_path / "manifest.yaml"
     output.write_text("mine\n")
-    refused = run("import", FOLDERS / "university", "-o", output)
+    refused = run("import", DIRECTORIES / "university", "-o", output)
     assert isinstance(refused.exception, ClustergenError)
     assert (refused.exception.exit_code, refused.exception.hint) == (3, "choose another -o, or use --force")
     assert output.read_text() == "mine\n"
-    assert run("import", FOLDERS / "university", "-o", output, "--force").exit_code == 0
+    assert run("import", DIRECTORIES / "university", "-o", output, "--force").exit_code == 0
     assert "name: physik" in output.read_text()
     # The same once more is no change.
-    assert run("import", FOLDERS / "university", "-o", output).exit_code == 0
+    assert run("import", DIRECTORIES / "university", "-o", output).exit_code == 0
 
 
 def test_a_schema_that_is_there_stays(tmp_path: Path) -> None:
     schema = tmp_path / "clustergen.schema.json"
     schema.write_text("mine\n")
-    refused = run("import", FOLDERS / "university", "-o", tmp_path / "manifest.yaml")
+    refused = run("import", DIRECTORIES / "university", "-o", tmp_path / "manifest.yaml")
     assert isinstance(refused.exception, ClustergenError)
     assert refused.exception.message == f"{schema}: already exists"
     assert [path.name for path in tmp_path.iterdir()] == [schema.name]
@@ -83,7 +83,7 @@ def test_nothing_is_written_through_links(name: str, to: str, force: list[str], 
     link = place / name
     link.parent.mkdir(parents=True)
     link.symlink_to(tmp_path / to)
-    shutil.copytree(FOLDERS / "gpu-lab", place, dirs_exist_ok=True)
+    shutil.copytree(DIRECTORIES / "gpu-lab", place, dirs_exist_ok=True)
     before = sorted(place.rglob("*"))
     done = run("import", place, "-o", place / "manifest.yaml", *force)
     assert isinstance(done.exception, ClustergenError)
@@ -99,21 +99,21 @@ def test_all_or_nothing(tmp_path: Path) -> None:
     (tmp_path / "site/slurm_compute").mkdir(parents=True)
     (tmp_path / "site/slurm_compute/etc").write_text("a file\n")
     before = sorted(tmp_path.rglob("*"))
-    done = run("import", FOLDERS / "gpu-lab", "-o", tmp_path / "manifest.yaml", "--force")
+    done = run("import", DIRECTORIES / "gpu-lab", "-o", tmp_path / "manifest.yaml", "--force")
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 3
     assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [p for p in before if p.is_file()]
 
 
 def test_differences_end_with_1_and_have_reasons() -> None:
-    done = run("import", FOLDERS / "gpu-lab", "--slurm-version", "26.05")
+    done = run("import", DIRECTORIES / "gpu-lab", "--slurm-version", "26.05")
     assert done.exit_code == 1
     assert "1 difference." in done.stderr
     assert "JobContainerType: job_container/tmpfs → nothing" in done.stderr
 
 
 def test_for_programs(tmp_path: Path) -> None:
-    done = run("import", FOLDERS / "gpu-lab", "--format", "json", "-o", tmp_path / "m.yaml", "--os", "rocky-9")
+    done = run("import", DIRECTORIES / "gpu-lab", "--format", "json", "-o", tmp_path / "m.yaml", "--os", "rocky-9")
     assert done.exit_code == 0
     found = json.loads(done.stdout)
     assert found["same"] is True
@@ -140,7 +140,7 @@ def test_nothing_there_ends_with_3(tmp_path: Path) -> None:
 @pytest.mark.parametrize("release", ["x", "99.99", "24"])
 def test_an_unknown_release_is_a_wrong_use_as_for_lint(release: str) -> None:
     for verb in ("import", "lint"):
-        done = run(verb, FOLDERS / "university", "--slurm-version", release)
+        done = run(verb, DIRECTORIES / "university", "--slurm-version", release)
         code = done.exception.exit_code if isinstance(done.exception, ClustergenError) else done.exit_code
         assert code == 2, verb
 
@@ -174,6 +174,6 @@ def test_mistakes_of_the_original_files_lead_to_lint(tmp_path: Path) -> None:
 
 
 def test_an_operating_system_is_guessed() -> None:
-    done = run("import", "--os", "rocky9", FOLDERS / "university")
+    done = run("import", "--os", "rocky9", DIRECTORIES / "university")
     assert done.exit_code == 2
     assert "did you mean 'rocky-9'?" in done.stderr

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clustergen.compile import render, validate
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from clustergen.manifest.source import load
 from clustergen.render.tree import Tree
 from clustergen.verify import sandbox
@@ -124,7 +124,7 @@ def _run(install: SlurmInstall, root: Path, script: str, **notes: str) -> dict[s
 
 def _imported(tmp_path: Path, root: Path, release: str, books: list[Path]) -> tuple[dict[str, Any], Tree]:
     """The manifest's section slurm, and what it renders to."""
-    found = import_folder(root / "etc/slurm", version=release, os="rocky-9", accounts=books)
+    found = import_directory(root / "etc/slurm", version=release, os="rocky-9", accounts=books)
     assert found.same, found.errors or found.compared
     path = tmp_path / "imported.yaml"
     path.write_text(found.text, encoding="utf-8")

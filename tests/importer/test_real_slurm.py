@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import render, validate
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from clustergen.verify import sandbox, slurm_roots
 from clustergen.verify.slurm_daemons import read_config
 from clustergen.verify.slurm_roots import SlurmInstall
-from clustergen.verify.slurm_surroundings import invented_hosts, of_folder, own_addresses
+from clustergen.verify.slurm_surroundings import invented_hosts, of_directory, own_addresses
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-FOLDERS = Path(__file__).with_name("folders")
+DIRECTORIES = Path(__file__).with_name("directories")
 _GROUPS = ("slurm_node", "slurm_conf_server", "slurm_controller")
 _SCRIPT = """
 export SLURM_CONF=/etc/slurm/slurm.conf
@@ -65,16 +65,16 @@ _YAML_TREE = """\
 """
 
 
-def _rendered(source: Path, folder: Path, version: str) -> Path:
-    """The folder of the files that the import of `source` renders to."""
-    found = import_folder(source, version=version)
+def _rendered(source: Path, directory: Path, version: str) -> Path:
+    """The directory of the files that the import of `source` renders to."""
+    found = import_directory(source, version=version)
     assert found.same, found.compared
-    manifest = folder / "manifest.yaml"
+    manifest = directory / "manifest.yaml"
     manifest.write_text(found.text, encoding="utf-8")
     compiled = validate(manifest)
     tree, _ = render(compiled, manifest)
     assert tree is not None
-    out = folder / "rendered"
+    out = directory / "rendered"
     out.mkdir()
     for file in tree:
         if file.group in _GROUPS and file.target and file.target.startswith("/etc/slurm/"):
@@ -82,14 +82,14 @@ def _rendered(source: Path, folder: Path, version: str) -> Path:
     return out
 
 
-def _shown(install: SlurmInstall, source: Path, out: Path, folder: Path, names: tuple[str, ...]) -> list[list[str]]:
+def _shown(install: SlurmInstall, source: Path, out: Path, directory: Path, names: tuple[str, ...]) -> list[list[str]]:
     """What scontrol shows of both sides, without what time it is; `names` have to be among it."""
-    sides = folder / "sides"
+    sides = directory / "sides"
     for name, where in (("old", source), ("new", out)):
         (sides / name).mkdir(parents=True)
         for file in (*where.glob("*.conf"), *where.glob("*.yaml")):
             (sides / name / file.name).write_bytes(file.read_bytes())
-    around = of_folder(source, ())
+    around = of_directory(source, ())
     hosts = invented_hosts([*around.names, "head2"])
     box = sandbox.Sandbox(
         root=install.path,
@@ -126,7 +126,7 @@ def _release(install: SlurmInstall) -> str:
 def test_what_slurm_shows_is_the_same(slurm: SlurmInstall, tmp_path: Path, name: str, names: tuple[str, ...]) -> None:
     source = tmp_path / "slurm"
     source.mkdir()
-    for file in (FOLDERS / name).iterdir():
+    for file in (DIRECTORIES / name).iterdir():
         (source / file.name).write_bytes(file.read_bytes())
     out = _rendered(source, tmp_path, _release(slurm))
     old, new = _shown(slurm, source, out, tmp_path, names)
@@ -156,7 +156,7 @@ def test_blocks_and_topology_yaml(tmp_path: Path, release: str, plugin: str, fil
 
 @pytest.mark.parametrize("name", ["university", "hall"])
 def test_slurm_accepts_the_rendered_files(slurm: SlurmInstall, tmp_path: Path, name: str) -> None:
-    out = _rendered(FOLDERS / name, tmp_path, _release(slurm))
+    out = _rendered(DIRECTORIES / name, tmp_path, _release(slurm))
     report = read_config(slurm, out)
     assert report.started, report.complaints
     assert [words for words in report.complaints if "fatal" in words] == []
@@ -179,7 +179,7 @@ def test_slurmd_sees_the_same_devices_in_folded_lines(slurm: SlurmInstall, tmp_p
         devices += [f"NodeName={name} Name={shared} File=/dev/nvidia{index}" for index in range(4)]
     (source / "gres.conf").write_text("\n".join([*devices, ""]), encoding="utf-8")
     out = _rendered(source, tmp_path, _release(slurm))
-    old, new = (read_config(slurm, folder, None, tuple(nodes)) for folder in (source, out))
+    old, new = (read_config(slurm, directory, None, tuple(nodes)) for directory in (source, out))
     assert old.started
     assert old.gres == new.gres
     assert all(listed.count("Name=gpu ") == 4 and "Cores=4-7" in listed for listed in new.gres.values())
@@ -207,7 +207,7 @@ def test_gpus_without_types_unknown_ones_and_short_names_of_instances(slurm: Slu
     old, new = _shown(slurm, source, out, tmp_path, ("NodeName=c1",))
     assert old == new
     assert any("Gres=gpu:a100_1g.5gb:14" in line for line in new)
-    before, after = (read_config(slurm, folder, None, ("a1", "b1")) for folder in (source, out))
+    before, after = (read_config(slurm, directory, None, ("a1", "b1")) for directory in (source, out))
     assert before.gres == after.gres
     assert after.gres["a1"].count("Name=gpu Type=(null) Count=2 ") == 2
     assert "Type=fermi" in after.gres["b1"]

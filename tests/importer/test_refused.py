@@ -11,18 +11,18 @@ from click.testing import CliRunner
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cli import group
 from clustergen.diagnostics import Severity
-from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_text
 from clustergen.lint.run import lint
 from clustergen.manifest.source import load
 from strategies.lint_fragments import HEAD, NODES, PARTITIONS
 
 
-def imported(folder: Path, release: str, slurm_conf: str) -> tuple[ImportResult, dict[str, Any]]:
-    (folder / "slurm.conf").write_text(slurm_conf)
-    found = import_folder(folder, version=release)
+def imported(directory: Path, release: str, slurm_conf: str) -> tuple[ImportResult, dict[str, Any]]:
+    (directory / "slurm.conf").write_text(slurm_conf)
+    found = import_directory(directory, version=release)
     assert found.errors == ()
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     path.write_text(found.text, encoding="utf-8")
     data = load(path).data
     assert data is not None

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import render, validate
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from strategies.slurm_manifests import RIGHT
 
 _GROUPS = ("slurm_node", "slurm_conf_server", "slurm_accounting", "slurm_controller", "slurm_compute")
 _INVENTORIES = sorted(Path(__file__).parents[2].glob("inventories/*/manifest.yaml"))
 
 
-def _comes_back(manifest: str, folder: Path) -> None:
-    path = folder / "manifest.yaml"
+def _comes_back(manifest: str, directory: Path) -> None:
+    path = directory / "manifest.yaml"
     path.write_text(manifest, encoding="utf-8")
     compiled = validate(path)
     assert compiled.ok
@@ -24,10 +24,12 @@ def _comes_back(manifest: str, folder: Path) -> None:
     assert tree is not None
     for file in tree:
         if file.group in _GROUPS and file.target and file.target.startswith("/etc/slurm/"):
-            place = folder / file.target[1:]
+            place = directory / file.target[1:]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.content)
-    found = import_folder(folder / "etc/slurm", version=str(compiled.cluster.release), os=compiled.cluster.manifest.os)
+    found = import_directory(
+        directory / "etc/slurm", version=str(compiled.cluster.release), os=compiled.cluster.manifest.os
+    )
     assert found.errors == ()
     assert [(item.change.key, item.change.old, item.change.new) for item in found.compared if not item.meant] == []
 

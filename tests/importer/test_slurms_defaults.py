@@ -28,8 +28,8 @@ slurm:
 """
 
 
-def tree(text: str, folder: Path) -> Tree:
-    path = folder / "manifest.yaml"
+def tree(text: str, directory: Path) -> Tree:
+    path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     compiled = validate(path)
     assert compiled.ok, compiled.diagnostics
@@ -43,8 +43,8 @@ def lines(made: Tree, name: str) -> list[dict[str, str]]:
     return [{pair.key: pair.value for pair in line.pairs} for text in texts for line in parse(text, name)]
 
 
-def codes(text: str, folder: Path, severity: Severity) -> list[str]:
-    path = folder / "manifest.yaml"
+def codes(text: str, directory: Path, severity: Severity) -> list[str]:
+    path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     return [found.code for found in validate(path).diagnostics if found.severity is severity]
 

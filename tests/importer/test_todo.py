@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from clustergen.compile import validate
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from clustergen.importer.report import as_text
 from clustergen.importer.todo import SECTIONS
 
@@ -19,12 +19,12 @@ NODES = "".join(
 PARTITION = "PartitionName=p Nodes=ALL Default=YES\n"
 
 
-def _todo(folder: Path, conf: str, **files: str) -> tuple[str, list[str]]:
+def _todo(directory: Path, conf: str, **files: str) -> tuple[str, list[str]]:
     """The manifest, and what its end lists."""
-    (folder / "slurm.conf").write_text(conf)
+    (directory / "slurm.conf").write_text(conf)
     for name, content in files.items():
-        (folder / name.replace("_", ".")).write_text(content)
-    result = import_folder(folder, version="24.11")
+        (directory / name.replace("_", ".")).write_text(content)
+    result = import_directory(directory, version="24.11")
     before, _, after = result.text.partition("\n# To do, as Slurm's files do not contain it:\n")
     listed = [line.removeprefix("# - ") for line in after.splitlines()]
     assert [note.text for note in result.notes if note.kind == "todo"] == listed
@@ -62,7 +62,7 @@ def test_the_examples_are_valid_and_leave_nothing_to_do(tmp_path: Path) -> None:
     assert compiled.ok, compiled.diagnostics
 
 
-def test_scripts_that_the_folder_does_not_contain(tmp_path: Path) -> None:
+def test_scripts_that_the_directory_does_not_contain(tmp_path: Path) -> None:
     (tmp_path / "prolog.sh").write_text("#!/bin/sh\n", encoding="utf-8")
     programs = "Prolog=/etc/slurm/prolog.sh\nEpilog=/opt/site/epilog.sh\nHealthCheckProgram=/usr/sbin/nhc\n"
     _, listed = _todo(tmp_path, BARE + programs + NODES + PARTITION)

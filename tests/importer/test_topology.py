@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.importer.folder import import_folder
+from clustergen.importer.directory import import_directory
 from importer.conftest import Imported
 
 _NODES = "NodeName=n[1-8] CPUs=4 RealMemory=4000\nPartitionName=p Nodes=ALL\n"
@@ -167,7 +167,7 @@ def test_a_plugin_without_its_file_is_left_out_and_told(tmp_path: Path, plugin: 
     (tmp_path / "slurm.conf").write_text(_CONF % plugin, encoding="utf-8")
     if text is not None:
         (tmp_path / "topology.conf").write_text(text, encoding="utf-8")
-    found = import_folder(tmp_path, version="24.11")
+    found = import_directory(tmp_path, version="24.11")
     assert found.errors == ()
     [item] = [item for item in found.compared if not item.meant]
     assert (item.change.key, item.change.old) == ("TopologyPlugin", f"topology/{plugin}")

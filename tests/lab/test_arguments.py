@@ -29,11 +29,11 @@ def lab(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, ["lab", *map(str, arguments)])
 
 
-def test_applying_needs_a_lab_and_leaves_no_folder() -> None:
+def test_applying_needs_a_lab_and_leaves_no_directory() -> None:
     done = lab("apply", MANIFEST)
     assert isinstance(done.exception, ClustergenError)
     assert (done.exception.message, done.exception.exit_code) == ("lab ml-training is not up", 3)
-    assert not Work("ml-training").folder.exists()
+    assert not Work("ml-training").directory.exists()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
     done = lab("up", MANIFEST, *options)
     assert isinstance(done.exception, ClustergenError), done.output
     assert done.exception.exit_code == 2
-    assert not Work("ml-training").folder.exists()
+    assert not Work("ml-training").directory.exists()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_no_node_could_be_made_of_is_said_first(
     assert words in done.exception.message
     assert hint in (done.exception.hint or "")
     assert done.exception.exit_code == 2
-    assert not list(Work("x").folder.parent.glob("*"))
+    assert not list(Work("x").directory.parent.glob("*"))
 
 
 def test_another_system_and_release_are_in_the_list_and_in_the_tree() -> None:
@@ -101,15 +101,15 @@ def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, Any]) ->
     assert Wish(["3"]).over(earlier) == Wish(["3"], "10.89.7.0/24", engine="podman")
 
 
-def test_a_server_of_the_cluster_has_the_shared_folder_where_it_serves_it() -> None:
+def test_a_server_of_the_cluster_has_the_shared_directory_where_it_serves_it() -> None:
     from clustergen.compile import validate
-    from clustergen.lab.file_systems import shared_folders
+    from clustergen.lab.file_systems import shared_directories
 
     compiled = validate(MANIFEST.parents[1] / "a6000-quad/manifest.yaml")
     assert compiled.cluster is not None
-    folders = shared_folders(compiled.cluster)
-    assert folders["head"] == [("home", "/tank/home")]
-    assert folders["node1"] == [("home", "/home")]
+    directories = shared_directories(compiled.cluster)
+    assert directories["head"] == [("home", "/tank/home")]
+    assert directories["node1"] == [("home", "/home")]
 
 
 def test_an_invalid_manifest_is_told_as_by_validate(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
 
 
 def test_the_only_lab_is_removed_only_from_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in ("one", "elsewhere"):
-        (tmp_path / folder).mkdir()
+    for directory in ("one", "elsewhere"):
+        (tmp_path / directory).mkdir()
     work = Work("one")
     work.make()
     work.write_manifest({"name": "one"}, tmp_path / "one" / "manifest.yaml")
@@ -201,7 +201,7 @@ def test_the_only_lab_is_removed_only_from_its_directory(tmp_path: Path, monkeyp
     assert isinstance(done.exception, ClustergenError)
     assert f"lab one is that of {tmp_path}/one/manifest.yaml" in done.exception.message
     assert done.exception.hint == "clustergen lab down one"
-    assert work.folder.exists()
+    assert work.directory.exists()
     monkeypatch.chdir(tmp_path)
     assert started_from_here().name == "one"
 
@@ -218,11 +218,11 @@ def test_a_directory_without_a_manifest_is_no_lab_and_can_be_removed() -> None:
 def test_no_name_of_a_lab_leads_out_of_the_directory_of_labs(name: str, tmp_path: Path) -> None:
     work = Work("one")
     work.make()
-    (work.folder / "mine").touch()
+    (work.directory / "mine").touch()
     manifest = tmp_path / "manifest.yaml"
     manifest.write_text(f"name: {json.dumps(name)}\n", encoding="utf-8")
     named = (("down", "--name", name), ("stop", "--name", name), ("up", MANIFEST, "--name", name))
     for verb in (("down", manifest), *named):
         done = lab(*verb)
         assert isinstance(done.exception, ClustergenError), verb
-        assert (work.folder / "mine").exists(), verb
+        assert (work.directory / "mine").exists(), verb

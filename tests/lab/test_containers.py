@@ -43,7 +43,7 @@ def clustergen(*arguments: str | Path, timeout: float = 1200) -> subprocess.Comp
 def left_of(name: str) -> tuple[list[dict[str, str]], bool, bool]:
     engine = engines.find(None, run.store())
     work = Work(name)
-    return nodes.running(engine, work), nodes.network(work) in engines.networks(engine), work.folder.exists()
+    return nodes.running(engine, work), nodes.network(work) in engines.networks(engine), work.directory.exists()
 
 
 @pytest.fixture(scope="module")

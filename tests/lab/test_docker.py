@@ -44,14 +44,18 @@ slurm:
 class Docker:
     """A daemon of the test's own: it leaves the machine's firewall and routes alone, and other containers too."""
 
-    def __init__(self, folder: Path) -> None:
-        self.environment = {**os.environ, "DOCKER_HOST": f"unix://{folder}/socket", "CLUSTERGEN_LAB": f"{folder}/lab"}
-        self.log = folder / "log"
+    def __init__(self, directory: Path) -> None:
+        self.environment = {
+            **os.environ,
+            "DOCKER_HOST": f"unix://{directory}/socket",
+            "CLUSTERGEN_LAB": f"{directory}/lab",
+        }
+        self.log = directory / "log"
         with self.log.open("wb") as log:
             self.daemon = subprocess.Popen(
                 [
-                    "dockerd", "--host", f"unix://{folder}/socket", "--data-root", f"{folder}/data",
-                    "--exec-root", f"{folder}/run", "--pidfile", f"{folder}/pid", "--bridge", "none",
+                    "dockerd", "--host", f"unix://{directory}/socket", "--data-root", f"{directory}/data",
+                    "--exec-root", f"{directory}/run", "--pidfile", f"{directory}/pid", "--bridge", "none",
                     "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--log-level", "warn",
                 ],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -69,7 +73,7 @@ class Docker:
         engine = engines.find(None, run.store())
         lab = prepare(compiler.validate(manifest), manifest, NAME, WISH)
         (image,) = node_images.images_of(lab, WISH).values()
-        shutil.rmtree(lab.work.folder)
+        shutil.rmtree(lab.work.directory)
         with namespace.in_use(engine.store):
             if not images.exists(engine, image):
                 return

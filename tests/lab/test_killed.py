@@ -41,7 +41,7 @@ def test_a_lab_that_was_killed_can_be_started_again(engine: Engine) -> None:
     engine.run(
         "run", "--detach", "--name", "solo", "--network", nodes.network(work), "--ip", "10.89.205.2",
         "--label", f"{nodes.LABEL}={work.name}", "--label", "clustergen.node=solo",
-        "--rootfs", f"{slurm_roots.parsers_folder() / 'bookworm'}:O", "/bin/sleep", "1000",
+        "--rootfs", f"{slurm_roots.parsers_directory() / 'bookworm'}:O", "/bin/sleep", "1000",
     )  # fmt: skip
     form = "{{.State.ConmonPid}} {{.State.Pid}}"
     processes = [int(pid) for pid in engine.run("inspect", "solo", "--format", form).stdout.split()]

@@ -20,14 +20,14 @@ SYSTEM = operating_systems()["debian-13"]
 class Store:
     """podman's images as name → label; each command that makes one is recorded."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.labels: dict[str, str] = {}
         self.made: list[str] = []
         self.mirror_is_reached = True
         monkeypatch.setattr(Engine, "run", self.run)
         monkeypatch.setattr(images, "_make", self.debian)
         monkeypatch.setattr(images, "_room", lambda _: None)
-        self.engine = Engine("podman", "/bin/false", folder, hybrid=False)
+        self.engine = Engine("podman", "/bin/false", directory, hybrid=False)
 
     def run(self, command: str, *words: str, check: bool = True, **_: Any) -> subprocess.CompletedProcess[str]:
         output, status = "", 0

@@ -25,8 +25,8 @@ def document(name: str) -> dict[str, Any]:
     return data
 
 
-def validated(data: dict[str, Any], folder: Path) -> Compiled:
-    place = folder / "manifest.yaml"
+def validated(data: dict[str, Any], directory: Path) -> Compiled:
+    place = directory / "manifest.yaml"
     place.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
     return compiler.validate(place)
 

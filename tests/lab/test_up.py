@@ -74,8 +74,8 @@ def test_containers_mount_a_file_system_that_needs_no_kernel_module(
         True,
         False,
     )
-    folders = file_systems.shared_folders(lab.cluster, ["a"])
-    assert {place for listed in folders.values() for _, place in listed} == {"/b", "/c"}
+    directories = file_systems.shared_directories(lab.cluster, ["a"])
+    assert {place for listed in directories.values() for _, place in listed} == {"/b", "/c"}
     for name, reason in (("c", "a container cannot mount it"), ("d", "no such file system")):
         with pytest.raises(ClustergenError, match=reason):
             prepare(compiled, place, None, Wish(mounts=[name]))

@@ -47,14 +47,14 @@ def linted(
     """The worst severity of that code in a directory of Slurm's files; None where lint does not report it."""
 
     def outcome(release: str) -> object:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             for name, text in {"slurm_conf": head + plus + nodes + parts, **files}.items():
-                path = Path(folder, *name.replace("__", "/").split("/")[:-1], name.split("__")[-1].replace("_", "."))
+                path = Path(directory, *name.replace("__", "/").split("/")[:-1], name.split("__")[-1].replace("_", "."))
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
                 if mode and name != "slurm_conf":
                     path.chmod(mode)
-            report = lint(Path(folder), SlurmRelease(release))
+            report = lint(Path(directory), SlurmRelease(release))
         return next((str(one.severity) for one in report.diagnostics if one.code == code), None)
 
     return outcome
@@ -69,8 +69,8 @@ def rendered(pattern: str, file: str, *edits: tuple[str, str]) -> Outcome:
     """What a file of the tree has that matches."""
 
     def outcome(release: str) -> object:
-        with tempfile.TemporaryDirectory() as folder:
-            manifest = Path(folder) / "manifest.yaml"
+        with tempfile.TemporaryDirectory() as directory:
+            manifest = Path(directory) / "manifest.yaml"
             manifest.write_text(changed(TINY, ("24.11", release), *edits), encoding="utf-8")
             tree, diagnostics = compiler.render(compiler.validate(manifest), manifest)
         assert tree is not None, diagnostics
@@ -373,6 +373,6 @@ def test_an_announced_release_is_judged_as_the_newest_one_that_was_read() -> Non
     for outcome in (validated("slurm-release-unread"), lambda release: bool(linted("slurm-release-unread")(release))):
         assert (outcome(str(announced)), outcome(str(max(slurm.read_releases())))) == (True, False)
     assert named(str(announced)) == announced
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "slurm.conf").write_text(HEAD + NODES + PARTITIONS)
-        assert lint(Path(folder)).release == newest() == max(slurm.read_releases()) < announced
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "slurm.conf").write_text(HEAD + NODES + PARTITIONS)
+        assert lint(Path(directory)).release == newest() == max(slurm.read_releases()) < announced

@@ -30,103 +30,103 @@ def run(capfd: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     (tmp_path / "slurm.conf").write_text(GOOD)
     return tmp_path
 
 
-def test_nothing_to_say(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    for path in (folder, folder / "slurm.conf"):
+def test_nothing_to_say(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for path in (directory, directory / "slurm.conf"):
         code, out, err = run(capfd, path, "--slurm-version", "24.11.5")
         assert (code, out) == (0, f"{path}: no findings.\n")
         assert err == "slurm.conf: read as Slurm 24.11.\n"
 
 
-def test_notes_alone_are_no_failure(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "slurm.conf").write_text(GOOD.replace("SlurmctldHost", "ControlMachine"))
-    code, out, err = run(capfd, folder)
+def test_notes_alone_are_no_failure(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "slurm.conf").write_text(GOOD.replace("SlurmctldHost", "ControlMachine"))
+    code, out, err = run(capfd, directory)
     assert code == 0
     assert "info[slurm-key-old-name]" in out
     assert "the newest release" in err
 
 
-def test_what_other_releases_do_not_read_is_one_remark(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_other_releases_do_not_read_is_one_remark(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Where the release is a guess; who names one is told of that one."""
     more = "JobContainerType=job_container/tmpfs\nSchedulerParameters=defer_batch\n"
-    (folder / "slurm.conf").write_text(GOOD + more)
-    err = run(capfd, folder)[2].splitlines()
+    (directory / "slurm.conf").write_text(GOOD + more)
+    err = run(capfd, directory)[2].splitlines()
     assert err[-2:] == [
         "slurm.conf: read as Slurm 25.05, the newest release that accepts most keys; change it with --slurm-version.",
         "Other releases do not read all of it: 22.05: SchedulerParameters=defer_batch (slurm.conf:8); "
         "25.11 and newer: JobContainerType=job_container/tmpfs (slurm.conf:7).",
     ]
-    assert "Other releases" not in run(capfd, folder, "--slurm-version", "25.05")[2]
-    (folder / "slurm.conf").write_text(GOOD + "MetricsType=metrics/openmetrics\nMetricsType=metrics/openmetrics\n")
-    assert run(capfd, folder)[2].splitlines()[-1] == (
+    assert "Other releases" not in run(capfd, directory, "--slurm-version", "25.05")[2]
+    (directory / "slurm.conf").write_text(GOOD + "MetricsType=metrics/openmetrics\nMetricsType=metrics/openmetrics\n")
+    assert run(capfd, directory)[2].splitlines()[-1] == (
         "Other releases do not read all of it: 22.05 to 25.05: MetricsType (slurm.conf:7)."
     )
-    (folder / "slurm.conf").write_text(GOOD)
-    assert "Other releases" not in run(capfd, folder)[2]
+    (directory / "slurm.conf").write_text(GOOD)
+    assert "Other releases" not in run(capfd, directory)[2]
 
 
-def test_formats_for_programs_go_to_stdout(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "slurm.conf").write_text(GOOD + "Foo=1\n")
-    code, out, err = run(capfd, folder, "--format", "json")
+def test_formats_for_programs_go_to_stdout(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "slurm.conf").write_text(GOOD + "Foo=1\n")
+    code, out, err = run(capfd, directory, "--format", "json")
     assert (code, err) == (1, "")
     [found] = json.loads(out)["diagnostics"]
     assert (found["code"], found["file"], found["line"], found["column"]) == (
         "slurm-key-unknown",
-        str(folder / "slurm.conf"),
+        str(directory / "slurm.conf"),
         7,
         1,
     )
-    assert "::error file=" in run(capfd, folder, "--format", "github")[1]
-    assert json.loads(run(capfd, folder, "--format", "sarif")[1])["version"] == "2.1.0"
+    assert "::error file=" in run(capfd, directory, "--format", "github")[1]
+    assert json.loads(run(capfd, directory, "--format", "sarif")[1])["version"] == "2.1.0"
 
 
-def test_the_same_is_said_once_with_its_lines(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
-    out = run(capfd, folder)[1]
+def test_the_same_is_said_once_with_its_lines(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
+    out = run(capfd, directory)[1]
     assert out.count("error[slurm-key-unknown]") == 1
     assert "(500 times, also on lines 8, 9, 10, 11, 12, 13, 14, 15 and 491 more)\n" in out
     assert out.endswith("\n500 errors\n")
-    assert len(json.loads(run(capfd, folder, "--format", "json")[1])["diagnostics"]) == 500
+    assert len(json.loads(run(capfd, directory, "--format", "json")[1])["diagnostics"]) == 500
 
 
-def test_a_flood_is_cut_for_people_only(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "slurm.conf").write_text(GOOD + "".join(f"Foo{number}=1\n" for number in range(500)))
-    out = run(capfd, folder)[1]
+def test_a_flood_is_cut_for_people_only(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "slurm.conf").write_text(GOOD + "".join(f"Foo{number}=1\n" for number in range(500)))
+    out = run(capfd, directory)[1]
     assert out.count("is not a key of slurm.conf in any release") == 20
     assert "and 480 more" in out
     assert out.endswith("\n500 errors\n")
-    assert len(json.loads(run(capfd, folder, "--format", "json")[1])["diagnostics"]) == 500
+    assert len(json.loads(run(capfd, directory, "--format", "json")[1])["diagnostics"]) == 500
 
 
-def test_diff_writes_nothing_and_fix_writes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "slurm.conf").write_text(GOOD + "FastSchedule=1\n")
-    code, out, _ = run(capfd, folder, "--diff")
+def test_diff_writes_nothing_and_fix_writes(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "slurm.conf").write_text(GOOD + "FastSchedule=1\n")
+    code, out, _ = run(capfd, directory, "--diff")
     assert code == 1
     assert "\n-FastSchedule=1\n" in out
-    assert (folder / "slurm.conf").read_text() == GOOD + "FastSchedule=1\n"
-    code, out, err = run(capfd, folder, "--fix", "--diff")
+    assert (directory / "slurm.conf").read_text() == GOOD + "FastSchedule=1\n"
+    code, out, err = run(capfd, directory, "--fix", "--diff")
     assert (code, out.count("-FastSchedule=1")) == (0, 1)
     assert "1 fixed." in err
-    assert (folder / "slurm.conf").read_text() == GOOD
+    assert (directory / "slurm.conf").read_text() == GOOD
 
 
-def test_a_tree_laid_out_as_on_the_node(folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_tree_laid_out_as_on_the_node(directory: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "root/etc/slurm").mkdir(parents=True)
-    (folder / "slurm.conf").rename(tmp_path / "root/etc/slurm/slurm.conf")
+    (directory / "slurm.conf").rename(tmp_path / "root/etc/slurm/slurm.conf")
     assert run(capfd, tmp_path / "root")[0] == 0
 
 
-def test_files_that_nobody_looked_at_are_named(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (folder / "job_submit.lua").write_text("")
-    (folder / "values.yaml").write_text("")  # no file of Slurm's
-    (folder / "resources.yaml").write_text("")
-    (folder / "more.conf").write_text("TCPTimeout=3\n")
-    (folder / "slurm.conf").write_text(GOOD + "Include more.conf\n")
-    assert run(capfd, folder)[2].endswith("\nnot checked: job_submit.lua, resources.yaml.\n")
+def test_files_that_nobody_looked_at_are_named(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (directory / "job_submit.lua").write_text("")
+    (directory / "values.yaml").write_text("")  # no file of Slurm's
+    (directory / "resources.yaml").write_text("")
+    (directory / "more.conf").write_text("TCPTimeout=3\n")
+    (directory / "slurm.conf").write_text(GOOD + "Include more.conf\n")
+    assert run(capfd, directory)[2].endswith("\nnot checked: job_submit.lua, resources.yaml.\n")
 
 
 @pytest.mark.parametrize("name", ["gone", "empty"])
@@ -138,10 +138,10 @@ def test_nothing_to_read(name: str, tmp_path: Path, capfd: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("version", ["24", "latest", "19.05", "30.05"])
-def test_releases_that_are_not_known(version: str, folder: Path) -> None:
+def test_releases_that_are_not_known(version: str, directory: Path) -> None:
     from clustergen.cli import group
 
-    result: Result = CliRunner().invoke(group, ["lint", str(folder), "--slurm-version", version])
+    result: Result = CliRunner().invoke(group, ["lint", str(directory), "--slurm-version", version])
     assert result.exit_code == 2
     assert "use one of 22.05, 23.02" in result.output
 

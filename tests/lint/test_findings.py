@@ -66,7 +66,7 @@ CASES = {
     "incompatible preemption": (HEAD + "PreemptMode=REQUEUE\n", "error slurm.conf:5:13 slurm-value-wrong"),
     "state under /tmp": (
         HEAD.replace("/var/spool/slurmctld", "/tmp/state"),
-        "warning slurm.conf:4:19 slurm-folder-unsafe",
+        "warning slurm.conf:4:19 slurm-directory-unsafe",
     ),
     "ports": (HEAD + "SlurmctldPort=6810-6820\n", "warning slurm.conf:5:15 port-twice"),
     "a quote": (HEAD + 'MailDomain=a"b\n', "warning slurm.conf:5:12 conf-misread"),

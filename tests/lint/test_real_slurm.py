@@ -30,30 +30,30 @@ _PARTS = 4  # of the fragments, so that workers share them
 _TURNS = 2 * len(RELEASES)  # of fragments that all releases take alike, CI asks one release about every second one
 
 
-def laid_out(fragment: Fragment, folder: Path) -> Path:
-    folder.mkdir()
-    (folder / "slurm.conf").write_bytes(fragment.slurm_conf.encode("utf-8", "surrogateescape"))
+def laid_out(fragment: Fragment, directory: Path) -> Path:
+    directory.mkdir()
+    (directory / "slurm.conf").write_bytes(fragment.slurm_conf.encode("utf-8", "surrogateescape"))
     for name, text in fragment.files.items():
-        (folder / name).write_text(text)
-    return folder
+        (directory / name).write_text(text)
+    return directory
 
 
-def verdict(folder: Path, release: str) -> set[tuple[str, Severity]]:
-    return {(one.code, one.severity) for one in lint(folder, SlurmRelease(release)).diagnostics}
+def verdict(directory: Path, release: str) -> set[tuple[str, Severity]]:
+    return {(one.code, one.severity) for one in lint(directory, SlurmRelease(release)).diagnostics}
 
 
-def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], folders: Sequence[Path]) -> None:
+def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], directories: Sequence[Path]) -> None:
     """Asks Slurm about all of them, and lint."""
 
-    def ask(fragment: Fragment, folder: Path) -> SlurmReport:
-        return read_config(slurm, folder, nodes_for_gres=("n1",) if fragment.slurmd else (), timeout=60)
+    def ask(fragment: Fragment, directory: Path) -> SlurmReport:
+        return read_config(slurm, directory, nodes_for_gres=("n1",) if fragment.slurmd else (), timeout=60)
 
     with ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(ask, fragments, folders))
+        reports = list(pool.map(ask, fragments, directories))
     wrong = {
         fragment.name: words
-        for fragment, folder, report in zip(fragments, folders, reports, strict=True)
-        if (words := disagreement(folder, slurm.release, report))
+        for fragment, directory, report in zip(fragments, directories, reports, strict=True)
+        if (words := disagreement(directory, slurm.release, report))
     }
     assert wrong == {}
     assert sum(not report.started for report in reports) > len(fragments) // 8, "the fragments break nothing any more"
@@ -64,11 +64,11 @@ def test_fragments(slurm: SlurmInstall, part: int, tmp_path: Path) -> None:
     """Those that releases take differently, as lint says, and of the others a sixth for each; all in `make long`."""
     pairs = []
     for number, fragment in list(enumerate(FRAGMENTS))[part::_PARTS]:
-        folder = laid_out(fragment, tmp_path / str(number))
-        verdicts = [verdict(folder, release) for release in RELEASES]
+        directory = laid_out(fragment, tmp_path / str(number))
+        verdicts = [verdict(directory, release) for release in RELEASES]
         turn = number // _PARTS % _TURNS == RELEASES.index(slurm.release)
         if turn or any(other != verdicts[0] for other in verdicts):
-            pairs.append((fragment, folder))
+            pairs.append((fragment, directory))
     compare(slurm, *zip(*pairs, strict=True))
 
 
@@ -85,10 +85,10 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
     for number, fragment in enumerate(FRAGMENTS):
         if not any(mark in fragment.slurm_conf for mark in ("; ", "100 ", '"a b', "=\n", "Foo=", "=x", "NoSuch=")):
             continue
-        folder = laid_out(fragment, tmp_path / str(number))
-        said = read_config(current_slurm, folder, timeout=60)
+        directory = laid_out(fragment, tmp_path / str(number))
+        said = read_config(current_slurm, directory, timeout=60)
         lines = {int(line) for line in re.findall(r"slurm\.conf line (\d+)", " ".join(said.complaints))}
-        found = lint(folder, SlurmRelease(current_slurm.release)).diagnostics
+        found = lint(directory, SlurmRelease(current_slurm.release)).diagnostics
         errors = {one.place.line for one in found if one.severity is Severity.ERROR and one.place}
         assert lines <= errors, fragment.name
         named += len(lines)
@@ -98,21 +98,21 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
 def test_single_mistakes(slurm: SlurmInstall, tmp_path: Path) -> None:
     """Slips of the pen in a whole configuration, some in every file; each release gets its own."""
     made = list(islice(mutants(int(slurm.release.replace(".", ""))), 30))
-    folders = [tmp_path / str(number) for number in range(len(made))]
-    for mutant, folder in zip(made, folders, strict=True):
-        folder.mkdir()
+    directories = [tmp_path / str(number) for number in range(len(made))]
+    for mutant, directory in zip(made, directories, strict=True):
+        directory.mkdir()
         for name, text in mutant.files.items():
-            (folder / name).write_text(text)
+            (directory / name).write_text(text)
 
-    def ask(folder: Path) -> SlurmReport:
-        return read_config(slurm, folder, nodes_for_gres=(GPU_NODE,), timeout=60)
+    def ask(directory: Path) -> SlurmReport:
+        return read_config(slurm, directory, nodes_for_gres=(GPU_NODE,), timeout=60)
 
     with ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(ask, folders))
+        reports = list(pool.map(ask, directories))
     wrong = {
         mutant.name: words
-        for mutant, folder, said in zip(made, folders, reports, strict=True)
-        if not known_elsewhere(said) and (words := disagreement(folder, slurm.release, said))
+        for mutant, directory, said in zip(made, directories, reports, strict=True)
+        if not known_elsewhere(said) and (words := disagreement(directory, slurm.release, said))
     }
     assert wrong == {}
     assert sum(not report.started for report in reports) > 8, "the mistakes break nothing any more"

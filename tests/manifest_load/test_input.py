@@ -56,7 +56,7 @@ class TestUnreadable:
         (tmp_path / "manifest.yaml").touch()
         self.check(tmp_path / "manifst.yml", "no such file or directory", "did you mean 'manifest.yaml'?")
 
-    def test_folder(self, tmp_path: Path) -> None:
+    def test_directory(self, tmp_path: Path) -> None:
         self.check(tmp_path, "it is a directory")
         (tmp_path / "manifest.yaml").touch()
         found = load(tmp_path)

@@ -233,8 +233,8 @@ def collect(pattern: re.Pattern[str], examples: list[str]) -> None:
 @pytest.mark.parametrize("cluster", ["ml-training", "midrange-weka", "dgx-a100-mig", "a6000-quad", "home-3090"])
 def test_no_rendered_tree_has_a_secret(cluster: str) -> None:
     """Nothing is hidden from the check for false alarms: passwords, keys and tokens are named all over these files."""
-    folder = Path(__file__).parents[2] / "inventories" / cluster
-    for file in folder.rglob("*"):
+    directory = Path(__file__).parents[2] / "inventories" / cluster
+    for file in directory.rglob("*"):
         if file.is_file():
             text = file.read_text(encoding="utf-8")
             assert [text[start:end] for start, end in secret_spans(text)] == [], file

@@ -1,4 +1,4 @@
-"""One lab for the tests of this folder: the 64-GPU cluster, scaled to six nodes, applied once; one for those in pair/.
+"""One lab for the tests here: the 64-GPU cluster, scaled to six nodes, applied once; another for those in pair/.
 
 Files run in the order of their names. Each leaves the cluster as it found it: manifest restored and applied, nodes
 idle, no jobs. `CLUSTERGEN_TEST_LAB=NAME` takes the lab of that name, made where it is not there, and lets it stand.
@@ -92,9 +92,9 @@ class Applied(NamedTuple):
 class Lab(LabNodes):
     """The nodes of a manifest as containers, and the manifest."""
 
-    def __init__(self, folder: Path, name: str, document: Document) -> None:
+    def __init__(self, directory: Path, name: str, document: Document) -> None:
         self._original = yaml.safe_dump(document, sort_keys=False)
-        super().__init__(folder, name, self._original)
+        super().__init__(directory, name, self._original)
         self.first: Applied | None = None
 
     def up(self, *options: str) -> None:
@@ -214,7 +214,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Two controllers with one state folder and a node without GPUs, applied."""
+    """Two controllers with one state directory and a node without GPUs, applied."""
     document = yaml.safe_load(TWO_HEADS)
     made = Lab(tmp_path_factory.mktemp("two-heads"), document["name"], document)
     try:

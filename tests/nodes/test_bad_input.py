@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 HEAD = "slurm-head"
-FILL = "head -c 100M /dev/zero 2>/dev/null >{folder}/fill; true"
+FILL = "head -c 100M /dev/zero 2>/dev/null >{directory}/fill; true"
 JOURNAL = "/var/lib/clustergen"
 
 
@@ -45,7 +45,7 @@ def playbook(lab: Lab, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The lab's playbook on the tree as it lies there."""
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
     return subprocess.run(
-        command, env=lab.work.environment(), cwd=lab.work.folder, stdin=subprocess.DEVNULL, capture_output=True,
+        command, env=lab.work.environment(), cwd=lab.work.directory, stdin=subprocess.DEVNULL, capture_output=True,
         text=True, timeout=900, check=False,
     )  # fmt: skip
 
@@ -55,7 +55,7 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
     clock = {"cluster_clock_tolerance": on("login1", -1, 300)}
     lab.engine("stop", "--time", "0", "{compute01}")
     try:
-        lab.out("compute02", f"mount -t tmpfs -o size=64k none {JOURNAL}; " + FILL.format(folder=JOURNAL))
+        lab.out("compute02", f"mount -t tmpfs -o size=64k none {JOURNAL}; " + FILL.format(directory=JOURNAL))
         lab.out("compute03", "hostname compute07")
         lab.out("monitor1", "sed -i.kept 's/^VERSION_ID=.*/VERSION_ID=\"12\"/' /etc/os-release")
         lab.out("monitor1", "mount --bind /etc /etc && mount -o remount,ro,bind /etc")
@@ -99,7 +99,7 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
     lab.edit(limit(42))
     missing = {"packages_extra": on("compute02", ["clustergen-no-such-package"], [])}
     lab.out("compute03", "cp -a /etc/slurm /run/kept && mount -t tmpfs -o size=1m none /etc/slurm")
-    lab.out("compute03", "cp -a /run/kept/. /etc/slurm; " + FILL.format(folder="/etc/slurm"))
+    lab.out("compute03", "cp -a /run/kept/. /etc/slurm; " + FILL.format(directory="/etc/slurm"))
     lab.out(
         "compute01",
         "mkdir /run/apt; mv /var/cache/apt/archives/*.deb /etc/apt/sources.list* /run/apt; "

@@ -97,8 +97,8 @@ class Done(NamedTuple):
 def change(lab: Lab, tmp_path: Path, function: Callable[[Document], object]) -> tuple[Verdict, Callable[..., Done]]:
     """Edits and renders; the verdict, and what applies it."""
     old, new = tmp_path / "old", tmp_path / "new"
-    for folder in (old, new):
-        folder.mkdir(exist_ok=True)
+    for directory in (old, new):
+        directory.mkdir(exist_ok=True)
     shutil.copy(lab.work.manifest, old / "manifest.yaml")
     lab.edit(function)
     shutil.copy(lab.work.manifest, new / "manifest.yaml")

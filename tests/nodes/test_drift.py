@@ -14,8 +14,8 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.hardware.discovery import draft
-from clustergen.hardware.discovery.folder import read
 from clustergen.hardware.discovery.grouping import groups
+from clustergen.hardware.discovery.recordings import read
 from clustergen.manifest import source
 from strategies.machines import GPU, infiniband, smi
 
@@ -27,19 +27,19 @@ PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
 HARDWARE = ("Sockets", "CoresPerSocket", "ThreadsPerCore", "RealMemory", "Gres")
 
 
-def recorded(lab: Lab, folder: Path, *options: str) -> None:
+def recorded(lab: Lab, directory: Path, *options: str) -> None:
     command = [str(PLAYBOOK), "-i", str(lab.tree / "inventory/hosts.ini"), "-i", str(lab.work.inventory), *options]
-    command += ["clustergen.cluster.drift", "-e", f"facts={folder}"]
+    command += ["clustergen.cluster.drift", "-e", f"facts={directory}"]
     done = subprocess.run(
         command, cwd=lab.tree, env=lab.work.environment(), capture_output=True, text=True, timeout=500, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def findings(lab: Lab, folder: Path) -> set[tuple[str, str, str]]:
+def findings(lab: Lab, directory: Path) -> set[tuple[str, str, str]]:
     """Kind, node and subject of each; what containers cannot have is not compared."""
     manifest = str(lab.work.manifest)
-    command = [sys.executable, "-m", "clustergen", "drift", manifest, "--facts", str(folder), "--format", "json"]
+    command = [sys.executable, "-m", "clustergen", "drift", manifest, "--facts", str(directory), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode in (0, 1), done.stderr
     rows: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
@@ -123,11 +123,11 @@ def test_what_the_nodes_print_is_the_manifest_that_they_were_made_from(lab: Lab,
     expected = hardware(place.read_text(encoding="utf-8"))
     (memory,) = {re.search(r"RealMemory=\d+", line)[0] for line in expected.values()}  # type: ignore[index]
     for name in [name for name in lab.addresses() if name.startswith("compute")]:
-        folder = tmp_path / name
-        folder.mkdir()
+        directory = tmp_path / name
+        directory.mkdir()
         line = lab.out(name, "HWLOC_SYNTHETIC='pack:2 core:64 pu:2' slurmd -C")
-        (folder / "slurmd-C").write_text(re.sub(r"RealMemory=\d+", memory, line), encoding="utf-8")
-        (folder / "ip.json").write_text(lab.out(name, "ip -j addr"), encoding="utf-8")
-        (folder / "nvidia-smi.csv").write_text(smi(8, GPU), encoding="utf-8")
-        (folder / "infiniband").write_text(infiniband((200,)), encoding="utf-8")
+        (directory / "slurmd-C").write_text(re.sub(r"RealMemory=\d+", memory, line), encoding="utf-8")
+        (directory / "ip.json").write_text(lab.out(name, "ip -j addr"), encoding="utf-8")
+        (directory / "nvidia-smi.csv").write_text(smi(8, GPU), encoding="utf-8")
+        (directory / "infiniband").write_text(infiniband((200,)), encoding="utf-8")
     assert discovered(json.loads(json.dumps(source.load(lab.work.manifest).data)), tmp_path) == expected

@@ -28,16 +28,16 @@ SEED = 20
 def playbook(lab: Lab, *arguments: str) -> subprocess.Popen[bytes]:
     """The lab's playbook on the tree as it lies there, in a process group of its own; its words go to a file."""
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
-    with (lab.folder / "said").open("wb") as said:
+    with (lab.directory / "said").open("wb") as said:
         return subprocess.Popen(
-            command, env=lab.work.environment(), cwd=lab.work.folder, stdin=subprocess.DEVNULL, stdout=said,
+            command, env=lab.work.environment(), cwd=lab.work.directory, stdin=subprocess.DEVNULL, stdout=said,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
 
 
 def ended(lab: Lab, started: subprocess.Popen[bytes], timeout: float = 300) -> tuple[int, str]:
     status = started.wait(timeout)
-    return status, (lab.folder / "said").read_text(encoding="utf-8")
+    return status, (lab.directory / "said").read_text(encoding="utf-8")
 
 
 def tick(number: int) -> Callable[[Document], None]:

@@ -86,12 +86,12 @@ def test_accounting_counts_gpus_by_type(lab: Lab) -> None:
     assert counted["billing"] == "3"
 
 
-def test_a_task_has_the_settings_of_nccl_and_its_own_folder(lab: Lab) -> None:
+def test_a_task_has_the_settings_of_nccl_and_its_own_directory(lab: Lab) -> None:
     wanted = re.findall(
         r"^(?:NCCL|UCX)_\w+=.*$", lab.out("compute01", "cat /etc/nccl.conf /etc/ucx/ucx.conf"), re.MULTILINE
     )
     assert wanted
-    task = 'env; echo "folder $(stat -c "%U %a" $TMPDIR) $SLURM_JOB_ID"'
+    task = 'env; echo "directory $(stat -c "%U %a" $TMPDIR) $SLURM_JOB_ID"'
     said = lab.out(
         "login1", f"cd /tmp && NCCL_IB_HCA=mine runuser -u alice -- srun --gpus=1 -w compute02 bash -c '{task}'"
     )
@@ -99,9 +99,9 @@ def test_a_task_has_the_settings_of_nccl_and_its_own_folder(lab: Lab) -> None:
     own = "NCCL_IB_HCA=mine"
     assert own in lines
     assert not [line for line in wanted if line not in lines and not line.startswith("NCCL_IB_HCA=")]
-    folder = re.search(r"^folder alice 700 (\d+)$", said, re.MULTILINE)
-    assert folder, said
-    assert f"TMPDIR=/scratch/{folder[1]}" in lines
+    directory = re.search(r"^directory alice 700 (\d+)$", said, re.MULTILINE)
+    assert directory, said
+    assert f"TMPDIR=/scratch/{directory[1]}" in lines
 
 
 def test_prolog_and_epilog_do_their_part(lab: Lab) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 SERVER = "login1"
-PATH = "/mnt/lustre/home"  # the lab's folder there has file handles, which an overlay has not
+PATH = "/mnt/lustre/home"  # the lab's directory there has file handles, which an overlay has not
 INSTALL = """
 printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
 trap 'rm /usr/sbin/policy-rc.d' EXIT

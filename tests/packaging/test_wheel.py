@@ -1,4 +1,4 @@
-"""A wheel in an empty folder, built from the source distribution, does what a checkout does."""
+"""A wheel in an empty directory, built from the source distribution, does what a checkout does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder to put before everything else on the module path."""
+    """A directory to put before everything else on the module path."""
     place = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(place)
@@ -40,14 +40,14 @@ def clustergen(place: Path, *arguments: str, cwd: Path) -> subprocess.CompletedP
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd, env=env)
 
 
-def tracked(folder: str) -> set[str]:
-    command = ["git", "ls-files", folder]
+def tracked(directory: str) -> set[str]:
+    command = ["git", "ls-files", directory]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, cwd=CHECKOUT)
-    return {line.removeprefix(f"{folder}/") for line in done.stdout.splitlines()}
+    return {line.removeprefix(f"{directory}/") for line in done.stdout.splitlines()}
 
 
 @pytest.mark.parametrize(
-    ("folder", "inside"),
+    ("directory", "inside"),
     [
         ("generator/clustergen", "clustergen"),
         ("templates", "clustergen/_templates"),
@@ -55,14 +55,14 @@ def tracked(folder: str) -> set[str]:
         ("docs/codes", "clustergen/_codes"),
     ],
 )
-def test_every_file_travels(wheel: Path, folder: str, inside: str) -> None:
+def test_every_file_travels(wheel: Path, directory: str, inside: str) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix(f"{inside}/") for name in archive.namelist() if name.startswith(f"{inside}/")}
-    assert tracked(folder) - names == set()
+    assert tracked(directory) - names == set()
 
 
 def test_the_wheel_owns_its_package_and_its_collection(wheel: Path) -> None:
-    """ansible-core looks for collections in a folder `ansible_collections`, which many packages share."""
+    """ansible-core looks for collections in a directory `ansible_collections`, which many packages share."""
     with zipfile.ZipFile(wheel) as archive:
         tops = {"/".join(name.split("/")[:2]) for name in archive.namelist() if ".dist-info/" not in name}
     assert {top for top in tops if not top.startswith("clustergen/")} == {"ansible_collections/clustergen"}
@@ -98,8 +98,10 @@ def test_it_renders_what_the_checkout_renders(installed: Path, tmp_path: Path) -
     for place, out in ((installed, "wheel"), (CHECKOUT / "generator", "checkout")):
         done = clustergen(place, "render", "manifest.yaml", "-o", out, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        folder = tmp_path / out
-        trees.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+        directory = tmp_path / out
+        trees.append(
+            {path.relative_to(directory): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+        )
     assert len(trees[0]) > 20
     assert trees[0] == trees[1]
 

@@ -55,7 +55,7 @@ class Node:
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(journal, "DIRECTORY", str(tmp_path))
     monkeypatch.setattr(journal, "PLACE", str(tmp_path / "state.json"))
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.outputs import Running
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import recording
-from clustergen.hardware.discovery.folder import Reader
+from clustergen.hardware.discovery.recordings import Reader
 from clustergen.hardware.discovery.script import COMMANDS, without_serials
 from strategies.played_nodes import GOOD, PLAYBOOK, ROOT, Cluster, differs
 
@@ -112,7 +112,7 @@ def test_serial_numbers_stay_on_the_node() -> None:
 @pytest.mark.parametrize("host", ["", "..", "a/b", "-x", "a b", "n" * 64])
 def test_a_host_that_is_no_directory(host: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="not a name for a directory"):
-        recording.directory(str(tmp_path), host)
+        recording.node_directory(str(tmp_path), host)
 
 
 def test_what_the_tree_says_is_bounded() -> None:

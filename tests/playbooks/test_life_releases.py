@@ -109,11 +109,11 @@ def test_without_a_password_the_socket_is_used(tmp_path: Path) -> None:
     assert (database.name, database.login) == ("slurm_acct_db", {})
 
 
-def programs(folder: Path, dump: str) -> None:
+def programs(directory: Path, dump: str) -> None:
     """Stand-ins for a database's client, which `dump` is the dumping half of."""
     for name, text in {"mariadb": "echo 1000", "mariadb-dump": dump}.items():
-        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-        (folder / name).chmod(0o755)
+        (directory / name).write_text(f"#!/bin/sh\n{text}\n")
+        (directory / name).chmod(0o755)
 
 
 class Module:

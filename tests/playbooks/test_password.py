@@ -38,7 +38,7 @@ class Lab(LabNodes):
         """Whether it went well, how many tasks changed something, and all that was said."""
         given = []
         if password:
-            secrets = self.folder / "secrets.json"
+            secrets = self.directory / "secrets.json"
             secrets.write_text(json.dumps({"secrets_given": {"slurmdbd": password}}), encoding="utf-8")
             given = ["--", "-vvv", "-e", f"@{secrets}"]
         done = self.lab("apply", *given)
@@ -65,7 +65,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         yield made
     finally:
         made.verb("down")
-    assert not made.work.folder.exists()
+    assert not made.work.directory.exists()
 
 
 def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:

@@ -17,7 +17,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import run_mark
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(run_mark, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(run_mark, "DIRECTORY", str(tmp_path))
     monkeypatch.setattr(run_mark, "PLACE", str(tmp_path / "run.json"))
     return tmp_path / "run.json"
 

@@ -32,7 +32,7 @@ def test_a_file_edited_removed_or_added_by_hand_is_named(place: Path) -> None:
     assert [text.partition(" ")[0].rstrip(":") for text in told] == [CONF, "site.yml", "overlays/slurm_node/etc/motd"]
 
 
-def test_a_folder_without_a_lock_file_says_what_makes_one(tmp_path: Path) -> None:
+def test_a_directory_without_a_lock_file_says_what_makes_one(tmp_path: Path) -> None:
     with pytest.raises(AnsibleError, match="clustergen render"):
         Tree(tmp_path)
 

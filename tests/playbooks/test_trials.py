@@ -225,6 +225,6 @@ def test_nothing_is_kept_where_others_can_write(tmp_path: Path) -> None:
 def test_nobody_else_can_hold_the_lock_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "clustergen"
     place.mkdir(mode=0o755)
-    monkeypatch.setattr(run_mark, "FOLDER", str(place))
+    monkeypatch.setattr(run_mark, "DIRECTORY", str(place))
     with run_mark.Alone():
         assert stat.S_IMODE(place.stat().st_mode) == 0o700

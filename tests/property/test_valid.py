@@ -17,8 +17,8 @@ from strategies.manifests import manifests
 SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
-def compile_data(data: dict[str, Any], folder: Path) -> compiler.Compiled:
-    path = folder / "manifest.yaml"
+def compile_data(data: dict[str, Any], directory: Path) -> compiler.Compiled:
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
     return compiler.validate(path)
 

@@ -24,13 +24,13 @@ MEASURED = changed(
 SERVER = "{memory: 512GiB, cpu: {cores_per_socket: 16, sockets: %s}"
 
 
-def run(text: str, folder: Path) -> Result:
-    (folder / "manifest.yaml").write_text(text)
-    return CliRunner().invoke(group, ["validate", str(folder / "manifest.yaml")])
+def run(text: str, directory: Path) -> Result:
+    (directory / "manifest.yaml").write_text(text)
+    return CliRunner().invoke(group, ["validate", str(directory / "manifest.yaml")])
 
 
-def rendered(text: str, folder: Path, name: str) -> str:
-    path = folder / "manifest.yaml"
+def rendered(text: str, directory: Path, name: str) -> str:
+    path = directory / "manifest.yaml"
     path.write_text(text)
     tree, _ = render(validate(path), path)
     return next(file.content.decode() for file in tree if file.path.endswith(name))

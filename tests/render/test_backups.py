@@ -32,9 +32,9 @@ RUNNING: dict[str, Any] = {
 CUT = 'PATH=${{PATH#*:}} tar "$@"; [[ $1 != --extract ]] || exit 137'
 
 
-def script(kind: str, folder: Path, **changes: Any) -> tuple[str, Path]:
-    """The rendered script, for a directory of backups and a state below `folder`."""
-    store, state = folder / "store", folder / "state"
+def script(kind: str, directory: Path, **changes: Any) -> tuple[str, Path]:
+    """The rendered script, for a directory of backups and a state below `directory`."""
+    store, state = directory / "store", directory / "state"
     store.mkdir(mode=0o700)
     (state / "hash.0/job.10").mkdir(parents=True)
     for name in ("clustername", "job_state", "job_state.old", "hash.0/job.10/script"):
@@ -42,13 +42,13 @@ def script(kind: str, folder: Path, **changes: Any) -> tuple[str, Path]:
     (state / "hash.0/job.10").chmod(0o700)
     slurm = {"version": "24.11", "state_location": "/srv/slurm/state", **changes}
     backups = {"directory": "/srv/backups", "keep_days": 7}
-    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, backups=backups), folder)
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, backups=backups), directory)
     text = text_of(tree, "head", SCRIPT.format(kind))
     return text.replace("/srv/backups", str(store)).replace("/srv/slurm/state", str(state)), store
 
 
-def run(kind: str, text: str, folder: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
-    return run_script(text, {"mariadb-dump": DUMP, "sleep": "", **STOPPED, **programs}, folder, *arguments)
+def run(kind: str, text: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
+    return run_script(text, {"mariadb-dump": DUMP, "sleep": "", **STOPPED, **programs}, directory, *arguments)
 
 
 @pytest.mark.parametrize(("kind", "suffix"), [("database", "sql"), ("state", "tar")])

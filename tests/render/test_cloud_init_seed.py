@@ -35,11 +35,11 @@ def cluster(**management: Any) -> dict[str, Any]:
     return manifest(networks=networks, nodes=nodes, node_types={"gpu": GPU}, slurm=slurm, ansible={"pull": PULL})
 
 
-def seeds(folder: Path, *arguments: str, **management: Any) -> subprocess.CompletedProcess[str]:
-    """Writes the seeds of these nodes into `folder`/seeds."""
-    write(tree_of(cluster(**management), folder), folder / "rendered")
-    script = str(folder / "rendered/cloud-init/seed.py")
-    command = [sys.executable, script, "--output", str(folder / "seeds"), *arguments]
+def seeds(directory: Path, *arguments: str, **management: Any) -> subprocess.CompletedProcess[str]:
+    """Writes the seeds of these nodes into `directory`/seeds."""
+    write(tree_of(cluster(**management), directory), directory / "rendered")
+    script = str(directory / "rendered/cloud-init/seed.py")
+    command = [sys.executable, script, "--output", str(directory / "seeds"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -48,8 +48,8 @@ ANSWERS = {
 }
 
 
-def tree(folder: Path, **monitoring: object) -> object:
-    return tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring=monitoring), folder)
+def tree(directory: Path, **monitoring: object) -> object:
+    return tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring=monitoring), directory)
 
 
 @pytest.mark.real

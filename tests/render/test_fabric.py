@@ -26,11 +26,11 @@ def root(program: str) -> Path:
     return found
 
 
-def fabric_tree(folder: Path, nodes: dict[str, Any] = COMPUTE, kind: dict[str, Any] = GPU, **fabric: Any) -> Tree:
+def fabric_tree(directory: Path, nodes: dict[str, Any] = COMPUTE, kind: dict[str, Any] = GPU, **fabric: Any) -> Tree:
     networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "infiniband", "rate": "NDR", **fabric}}
     if networks["fabric"]["type"] != "infiniband":
         networks["fabric"]["rate"] = "400Gb/s"
-    return tree_of(manifest(networks=networks, nodes=[HEAD, nodes], node_types={"gpu": kind}), folder)
+    return tree_of(manifest(networks=networks, nodes=[HEAD, nodes], node_types={"gpu": kind}), directory)
 
 
 def rows(tree: Tree, host: str = "c1") -> list[list[str]]:
@@ -38,10 +38,10 @@ def rows(tree: Tree, host: str = "c1") -> list[list[str]]:
 
 
 def in_sandbox(
-    tree: Tree, host: str, folder: Path, script: str, programs: dict[str, str] | None = None
+    tree: Tree, host: str, directory: Path, script: str, programs: dict[str, str] | None = None
 ) -> sandbox.Outcome:
     """Runs a script on a node: its files in place, its /etc/hosts, interfaces of its own."""
-    node = lay_out(tree, host, folder / "node")
+    node = lay_out(tree, host, directory / "node")
     for name, text in (programs or {}).items():
         place = node / "usr/sbin" / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -350,18 +350,20 @@ def test_rdma_ports_of_the_storage_network_are_lossless_as_well(tmp_path: Path) 
 @pytest.mark.real
 @pytest.mark.parametrize("kind", ["infiniband", "roce"])
 def test_shellcheck_finds_nothing(tmp_path: Path, kind: str) -> None:
-    folder = lay_out(fabric_tree(tmp_path, TWO_RAILS, type=kind, cidr="10.1.0.0/16"), "c1", tmp_path / "node")
-    scripts = sorted(str(place.relative_to(folder)) for place in (folder / "usr/local").rglob("*") if place.is_file())
+    directory = lay_out(fabric_tree(tmp_path, TWO_RAILS, type=kind, cidr="10.1.0.0/16"), "c1", tmp_path / "node")
+    scripts = sorted(
+        str(place.relative_to(directory)) for place in (directory / "usr/local").rglob("*") if place.is_file()
+    )
     assert len(scripts) >= (3 if kind == "roce" else 2)
-    box = sandbox.Sandbox(root("shellcheck"), files=((folder / "usr", "/usr"),))
+    box = sandbox.Sandbox(root("shellcheck"), files=((directory / "usr", "/usr"),))
     done = sandbox.run(box, ["shellcheck", "-s", "bash", *(f"/{script}" for script in scripts)], timeout=30)
     assert done.code == 0, done.stdout
 
 
 @pytest.mark.real
 def test_systemd_and_udev_accept_it(tmp_path: Path) -> None:
-    folder = lay_out(fabric_tree(tmp_path, TWO_RAILS, type="roce", cidr="10.1.0.0/16"), "c1", tmp_path / "node")
-    box = sandbox.Sandbox(root("udevadm"), files=((folder / "etc", "/etc"), (folder / "usr", "/usr")))
+    directory = lay_out(fabric_tree(tmp_path, TWO_RAILS, type="roce", cidr="10.1.0.0/16"), "c1", tmp_path / "node")
+    box = sandbox.Sandbox(root("udevadm"), files=((directory / "etc", "/etc"), (directory / "usr", "/usr")))
     units = [f"/etc/systemd/system/clustergen-{name}.service" for name in ("fabric-interfaces", "roce-qos")]
     done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=30)
     assert done.code == 0, done.stderr
@@ -414,7 +416,7 @@ Hca 1 "Hca4"
 """
 
 
-def managed(folder: Path, switches: list[dict[str, Any]] = SWITCHES, **fabric: Any) -> Tree:
+def managed(directory: Path, switches: list[dict[str, Any]] = SWITCHES, **fabric: Any) -> Tree:
     described = {
         "type": "infiniband",
         "rate": "NDR",
@@ -423,11 +425,11 @@ def managed(folder: Path, switches: list[dict[str, Any]] = SWITCHES, **fabric: A
         **fabric,
     }
     networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": described}
-    return tree_of(manifest(networks=networks, nodes=[HEAD, MANAGER, COMPUTE]), folder)
+    return tree_of(manifest(networks=networks, nodes=[HEAD, MANAGER, COMPUTE]), directory)
 
 
-def opensm(tree: Tree, folder: Path, script: str) -> sandbox.Outcome:
-    node = lay_out(tree, "sm1", folder / "sm1")
+def opensm(tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
+    node = lay_out(tree, "sm1", directory / "sm1")
     box = sandbox.Sandbox(root("opensm"), files=((node / "etc", "/etc"),))
     done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes={"net": NET})
     assert done.code is not None, done.stdout + done.stderr
@@ -548,8 +550,8 @@ def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, to
 # --- the switches of RoCE ---------------------------------------------------------------------------------------------
 
 
-def switch_page(folder: Path, **roce: Any) -> str:
-    tree = fabric_tree(folder, type="roce", rails=RAILS["rails"], roce=roce)
+def switch_page(directory: Path, **roce: Any) -> str:
+    tree = fabric_tree(directory, type="roce", rails=RAILS["rails"], roce=roce)
     return next(file for file in tree if file.path == "facility/roce-switches.md").content.decode()
 
 

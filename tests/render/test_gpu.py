@@ -32,9 +32,11 @@ SETTINGS = "/usr/local/sbin/clustergen-gpu-settings"
 MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
 
 
-def with_gpus(folder: Path, gpu: dict[str, Any] | None = None, kind: dict[str, Any] | None = None, **gpus: Any) -> Any:
+def with_gpus(
+    directory: Path, gpu: dict[str, Any] | None = None, kind: dict[str, Any] | None = None, **gpus: Any
+) -> Any:
     types = {"gpu": {**GPU, **(kind or {}), "gpus": {**GPU["gpus"], **gpus}}}
-    return tree_of(manifest(node_types=types, gpu=gpu or {}), folder)
+    return tree_of(manifest(node_types=types, gpu=gpu or {}), directory)
 
 
 # --- kernel modules ---------------------------------------------------------------------------------------------------
@@ -103,11 +105,11 @@ esac
 """
 
 
-def apply_settings(folder: Path, tree: Any, *, count: int = 8, refuses: str = "") -> Any:
+def apply_settings(directory: Path, tree: Any, *, count: int = 8, refuses: str = "") -> Any:
     for name, text in {"count": str(count), "power": "700", "mode": "Default", "refuses": refuses}.items():
-        (folder / name).write_text(text + "\n", encoding="utf-8")
-    programs = {"nvidia-smi": SMI, "logger": f'echo "$*" >>"{folder}/said"'}
-    return run_script(text_of(tree, "c1", SETTINGS), programs, folder)
+        (directory / name).write_text(text + "\n", encoding="utf-8")
+    programs = {"nvidia-smi": SMI, "logger": f'echo "$*" >>"{directory}/said"'}
+    return run_script(text_of(tree, "c1", SETTINGS), programs, directory)
 
 
 @pytest.mark.real
@@ -250,15 +252,15 @@ def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[st
     ours = [path for path in node_files(tree, "c1") if path.startswith(UNITS)]
     kept = {path: file for path, file in node_files(tree, "c1").items() if "dcgm" not in path}
     assert f"{UNITS}/clustergen-gpu-settings.service" in ours
-    folder = tmp_path / "node"
+    directory = tmp_path / "node"
     for path, file in kept.items():
         if path.startswith((UNITS, "/usr/local/sbin")) and file.source.startswith("templates/gpu_node"):
-            place = folder / path.lstrip("/")
+            place = directory / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.content)
             place.chmod(file.mode)
     units = ["clustergen-gpu-settings.service", "slurmd.service", *(f"{name}.service" for name in PACKAGES)]
-    box = sandbox.Sandbox(root, files=((stands, "/"), (folder, "/")))
+    box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
     told = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
     said = [line for line in told.stderr.splitlines() if not line.startswith("/usr/lib/systemd/system/systemd-")]
     assert (told.code, said) == (0, [])
@@ -282,16 +284,16 @@ def test_without_persistence_and_settings_there_is_nothing_to_wait_for(tmp_path:
 
 # --- IMEX -------------------------------------------------------------------------------------------------------------
 
-FOLDER = "/etc/nvidia-imex/clustergen"
+DIRECTORY = "/etc/nvidia-imex/clustergen"
 
 
-def racks(folder: Path, **changes: Any) -> Any:
+def racks(directory: Path, **changes: Any) -> Any:
     nodes = [HEAD, {"name": "t[01-40]", "type": "gpu", "address": "10.0.0.[101-140]"}]
-    return tree_of(manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, nodes=nodes, **changes), folder)
+    return tree_of(manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, nodes=nodes, **changes), directory)
 
 
 def domains(tree: Any) -> dict[str, list[str]]:
-    files = {path: file for path, file in node_files(tree, "t01").items() if path.startswith(FOLDER)}
+    files = {path: file for path, file in node_files(tree, "t01").items() if path.startswith(DIRECTORY)}
     return {
         Path(path).stem: [line for line in file.content.decode().splitlines() if not line.startswith("#")]
         for path, file in files.items()

@@ -37,22 +37,22 @@ class Answer(NamedTuple):
 class Scripts:
     """health.d of one node type, run outside of any sandbox: the scripts only read."""
 
-    def __init__(self, tree: Tree, folder: Path) -> None:
-        self.tree, self.folder = tree, folder
-        self.put("logger", f'printf "%s\\n" "${{@: -1}}" >>{folder}/journal')
-        self.put("dcgmi", f"cat {folder}/dcgm")
+    def __init__(self, tree: Tree, directory: Path) -> None:
+        self.tree, self.directory = tree, directory
+        self.put("logger", f'printf "%s\\n" "${{@: -1}}" >>{directory}/journal')
+        self.put("dcgmi", f"cat {directory}/dcgm")
         self.put(
             "nvidia-smi",
             f"""case "$*" in
-  *index,gpu_recovery_action*) cat {folder}/recovery ;;
-  *gpu_recovery_action*) cut -d" " -f2- {folder}/recovery ;;
-  *remapped*) cat {folder}/remapped ;;
-  *ecc.errors*) cat {folder}/ecc ;;
+  *index,gpu_recovery_action*) cat {directory}/recovery ;;
+  *gpu_recovery_action*) cut -d" " -f2- {directory}/recovery ;;
+  *remapped*) cat {directory}/remapped ;;
+  *ecc.errors*) cat {directory}/ecc ;;
 esac""",
         )
 
     def put(self, name: str, body: str) -> None:
-        place = self.folder / "bin" / name
+        place = self.directory / "bin" / name
         place.parent.mkdir(exist_ok=True)
         place.write_text(f"#!/bin/bash\n{body}\n", encoding="utf-8")
         place.chmod(0o755)
@@ -60,22 +60,22 @@ esac""",
     def run(self, name: str, *, recovery: str = "0, None\n3, None\n", **outputs: str) -> Answer:
         good = {"dcgm": dcgm_reports({}), "ecc": "0, 0\n3, 0\n", "remapped": "", "journal": ""}
         for file, text in {**good, "recovery": recovery, **outputs}.items():
-            (self.folder / file).write_text(text, encoding="utf-8")
-        script = self.folder / "script"
+            (self.directory / file).write_text(text, encoding="utf-8")
+        script = self.directory / "script"
         script.write_text(text_of(self.tree, "c1", f"/etc/slurm/health.d/{name}"), encoding="utf-8")
         done = subprocess.run(
             ["bash", str(script)],
             capture_output=True, text=True, timeout=20, check=False,
-            env={"PATH": f"{self.folder}/bin:/usr/bin:/bin", "LC_ALL": "C"},
+            env={"PATH": f"{self.directory}/bin:/usr/bin:/bin", "LC_ALL": "C"},
         )  # fmt: skip
         assert not done.stderr
-        return Answer(done.returncode, done.stdout.strip(), (self.folder / "journal").read_text(encoding="utf-8"))
+        return Answer(done.returncode, done.stdout.strip(), (self.directory / "journal").read_text(encoding="utf-8"))
 
 
 @cache
-def tree_for(system: str, dcgm: str, folder: Path) -> Tree:
+def tree_for(system: str, dcgm: str, directory: Path) -> Tree:
     kind: dict[str, Any] = {"system": system, "nics": GPU["nics"]}
-    return tree_of(manifest(node_types={"gpu": kind}, health={"dcgm": dcgm}), folder)
+    return tree_of(manifest(node_types={"gpu": kind}, health={"dcgm": dcgm}), directory)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +83,8 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("trees")
 
 
-def scripts(name: str, trees: Path, folder: Path, dcgm: str = "drain") -> Scripts:
-    return Scripts(tree_for(SYSTEMS[name], dcgm, trees), folder)
+def scripts(name: str, trees: Path, directory: Path, dcgm: str = "drain") -> Scripts:
+    return Scripts(tree_for(SYSTEMS[name], dcgm, trees), directory)
 
 
 @pytest.mark.many
@@ -243,9 +243,9 @@ SETTINGS = "15-gpu-settings"
 GOOD = {"power.limit": "700.00", "clocks.max.sm": "1980", "pcie.link.width.current": "16", "pcie.link.gen.max": "5"}
 
 
-def settings_of(folder: Path, slowed: str = "0x0000000000000001", **changed: str) -> Answer:
+def settings_of(directory: Path, slowed: str = "0x0000000000000001", **changed: str) -> Answer:
     """The script of a DGX H100 whose GPU 3 reports `changed` values, by field with _ for dots."""
-    scripts = Scripts(tree_for("dgx-h100", "off", folder), folder)
+    scripts = Scripts(tree_for("dgx-h100", "off", directory), directory)
     values = GOOD | {field: value for field in GOOD if (value := changed.get(field.replace(".", "_")))}
     cases = "".join(f"""  *index,{field}*) printf '0, {GOOD[field]}\\n3, {values[field]}\\n' ;;\n""" for field in GOOD)
     scripts.put(

@@ -126,9 +126,9 @@ def test_ten_thousand_nodes(tmp_path: Path) -> None:
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
-def chronyd_reads(folder: Path, config: str) -> str:
+def chronyd_reads(directory: Path, config: str) -> str:
     """What chronyd makes of its files; it exits with an error for anything that it does not know."""
-    box = sandbox.Sandbox(root("chronyd"), files=((folder / "etc", "/etc"),), empty=("/etc/chrony",), hostname="n")
+    box = sandbox.Sandbox(root("chronyd"), files=((directory / "etc", "/etc"),), empty=("/etc/chrony",), hostname="n")
     done = sandbox.run(box, ["chronyd", "-p", "-f", config], timeout=20)
     assert done.code == 0, done.stderr + done.stdout
     return done.stdout
@@ -169,10 +169,10 @@ def test_chronyd_accepts_it(tmp_path: Path, os: str, config: str) -> None:
 @pytest.mark.slow
 def test_a_controller_does_not_follow_itself(tmp_path: Path) -> None:
     """chronyd with our files, alone: it serves by its own clock, and its own line in chrony.conf selects nothing."""
-    folder = lay_out(tree_of(manifest(), tmp_path), "head", tmp_path / "head")
+    directory = lay_out(tree_of(manifest(), tmp_path), "head", tmp_path / "head")
     box = sandbox.Sandbox(
         root("chronyd"),
-        files=((folder / "etc", "/etc"),),
+        files=((directory / "etc", "/etc"),),
         hosts="10.0.0.1 head",
         hostname="head",
         addresses=("10.0.0.1",),

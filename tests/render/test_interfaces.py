@@ -52,9 +52,9 @@ def test_files_are_the_same_on_all_nodes_of_a_type(tmp_path: Path) -> None:
     ],
 )
 def test_each_system_has_its_own_form(tmp_path: Path, os: str, files: set[str]) -> None:
-    folder = "/etc/clustergen-network/storage/"
+    directory = "/etc/clustergen-network/storage/"
     names = node_files(tree_of(data(os), tmp_path), "c1")
-    assert {name.removeprefix(folder) for name in names if name.startswith(folder)} == files
+    assert {name.removeprefix(directory) for name in names if name.startswith(directory)} == files
 
 
 def test_a_bond_without_stated_ports_has_those_of_the_node_type(tmp_path: Path) -> None:

@@ -47,26 +47,32 @@ MIXED: dict[str, Any] = {
 }
 
 
-def run(folder: Path, program: str, *arguments: str) -> str:
+def run(directory: Path, program: str, *arguments: str) -> str:
     """What a program of Ansible says in a tree; it must end well and warn of nothing."""
     env = {
         "PATH": os.environ["PATH"],
-        "HOME": str(folder.parent),
+        "HOME": str(directory.parent),
         "LANG": "C.UTF-8",
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_LOCALHOST_WARNING": "false",
     }
     done = subprocess.run(
-        [ANSIBLE / program, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+        [ANSIBLE / program, *arguments],
+        cwd=directory,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr, done.stderr
     return done.stdout
 
 
-def written(folder: Path, **changes: Any) -> tuple[Any, Path]:
-    tree = tree_of(manifest(**changes), folder)
-    place = folder / "rendered"
+def written(directory: Path, **changes: Any) -> tuple[Any, Path]:
+    tree = tree_of(manifest(**changes), directory)
+    place = directory / "rendered"
     write(tree, place)
     return tree, place
 

@@ -50,10 +50,12 @@ usb 1-1: new high-speed USB device
 """
 
 
-def run(folder: Path, script: str, **changes: Any) -> str:
+def run(directory: Path, script: str, **changes: Any) -> str:
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    place = lay_out(tree_of(manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes}), folder), "c1", folder / "node")
+    place = lay_out(
+        tree_of(manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes}), directory), "c1", directory / "node"
+    )
     box = sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True)
     done = sandbox.run(box, ["/bin/bash", "-c", JOURNAL + script], timeout=120)
     assert done.code == 0, done

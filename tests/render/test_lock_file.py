@@ -13,7 +13,7 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree as AnsibleTree
 from clustergen.diagnostics import ClustergenError
-from clustergen.diff.snapshot import is_fresh, manifest_name, of_folder
+from clustergen.diff.snapshot import is_fresh, manifest_name, of_directory
 from clustergen.render.compare import differences
 from clustergen.render.lock_file import LockFileError, parse_lock, read_lock
 from clustergen.render.tree import LOCK, LOCK_LIMIT
@@ -30,7 +30,7 @@ HARDWARE = {"sockets": 2, "cores": 8, "threads": 2, "numa": 1, "numbering": "soc
 READERS = {
     "render": lambda directory: write(TREE, directory),
     "render --check": lambda directory: differences(TREE, directory),
-    "diff": lambda directory: of_folder("old", directory),
+    "diff": lambda directory: of_directory("old", directory),
     "verify": read_tree,
     "playbook": AnsibleTree,
 }

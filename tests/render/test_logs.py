@@ -57,15 +57,15 @@ cd /var/log/clustergen && grep -r '' . | sed -E 's#[0-9]{4}-[0-9]{2}-[0-9]{2}/#D
 """
 
 
-def cluster(folder: Path, **logs: Any) -> Any:
-    return tree_of(manifest(nodes=[COLLECTOR, COMPUTE], **({"logs": logs} if logs else {})), folder)
+def cluster(directory: Path, **logs: Any) -> Any:
+    return tree_of(manifest(nodes=[COLLECTOR, COMPUTE], **({"logs": logs} if logs else {})), directory)
 
 
-def rsyslog(folder: Path, script: str, timeout: float = 300, **logs: Any) -> list[str]:
+def rsyslog(directory: Path, script: str, timeout: float = 300, **logs: Any) -> list[str]:
     """What the collector stored after a script, as HOST/DAY/TOPIC.log:TIME and the rest of the line, sorted."""
     root = root_with("rsyslogd")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    place = lay_out(cluster(folder, **logs), "head", folder / "node")
+    place = lay_out(cluster(directory, **logs), "head", directory / "node")
     box = sandbox.Sandbox(
         root, files=((place, "/"),), hosts=HOSTS, hostname="c1", addresses=("10.0.0.1", "10.0.0.11"), is_one_user=True
     )
@@ -148,20 +148,22 @@ KEEP = r"""
 set -e
 cd /var/log/clustergen
 put() { # HOST WHEN TOPIC KIB
-  local folder
-  folder=$1/$(date -d "$2" +%F)
-  mkdir -p "$folder"
-  dd if=/dev/urandom bs=1k count="$4" status=none >"$folder/$3.log"
+  local directory
+  directory=$1/$(date -d "$2" +%F)
+  mkdir -p "$directory"
+  dd if=/dev/urandom bs=1k count="$4" status=none >"$directory/$3.log"
 }
 """
 
 
-def kept(folder: Path, script: str, last: str = "", *, clock: str = "yes", **changes: Any) -> list[str]:
+def kept(directory: Path, script: str, last: str = "", *, clock: str = "yes", **changes: Any) -> list[str]:
     """Files of the store after the script, as HOST/AGE/NAME KIB; AGE in days. `last`: more commands after it. `clock`:
     whether the node's clock is synchronised."""
     root = root_with("logrotate")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    place = lay_out(tree_of(manifest(**{"nodes": [COLLECTOR, COMPUTE], **changes}), folder), "head", folder / "node")
+    place = lay_out(
+        tree_of(manifest(**{"nodes": [COLLECTOR, COMPUTE], **changes}), directory), "head", directory / "node"
+    )
     (place / "var/log/clustergen").mkdir(parents=True)
     (place / "usr/bin").mkdir(exist_ok=True)
     (place / "usr/bin/timedatectl").write_text(f"#!/bin/sh\necho {clock}\n")

@@ -79,16 +79,16 @@ def monitored(**changes: Any) -> dict[str, Any]:
     return manifest(**{"nodes": [HEAD, MONITOR, COMPUTE], **changes})
 
 
-def box(tree: Any, folder: Path, host: str = "mon") -> sandbox.Sandbox:
+def box(tree: Any, directory: Path, host: str = "mon") -> sandbox.Sandbox:
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
+    return sandbox.Sandbox(root, files=((lay_out(tree, host, directory / "node"), "/"), (UNIT_TESTS, PROMETHEUS)))
 
 
-def run_on(tree: Any, folder: Path, script: str, host: str = "mon", **notes: str) -> str:
+def run_on(tree: Any, directory: Path, script: str, host: str = "mon", **notes: str) -> str:
     """What a shell script says on the node; it must end well. Notes are files in /run/clustergen."""
     words = ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"]
-    done = sandbox.run(box(tree, folder, host), words, timeout=60, notes=notes)
+    done = sandbox.run(box(tree, directory, host), words, timeout=60, notes=notes)
     assert done.code == 0, done
     return done.stdout + done.stderr
 
@@ -308,8 +308,8 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_its_limit_kee
     """Without their limits, alerts fire where their cases say that none does; the cases together have every alert."""
     silent, fired, limited, made = (set[str]() for _ in range(4))
     for name, changes in ALERT_CASES:
-        (folder := tmp_path / name).mkdir()
-        tree = tree_of(monitored(**changes), folder)
+        (directory := tmp_path / name).mkdir()
+        tree = tree_of(monitored(**changes), directory)
         text = (UNIT_TESTS / f"{name}.yml").read_text(encoding="utf-8")
         fired |= set(re.findall(r'alertname="(\w+)"', text))
         notes, names = {"tests.yml": text.replace("rules/", "")}, set()
@@ -330,7 +330,7 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_its_limit_kee
         limited |= names
         if names - silent:
             script = ["/bin/bash", "-c", "cd /run/clustergen && promtool test rules tests.yml"]
-            done = sandbox.run(box(tree, folder), script, timeout=300, notes=notes)
+            done = sandbox.run(box(tree, directory), script, timeout=300, notes=notes)
             silent |= unexpected(done.stdout + done.stderr)
     assert made == fired
     assert len(made) > 100
@@ -575,11 +575,11 @@ c3|draining|slurm|Prolog error
 END"""
 
 
-def metrics_run(tree: Any, folder: Path, **programs: str) -> tuple[int, Path]:
+def metrics_run(tree: Any, directory: Path, **programs: str) -> tuple[int, Path]:
     own = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
-    text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(folder))
-    done = run_script(text, own, folder)
-    return done.returncode, folder / "slurm.prom"
+    text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(directory))
+    done = run_script(text, own, directory)
+    return done.returncode, directory / "slurm.prom"
 
 
 @pytest.mark.real
@@ -791,7 +791,7 @@ def _arguments(text: str) -> list[str]:
 )
 def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str], tmp_path: Path) -> None:
     tree = tree_of(monitored(os=os), tmp_path)
-    folder = lay_out(tree, host, tmp_path / "node")
+    directory = lay_out(tree, host, tmp_path / "node")
     root = root_with("systemd-analyze")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     stands = tmp_path / "stands"
@@ -803,7 +803,7 @@ def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str]
         (stands / name).parent.mkdir(parents=True, exist_ok=True)
         (stands / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (stands / name).chmod(0o755)
-    box = sandbox.Sandbox(root, files=((stands, "/"), (folder, "/")))
+    box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
     done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
     assert done.code == 0, done
     assert "50-clustergen" not in done.stderr

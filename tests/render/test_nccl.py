@@ -38,7 +38,7 @@ def read_by_nccl(text: str) -> dict[str, str]:
     return found
 
 
-def tree(folder: Path, kind: dict[str, Any] = GPU, management: dict[str, Any] = MANAGEMENT, **sections: Any) -> Tree:
+def tree(directory: Path, kind: dict[str, Any] = GPU, management: dict[str, Any] = MANAGEMENT, **sections: Any) -> Tree:
     """The small cluster with a fabric, or without one where `fabric` is None."""
     fabric = sections.pop("fabric", {})
     networks: dict[str, Any] = {"management": management}
@@ -46,11 +46,11 @@ def tree(folder: Path, kind: dict[str, Any] = GPU, management: dict[str, Any] = 
         networks["fabric"] = {"type": "infiniband", "rate": "NDR"} | fabric
         if networks["fabric"]["type"] != "infiniband":
             networks["fabric"]["rate"] = fabric.get("rate", "400Gb/s")
-    return tree_of(manifest(networks=networks, node_types={"gpu": kind}, **sections), folder)
+    return tree_of(manifest(networks=networks, node_types={"gpu": kind}, **sections), directory)
 
 
-def conf(folder: Path, **sections: Any) -> dict[str, str]:
-    return read_by_nccl(text_of(tree(folder, **sections), "c1", CONF))
+def conf(directory: Path, **sections: Any) -> dict[str, str]:
+    return read_by_nccl(text_of(tree(directory, **sections), "c1", CONF))
 
 
 # --- nccl.conf --------------------------------------------------------------------------------------------------------
@@ -253,8 +253,8 @@ def test_ucx_takes_its_settings(tmp_path: Path) -> None:
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
 
     def effective(name: str, **sections: Any) -> dict[str, str]:
-        folder = lay_out(tree(tmp_path, **sections), "c1", tmp_path / name)
-        done = sandbox.run(sandbox.Sandbox(root, files=((folder / "etc", "/etc"),)), ["ucx_info", "-c"], timeout=30)
+        directory = lay_out(tree(tmp_path, **sections), "c1", tmp_path / name)
+        done = sandbox.run(sandbox.Sandbox(root, files=((directory / "etc", "/etc"),)), ["ucx_info", "-c"], timeout=30)
         assert done.code == 0, done.stderr
         assert "UCX  WARN" not in done.stdout + done.stderr, done.stdout
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("UCX_"))
@@ -325,8 +325,8 @@ esac
 def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bool) -> None:
     root = root_with("udevadm")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    folder = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
-    setpci = folder / "usr/bin/setpci"
+    directory = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
+    setpci = directory / "usr/bin/setpci"
     setpci.parent.mkdir(parents=True)
     setpci.write_text(SETPCI)
     setpci.chmod(0o755)
@@ -338,7 +338,9 @@ def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bo
         {"touch /tmp/stubborn" if stubborn else ""}
         /usr/local/sbin/clustergen-acs-off; echo "status $? acs $(cat /tmp/acs)"
     """
-    done = sandbox.run(sandbox.Sandbox(root, files=((folder / "usr", "/usr"),)), ["/bin/bash", "-c", run], timeout=30)
+    done = sandbox.run(
+        sandbox.Sandbox(root, files=((directory / "usr", "/usr"),)), ["/bin/bash", "-c", run], timeout=30
+    )
     if stubborn:
         assert "status 1 acs 001d" in done.stdout, done.stdout + done.stderr
         assert "0000:01:00.0 keeps access control on" in done.stderr
@@ -351,8 +353,8 @@ def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bo
 def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
     root = root_with("shellcheck")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    folder = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
-    box = sandbox.Sandbox(root, files=((folder / "usr", "/usr"), (folder / "etc", "/etc")))
+    directory = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
+    box = sandbox.Sandbox(root, files=((directory / "usr", "/usr"), (directory / "etc", "/etc")))
     checked = sandbox.run(box, ["shellcheck", "/usr/local/sbin/clustergen-acs-off"], timeout=20)
     assert checked.code == 0, checked.stdout
     unit = "/etc/systemd/system/clustergen-acs-off.service"

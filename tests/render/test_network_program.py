@@ -28,10 +28,10 @@ addresses() { ip -4 -o addr show dev eno1 | awk '{ printf "%s ", $4 }'; }
 """
 
 
-def on_node(folder: Path, script: str, program: str = "ifup", **management: Any) -> list[str]:
+def on_node(directory: Path, script: str, program: str = "ifup", **management: Any) -> list[str]:
     """Lines that a script prints on a node whose system has this program."""
     networks = {"management": {**MANAGEMENT, **management}, "fabric": {"type": "infiniband", "rate": "NDR"}}
-    node = lay_out(tree_of(manifest(networks=networks, nodes=[HEAD, COMPUTE]), folder), "c1", folder / "node")
+    node = lay_out(tree_of(manifest(networks=networks, nodes=[HEAD, COMPUTE]), directory), "c1", directory / "node")
     root = root_with(program)
     assert root is not None, f"clustergen setup parsers makes the root with {program}"
     box = sandbox.Sandbox(

@@ -92,13 +92,19 @@ def test_a_network_without_addresses_is_refused(tmp_path: Path) -> None:
 
 
 def connected(
-    tree: Any, host: str, address: str, sources: tuple[str, ...], ports: tuple[int, ...], folder: Path, site: str = ""
+    tree: Any,
+    host: str,
+    address: str,
+    sources: tuple[str, ...],
+    ports: tuple[int, ...],
+    directory: Path,
+    site: str = "",
 ) -> set[str]:
     """Source and port of each TCP connection that the kernel lets through to a node whose unit has started.
 
     With `site`, rules that nft rejects, the start fails.
     """
-    node = lay_out(tree, host, folder / "node")
+    node = lay_out(tree, host, directory / "node")
     (node / "etc/clustergen-firewall/ports.d/a-site.nft").write_text(site, encoding="utf-8")
     root = root_with("nft")
     assert root is not None, "clustergen setup parsers makes the root with nft"

@@ -33,13 +33,13 @@ RULE = re.compile(r"^add rule inet clustergen input (?:ip6? saddr @?(\S+) )?(\w+
 MOUNTED = {"type": "beegfs", "version": "8.2", "mount": "/mnt/data", "mgmtd": "10.0.0.21"}
 
 
-def closed_tree(name: str, folder: Path) -> Tree:
+def closed_tree(name: str, directory: Path) -> Tree:
     """The tree of an example cluster or fixture, with the firewall."""
     text = TREES[name].read_text(encoding="utf-8")
     if not re.search(r"^host:.*(\n .*)*firewall: nftables", text, re.MULTILINE):
         text, count = re.subn(r"^host:\n", "host:\n  firewall: nftables\n", text, flags=re.MULTILINE)
         text += "" if count else "\nhost: {firewall: nftables}\n"
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     tree, diagnostics = compiler.render(compiler.validate(path), path)
     assert tree is not None, diagnostics

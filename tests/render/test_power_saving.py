@@ -19,11 +19,11 @@ NODES = {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[11-12]", "addresse
 
 
 def saving(
-    folder: Path, release: str = "24.11", protocol: str = "redfish", nodes: tuple[Any, ...] = (NODES,), **fields: Any
+    directory: Path, release: str = "24.11", protocol: str = "redfish", nodes: tuple[Any, ...] = (NODES,), **fields: Any
 ) -> Tree:
     networks = {"management": {"cidr": "10.0.0.0/24"}, "bmc": {"cidr": "10.0.9.0/24", "protocol": protocol}}
     slurm = {"mpi_default": "none", "power_saving": {"suspend_time": 600, **fields}}
-    return cluster(folder, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, *nodes], slurm=slurm)
+    return cluster(directory, release, networks=networks, node_types={"cpu": CPU}, nodes=[HEAD, *nodes], slurm=slurm)
 
 
 ASLEEP = 'clustergen_slurm_node_asleep{node="n1"} 1'

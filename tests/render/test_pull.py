@@ -29,46 +29,48 @@ PULLED = {**HERE, "ansible-pull": 'printf "%s\\n" "$PYTHONPATH" "$ANSIBLE_CONFIG
 class Site(NamedTuple):
     """A repository with a branch `main`, the program of a node that follows it, and a key that it accepts."""
 
-    folder: Path
+    directory: Path
     text: str
 
     def commit(self, name: str, *, signed: bool = True) -> str:
         """The hash of a new commit."""
         words = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gpg.format=ssh"]
-        words += ["-c", f"user.signingkey={self.folder / 'key'}", "commit", "-q", "--allow-empty", "-m", name]
-        git(self.folder / "repository", *words, *(["-S"] if signed else []))
-        return git(self.folder / "repository", "rev-parse", "HEAD")
+        words += ["-c", f"user.signingkey={self.directory / 'key'}", "commit", "-q", "--allow-empty", "-m", name]
+        git(self.directory / "repository", *words, *(["-S"] if signed else []))
+        return git(self.directory / "repository", "rev-parse", "HEAD")
 
     def pull(self, **programs: str) -> subprocess.CompletedProcess[str]:
-        return run_script(self.text, {**PULLED, **programs}, self.folder)
+        return run_script(self.text, {**PULLED, **programs}, self.directory)
 
     @property
     def commits(self) -> list[str]:
         """What Ansible got, in order."""
-        return [call for call in calls(self.folder) if call.startswith("ansible-pull")]
+        return [call for call in calls(self.directory) if call.startswith("ansible-pull")]
 
 
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=30, check=True)
+def git(directory: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(directory), *words], capture_output=True, text=True, timeout=30, check=True)
     return done.stdout.strip()
 
 
-def site(folder: Path, *, signed: bool) -> Site:
-    keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "release", "-f", str(folder / "key")]
+def site(directory: Path, *, signed: bool) -> Site:
+    keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "release", "-f", str(directory / "key")]
     subprocess.run(keygen, check=True, timeout=30, stdin=subprocess.DEVNULL)
-    repository = folder / "repository"
+    repository = directory / "repository"
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
     pull = {"repository": f"file://{repository}", "programs": "/usr/sbin"}
     if signed:
-        pull["signers"] = [(folder / "key.pub").read_text(encoding="utf-8").strip()]  # type: ignore[assignment]
+        pull["signers"] = [(directory / "key.pub").read_text(encoding="utf-8").strip()]  # type: ignore[assignment]
     slurm = {"version": "24.11", "configless": True}
-    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, ansible={"pull": pull}), folder)
-    text = text_of(tree, "c1", SCRIPT).replace("/var/lib/clustergen-pull", str(folder / "state"))
-    text = text.replace("/etc/clustergen/", f"{folder}/").replace("/var/lib/prometheus/node-exporter", str(folder))
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, ansible={"pull": pull}), directory)
+    text = text_of(tree, "c1", SCRIPT).replace("/var/lib/clustergen-pull", str(directory / "state"))
+    text = text.replace("/etc/clustergen/", f"{directory}/").replace(
+        "/var/lib/prometheus/node-exporter", str(directory)
+    )
     if signed:
-        (folder / "pull-signers").write_text(text_of(tree, "c1", SIGNERS), encoding="utf-8")
-    return Site(folder, text)
+        (directory / "pull-signers").write_text(text_of(tree, "c1", SIGNERS), encoding="utf-8")
+    return Site(directory, text)
 
 
 @pytest.mark.slow

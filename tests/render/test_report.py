@@ -17,8 +17,8 @@ from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 
 
-def readme(folder: Path, **changes: Any) -> str:
-    return tree_of(manifest(**changes), folder).files["README.md"].content.decode()
+def readme(directory: Path, **changes: Any) -> str:
+    return tree_of(manifest(**changes), directory).files["README.md"].content.decode()
 
 
 def tables(text: str) -> dict[str, list[dict[str, str]]]:

@@ -100,10 +100,10 @@ def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Pa
 
 @pytest.mark.parametrize("example", sorted(path.name for path in INVENTORIES.iterdir() if path.is_dir()))
 def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
-    folder = INVENTORIES / example / "rendered" / "overlays"
+    directory = INVENTORIES / example / "rendered" / "overlays"
     files = {
         f"/etc{str(path).rpartition('/etc')[2]}": path.read_text(encoding="utf-8")
-        for path in folder.glob("monitoring*/etc/**/*.*")
+        for path in directory.glob("monitoring*/etc/**/*.*")
         if path.is_file()
     }
     check(files)

@@ -15,16 +15,16 @@ from clustergen.render.tree import Tree
 from strategies.trees import manifest, node_files
 
 
-def rendered(folder: Path, **changes: object) -> tuple[Tree | None, list[Diagnostic]]:
-    """The tree of the small manifest with the files below folder/site, and what was told."""
-    path = folder / "manifest.yaml"
+def rendered(directory: Path, **changes: object) -> tuple[Tree | None, list[Diagnostic]]:
+    """The tree of the small manifest with the files below directory/site, and what was told."""
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(manifest(**changes)), encoding="utf-8")
     tree, found = compiler.render(compiler.validate(path), path)
     return tree, list(found)
 
 
-def place(folder: Path, name: str, text: str = "x\n") -> Path:
-    path = folder / "site" / name
+def place(directory: Path, name: str, text: str = "x\n") -> Path:
+    path = directory / "site" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
@@ -57,33 +57,33 @@ def test_readmes_and_keepers_are_left_alone(tmp_path: Path) -> None:
     assert not [file.path for file in tree if file.source.startswith("site/")]
 
 
-def make_dangling(folder: Path) -> None:
-    place(folder, "all/etc/issue").unlink()
-    (folder / "site/all/etc/issue").symlink_to("nowhere")
+def make_dangling(directory: Path) -> None:
+    place(directory, "all/etc/issue").unlink()
+    (directory / "site/all/etc/issue").symlink_to("nowhere")
 
 
-def make_outside(folder: Path) -> None:
-    (folder / "secret").write_text("s\n", encoding="utf-8")
-    place(folder, "all/etc/issue").unlink()
-    (folder / "site/all/etc/issue").symlink_to(folder / "secret")
+def make_outside(directory: Path) -> None:
+    (directory / "secret").write_text("s\n", encoding="utf-8")
+    place(directory, "all/etc/issue").unlink()
+    (directory / "site/all/etc/issue").symlink_to(directory / "secret")
 
 
-def make_folder_link(folder: Path) -> None:
-    place(folder, "all/etc/issue").unlink()
-    (folder / "site/all/etc/more").symlink_to("/etc")
+def make_directory_link(directory: Path) -> None:
+    place(directory, "all/etc/issue").unlink()
+    (directory / "site/all/etc/more").symlink_to("/etc")
 
 
-def make_pipe(folder: Path) -> None:
-    place(folder, "all/etc/issue").unlink()
-    os.mkfifo(folder / "site/all/etc/issue")
+def make_pipe(directory: Path) -> None:
+    place(directory, "all/etc/issue").unlink()
+    os.mkfifo(directory / "site/all/etc/issue")
 
 
-def make_large(folder: Path) -> None:
-    place(folder, "all/etc/issue").write_bytes(bytes(5 << 20))
+def make_large(directory: Path) -> None:
+    place(directory, "all/etc/issue").write_bytes(bytes(5 << 20))
 
 
-def make_blank(folder: Path) -> None:
-    place(folder, "all/etc/is sue")
+def make_blank(directory: Path) -> None:
+    place(directory, "all/etc/is sue")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def make_blank(folder: Path) -> None:
     [
         (make_dangling, "a link to nowhere, which does not exist"),
         (make_outside, "outside site/"),
-        (make_folder_link, "a link to a directory"),
+        (make_directory_link, "a link to a directory"),
         (make_pipe, "not a regular file"),
         (make_large, "5 MiB; the maximum is 4"),
         (make_blank, "blanks"),

@@ -73,14 +73,14 @@ PARTITIONS = {
 }
 
 
-def run(install: SlurmInstall, folder: Path, script: str, **slurm: Any) -> dict[str, str]:
+def run(install: SlurmInstall, directory: Path, script: str, **slurm: Any) -> dict[str, str]:
     """What each step of the script said, with its status in the last line; and the daemons' logs."""
     release = ".".join(install.version.split(".")[:2])
     slurm = {"mpi_default": "pmi2", "qos": QOS, "accounts": ACCOUNTS, "users": USERS, "partitions": PARTITIONS, **slurm}
-    tree = cluster(folder, release, slurm=slurm)
+    tree = cluster(directory, release, slurm=slurm)
     box = sandbox.Sandbox(
         install.path,
-        files=((lay_out(tree, "head", folder / "root"), "/"),),
+        files=((lay_out(tree, "head", directory / "root"), "/"),),
         empty=("/etc/slurm",),
         hosts="10.0.0.1 head\n",
         hostname="head",

@@ -23,8 +23,8 @@ from strategies.trees import HEAD, node_files, text_of
 # --- GPUs -------------------------------------------------------------------------------------------------------------
 
 
-def gres(folder: Path, release: str = "24.11", **gpus: Any) -> list[dict[str, str]]:
-    return opened(cluster(folder, release, node_types=gpu_type(**gpus)), "NodeName", file="gres.conf")
+def gres(directory: Path, release: str = "24.11", **gpus: Any) -> list[dict[str, str]]:
+    return opened(cluster(directory, release, node_types=gpu_type(**gpus)), "NodeName", file="gres.conf")
 
 
 def test_every_gpu_has_its_device_file_and_the_cores_of_its_socket(tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def test_options_join_the_lines_of_gpus_and_no_others(tmp_path: Path) -> None:
     assert [line.get("Flags") for line in lines] == ["no_gpu_env", "no_gpu_env", None]
 
 
-def mig(folder: Path) -> Any:
+def mig(directory: Path) -> Any:
     plans = {"seven": {"profiles": {"1g.10gb": 7}}, "mixed": {"profiles": {"3g.40gb": 1, "1g.10gb": 4}}}
     kind = gpu_type(mig={0: "seven", 1: "mixed"})
-    return cluster(folder, node_types=kind, gpu={"mig_plans": plans})
+    return cluster(directory, node_types=kind, gpu={"mig_plans": plans})
 
 
 def test_mig_instances_are_counted_one_by_one_beside_whole_gpus(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def up(*names: str) -> list[dict[str, Any]]:
     return [{"to": name, "links": 1} for name in names]
 
 
-def tree_lines(folder: Path, *switches: dict[str, Any], **changes: Any) -> dict[str, dict[str, str]]:
-    return block(cluster(folder, networks=fabric(*switches), **changes), "SwitchName", file="topology.conf")
+def tree_lines(directory: Path, *switches: dict[str, Any], **changes: Any) -> dict[str, dict[str, str]]:
+    return block(cluster(directory, networks=fabric(*switches), **changes), "SwitchName", file="topology.conf")
 
 
 def reach(lines: dict[str, dict[str, str]], name: str) -> set[str]:

@@ -47,7 +47,7 @@ state 'idle|drained' >/dev/null
 """
 
 
-def run(install: SlurmInstall, folder: Path, script: str, gpus: str = "0 1 2 3") -> Outcome:
+def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 3") -> Outcome:
     release = ".".join(install.version.split(".")[:2])
     machine = roles("slurm-controller", "slurm-accounting", "slurm-compute", name="titan")
     slurm: dict[str, Any] = {
@@ -58,10 +58,10 @@ def run(install: SlurmInstall, folder: Path, script: str, gpus: str = "0 1 2 3")
     kind = {"server": {"system": "ws-4x3090"}}
     nodes = [{**machine, "type": "server"}]
     networks = {"management": {"cidr": "10.0.0.0/24"}}
-    tree = cluster(folder, release, networks=networks, node_types=kind, nodes=nodes, slurm=slurm)
+    tree = cluster(directory, release, networks=networks, node_types=kind, nodes=nodes, slurm=slurm)
     box = sandbox.Sandbox(
         install.path,
-        files=((lay_out(tree, "titan", folder / "root"), "/"),),
+        files=((lay_out(tree, "titan", directory / "root"), "/"),),
         empty=("/etc/slurm",),
         hosts="10.0.0.1 titan\n",
         hostname="titan",
@@ -81,7 +81,7 @@ state 'idle none'; ls -A /scratch"""
     assert {"CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=WARN", "TMPDIR=/scratch/1", "/scratch/1/mine"} <= set(said), done
     # Variables of other makers would make some programs give up.
     assert not [line for line in said if line.startswith(("ROCR_VISIBLE", "ZE_AFFINITY", "GPU_DEVICE_ORDINAL"))]
-    assert said[-1] == "idle none"  # the epilog found nothing, and the scratch folder is gone
+    assert said[-1] == "idle none"  # the epilog found nothing, and the scratch directory is gone
     journal = done.files["journal"]
     assert "SLURM_JOB_GPUS=0,1" in journal
     assert "SLURM_JOB_USER=alice" in journal

@@ -20,13 +20,13 @@ OF_THE_MACHINE = re.compile(r"Resource spec: |health_check")
 MANAGEMENT = {"management": {"cidr": "10.0.0.0/16"}}
 
 
-def no_complaint(install: SlurmInstall, folder: Path, *gpu_nodes: str, **changes: Any) -> None:
+def no_complaint(install: SlurmInstall, directory: Path, *gpu_nodes: str, **changes: Any) -> None:
     """The controller's files of a cluster are read; each of the nodes lists GPUs and registers with all of them."""
     release = ".".join(install.version.split(".")[:2])
     slurm = {"mpi_default": "pmi2", **changes.pop("slurm", {})}  # forky's build has no PMIx
-    tree = cluster(folder, release, slurm=slurm, **changes)
+    tree = cluster(directory, release, slurm=slurm, **changes)
     report = read_config(
-        install, lay_out(tree, tree.groups["slurm_controller"][0], folder / "root"), nodes_for_gres=gpu_nodes
+        install, lay_out(tree, tree.groups["slurm_controller"][0], directory / "root"), nodes_for_gres=gpu_nodes
     )
     assert report.started, report.complaints
     assert [said for said in report.complaints if not OF_THE_MACHINE.search(said)] == []

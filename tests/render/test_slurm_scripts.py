@@ -66,16 +66,16 @@ def root() -> Path:
 class Node:
     """One node of a rendered tree, in a sandbox."""
 
-    def __init__(self, tree: Tree, host: str, root: Path, folder: Path) -> None:
-        bin_folder = folder / "programs/usr/bin"
-        bin_folder.mkdir(parents=True)
+    def __init__(self, tree: Tree, host: str, root: Path, directory: Path) -> None:
+        bin_directory = directory / "programs/usr/bin"
+        bin_directory.mkdir(parents=True)
         for name, body in PROGRAMS.items():
-            (bin_folder / name).write_text(f"#!/bin/bash\ncd /run/clustergen || exit\n{body}\n", encoding="utf-8")
-            (bin_folder / name).chmod(0o755)
+            (bin_directory / name).write_text(f"#!/bin/bash\ncd /run/clustergen || exit\n{body}\n", encoding="utf-8")
+            (bin_directory / name).chmod(0o755)
         mount = shutil.which("mount")  # which the roots lack
         assert mount is not None
-        shutil.copy(mount, bin_folder)
-        files = ((lay_out(tree, host, folder / "node"), "/"), (folder / "programs", "/"))
+        shutil.copy(mount, bin_directory)
+        files = ((lay_out(tree, host, directory / "node"), "/"), (directory / "programs", "/"))
         self.box = sandbox.Sandbox(root, files=files, hostname=host)
 
     def run(self, script: str, before: str = "", says: Mapping[str, str] | None = None, **env: str) -> Outcome:
@@ -95,8 +95,8 @@ exit $status"""
         )
 
 
-def node(folder: Path, root: Path, **changes: Any) -> Node:
-    return Node(cluster(folder, **changes), "c1", root, folder)
+def node(directory: Path, root: Path, **changes: Any) -> Node:
+    return Node(cluster(directory, **changes), "c1", root, directory)
 
 
 # --- the scripts as such ----------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_a_journal_that_is_gone_does_not_drain_the_node(tmp_path: Path, root: Pa
 
 
 @pytest.mark.real
-def test_a_job_has_a_folder_of_its_own_until_it_ends(tmp_path: Path, root: Path) -> None:
+def test_a_job_has_a_directory_of_its_own_until_it_ends(tmp_path: Path, root: Path) -> None:
     box = node(tmp_path, root, slurm={"scripts": {"tmpdir": "/scratch"}})
     scene = "mkdir /scratch; ln -s /etc /scratch/keep; echo alice:x:1000:1000::/:/bin/sh >>/etc/passwd"
     script = (
@@ -259,13 +259,15 @@ def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path)
     box = node(
         tmp_path, root, monitoring={"dcgm": {"enabled": True}}, nodes=[roles("slurm-controller", "monitoring"), COMPUTE]
     )
-    folder = "/run/dcgm-job-mapping"
-    show = f"for f in {folder}/*; do echo ${{f##*/}}:$(cat $f); done"
-    script = f"/etc/slurm/prolog; {show}; SLURM_JOB_ID=78 /etc/slurm/epilog; {show}; /etc/slurm/epilog; ls -A {folder}"
+    directory = "/run/dcgm-job-mapping"
+    show = f"for f in {directory}/*; do echo ${{f##*/}}:$(cat $f); done"
+    script = (
+        f"/etc/slurm/prolog; {show}; SLURM_JOB_ID=78 /etc/slurm/epilog; {show}; /etc/slurm/epilog; ls -A {directory}"
+    )
     # A user who held the lock would delay every job.
     script += "; setpriv --reuid 1001 --regid 1001 --clear-groups flock -n $lock true || echo closed"
     lock = "$(grep -o 9.[^[:blank:]]*lock[^[:blank:]]* /etc/slurm/prolog.d/40-job-map)"
-    scene = f"mkdir {folder}; lock={lock}; export lock=${{lock#*>}}"
+    scene = f"mkdir {directory}; lock={lock}; export lock=${{lock#*>}}"
     done = box.run(script, before=scene, SLURM_JOB_GPUS="0,3")
     assert done.stdout.splitlines() == ["0:77", "3:77", "0:77", "3:77", "closed"]
 
@@ -273,7 +275,7 @@ def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path)
 @pytest.mark.real
 def test_jobs_of_gpus_are_metrics_where_samples_have_no_label(tmp_path: Path, root: Path) -> None:
     """As Prometheus reads them while two jobs share a GPU, and when both have ended."""
-    metrics, folder = "/var/lib/prometheus/node-exporter/gpu-jobs.prom", "/run/dcgm-job-mapping"
+    metrics, directory = "/var/lib/prometheus/node-exporter/gpu-jobs.prom", "/run/dcgm-job-mapping"
     box = node(
         tmp_path,
         root,
@@ -285,9 +287,9 @@ def test_jobs_of_gpus_are_metrics_where_samples_have_no_label(tmp_path: Path, ro
     script = (
         f"/etc/slurm/prolog; SLURM_JOB_ID=78 SLURM_JOB_GPUS=10 /etc/slurm/prolog; {show}; "
         f"/etc/slurm/epilog; SLURM_JOB_ID=78 /etc/slurm/epilog; cat {metrics}; "
-        f"rm -r {metrics.rpartition('/')[0]}; /etc/slurm/prolog && ls {folder}"  # a prolog must not fail by metrics
+        f"rm -r {metrics.rpartition('/')[0]}; /etc/slurm/prolog && ls {directory}"  # a prolog must not fail by metrics
     )
-    scene = f"mkdir -p {folder} {metrics.rpartition('/')[0]}; umask 077"
+    scene = f"mkdir -p {directory} {metrics.rpartition('/')[0]}; umask 077"
     done = box.run(script, before=scene, SLURM_JOB_GPUS="0,10")
     kind = "# TYPE clustergen_gpu_job_info gauge"
     series = ['{gpu="0",hpc_job="77"} 1', '{gpu="10",hpc_job="77"} 1', '{gpu="10",hpc_job="78"} 1']
@@ -299,12 +301,12 @@ def test_jobs_of_gpus_are_metrics_where_samples_have_no_label(tmp_path: Path, ro
 def test_jobs_that_share_a_gpu_share_its_file(tmp_path: Path, root: Path) -> None:
     changes = {"monitoring": {"dcgm": {"enabled": True}}, "nodes": [roles("slurm-controller", "monitoring"), COMPUTE]}
     box = node(tmp_path, root, node_types=gpu_type(shards=4), **changes)
-    folder = "/run/dcgm-job-mapping"
+    directory = "/run/dcgm-job-mapping"
     script = (
-        f"/etc/slurm/prolog; SLURM_JOB_ID=78 /etc/slurm/prolog; paste -sd, {folder}/0; "
-        f"/etc/slurm/epilog; cat {folder}/0; SLURM_JOB_ID=78 /etc/slurm/epilog; ls -A {folder}"
+        f"/etc/slurm/prolog; SLURM_JOB_ID=78 /etc/slurm/prolog; paste -sd, {directory}/0; "
+        f"/etc/slurm/epilog; cat {directory}/0; SLURM_JOB_ID=78 /etc/slurm/epilog; ls -A {directory}"
     )
-    assert box.run(script, before=f"mkdir {folder}", SLURM_JOB_GPUS="0").stdout.splitlines() == ["77,78", "78"]
+    assert box.run(script, before=f"mkdir {directory}", SLURM_JOB_GPUS="0").stdout.splitlines() == ["77,78", "78"]
 
 
 # --- task prolog ------------------------------------------------------------------------------------------------------
@@ -397,9 +399,11 @@ DRAINED = "NodeName=c1 State=IDLE+DRAIN ThreadsPerCore=2 Reason={} [root@2026-11
 QUIET = {"fabric": False, "dcgm": "drain", "max_temperature": 60}
 
 
-def healthy(folder: Path, root: Path, **changes: Any) -> Node:
+def healthy(directory: Path, root: Path, **changes: Any) -> Node:
     nodes = [roles("slurm-controller", "monitoring"), COMPUTE]
-    return node(folder, root, **{"health": QUIET, "monitoring": {"dcgm": {"enabled": True}}, "nodes": nodes, **changes})
+    return node(
+        directory, root, **{"health": QUIET, "monitoring": {"dcgm": {"enabled": True}}, "nodes": nodes, **changes}
+    )
 
 
 def drained(outcome: Outcome) -> str:

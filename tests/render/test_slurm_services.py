@@ -1,4 +1,4 @@
-"""Units, accounts, folders, options and access around Slurm's daemons, read by systemd and its kin."""
+"""Units, accounts, directories, options and access around Slurm's daemons, read by systemd and its kin."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ LOGIN = roles("login", name="login1", address="10.0.0.5")
 PYXIS = {"pyxis": {"enabled": True, "cache": "/raid/enroot"}}
 
 
-def ask(tree: Tree, host: str, folder: Path, *program: str) -> Outcome:
+def ask(tree: Tree, host: str, directory: Path, *program: str) -> Outcome:
     root = root_with("logrotate" if program[0] in ("sh", "bash") else program[0])
     assert root is not None, f"clustergen setup parsers makes a root with {program[0]}"
-    box = sandbox.Sandbox(root, files=((lay_out(tree, host, folder / host), "/"),), hostname=host)
+    box = sandbox.Sandbox(root, files=((lay_out(tree, host, directory / host), "/"),), hostname=host)
     return sandbox.run(box, program, timeout=60)
 
 
@@ -72,7 +72,7 @@ def test_the_account_has_the_manifests_number(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize("host", ["head", "c1"])
-def test_the_folders_can_be_made(host: str, tmp_path: Path) -> None:
+def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
     tree = cluster(tmp_path, slurm={**PYXIS, "scripts": {"tmpdir": "/scratch"}})
     files = [path for path in node_files(tree, host) if path.startswith("/etc/tmpfiles.d/clustergen-")]
     show = "systemd-sysusers && systemd-tmpfiles --create " + " ".join(files)
@@ -89,7 +89,7 @@ def test_the_folders_can_be_made(host: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == expected[host]
 
 
-def test_a_state_folder_on_a_mounted_file_system_is_not_made_below_it(tmp_path: Path) -> None:
+def test_a_state_directory_on_a_mounted_file_system_is_not_made_below_it(tmp_path: Path) -> None:
     tree = cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"})
     assert "/state" not in text_of(tree, "head", "/etc/tmpfiles.d/clustergen-slurmctld.conf")
     made = "ExecStartPre=-+/usr/bin/install -d -m 0700 -o slurm -g slurm /state/slurm"

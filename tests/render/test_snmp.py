@@ -118,15 +118,15 @@ def group_vars(tree: Any) -> str:
     return str(tree.files["inventory/group_vars/all.yml"].content.decode())
 
 
-def site_file(folder: Path, text: str, group: str = "monitoring", name: str = "snmp-site.yml") -> None:
-    place = folder / "site" / group / "etc/prometheus-exporters" / name
+def site_file(directory: Path, text: str, group: str = "monitoring", name: str = "snmp-site.yml") -> None:
+    place = directory / "site" / group / "etc/prometheus-exporters" / name
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text, encoding="utf-8")
 
 
-def rendered(folder: Path, module: str, **changes: Any) -> tuple[Any, list[Any]]:
+def rendered(directory: Path, module: str, **changes: Any) -> tuple[Any, list[Any]]:
     """The tree of one device beside the site's files, and what is reported."""
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     data = {**watched({"crac-1": {**UPS, "module": module}}), **changes}
     path.write_text(json.dumps(data), encoding="utf-8")
     tree, reported = compiler.render(compiler.validate(path), path)

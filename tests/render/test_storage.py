@@ -56,9 +56,9 @@ ZFS = {
 }
 
 
-def stored(folder: Path, **entries: Any) -> Any:
+def stored(directory: Path, **entries: Any) -> Any:
     """A tree with these storage entries; the nodes have addresses in the fabric, as LNet requires."""
-    return tree_of(manifest(storage=entries, nodes=[HEAD, ON_FABRIC[1]], networks=FABRIC), folder)
+    return tree_of(manifest(storage=entries, nodes=[HEAD, ON_FABRIC[1]], networks=FABRIC), directory)
 
 
 def options(text: str) -> list[str]:
@@ -175,11 +175,11 @@ def test_options_that_break_out_are_refused(tmp_path: Path, option: str) -> None
 PACKAGES = ("lnet", "weka-agent", "beegfs-client", "beegfs-helperd", "openibd", "zfs-mount")
 
 
-def verify_units(folder: Path, root_folder: Path) -> str:
-    """What systemd says of all units below a folder; units and programs that packages bring are stood in for."""
+def verify_units(directory: Path, root_directory: Path) -> str:
+    """What systemd says of all units below a directory; units and programs that packages bring are stood in for."""
     root = root_with("systemd-analyze")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    stands = root_folder / "stands"
+    stands = root_directory / "stands"
     (stands / "usr/lib/systemd/system").mkdir(parents=True)
     (stands / "usr/sbin").mkdir()
     for name in PACKAGES:
@@ -187,9 +187,9 @@ def verify_units(folder: Path, root_folder: Path) -> str:
         (stands / f"usr/lib/systemd/system/{name}.service").write_text(text, encoding="utf-8")
     (stands / "usr/sbin/lctl").write_text("#!/bin/sh\n", encoding="utf-8")
     (stands / "usr/sbin/lctl").chmod(0o755)
-    units = sorted(f"{UNITS}/{path.name}" for path in (folder / UNITS.lstrip("/")).iterdir() if path.is_file())
+    units = sorted(f"{UNITS}/{path.name}" for path in (directory / UNITS.lstrip("/")).iterdir() if path.is_file())
     assert units
-    box = sandbox.Sandbox(root, files=((stands, "/"), (folder, "/")))
+    box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
     told = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
     said = [line for line in told.stderr.splitlines() if not line.startswith("/usr/lib/systemd/")]  # of systemd's own
     return "\n".join([str(told.code), *said])
@@ -212,10 +212,10 @@ def test_systemd_accepts_every_unit(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_systemd_would_see_a_wrong_unit(tmp_path: Path) -> None:
     """The check above can fail: a unit whose name does not fit its path."""
-    folder = lay_out(stored(tmp_path, disk=LOCAL), "c1", tmp_path / "node")
-    unit = folder / "etc/systemd/system/scratch.mount"
+    directory = lay_out(stored(tmp_path, disk=LOCAL), "c1", tmp_path / "node")
+    unit = directory / "etc/systemd/system/scratch.mount"
     unit.rename(unit.with_name("other.mount"))
-    assert "doesn't match unit name" in verify_units(folder, tmp_path)
+    assert "doesn't match unit name" in verify_units(directory, tmp_path)
 
 
 def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
@@ -515,14 +515,14 @@ ON_FABRIC = [
 ]
 
 
-def served(folder: Path, **entries: Any) -> Any:
-    return tree_of(manifest(nodes=[SERVER, COMPUTE], storage=entries), folder)
+def served(directory: Path, **entries: Any) -> Any:
+    return tree_of(manifest(nodes=[SERVER, COMPUTE], storage=entries), directory)
 
 
-def nfs_box(tree: Any, folder: Path, host: str = "head") -> sandbox.Sandbox:
+def nfs_box(tree: Any, directory: Path, host: str = "head") -> sandbox.Sandbox:
     root = root_with("exportfs")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    return sandbox.Sandbox(root, files=((lay_out(tree, host, folder / "node"), "/"),))
+    return sandbox.Sandbox(root, files=((lay_out(tree, host, directory / "node"), "/"),))
 
 
 @pytest.mark.real
@@ -661,8 +661,8 @@ def test_without_networks_the_clients_are_named(tmp_path: Path) -> None:
 # --- ZFS --------------------------------------------------------------------------------------------------------------
 
 
-def pool_script(folder: Path, **zfs: Any) -> str:
-    tree = served(folder, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, **zfs}}})
+def pool_script(directory: Path, **zfs: Any) -> str:
+    tree = served(directory, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, **zfs}}})
     return text_of(tree, "head", "/usr/local/sbin/clustergen-zpool-home")
 
 
@@ -698,12 +698,12 @@ def test_the_pool_is_refused(tmp_path: Path, zpool: str, reason: str) -> None:
 
 
 def run_on_pool(
-    text: str, folder: Path, disks: list[str], zfs: str, *arguments: str
+    text: str, directory: Path, disks: list[str], zfs: str, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     """The script where the pool is on these disks, as zpool shows them: by partition, one of multipath by its map."""
     lines = ["tank\t", "\traidz2-0\t"]
     for disk in disks:
-        device = folder / "sys" / disk
+        device = directory / "sys" / disk
         (device / f"{disk}1").mkdir(parents=True)
         if disk.startswith("dm-"):
             (device / f"{disk}1/dm").mkdir()
@@ -711,11 +711,11 @@ def run_on_pool(
             (device / f"{disk}1/slaves/{disk}").mkdir(parents=True)
         else:
             (device / f"{disk}1/partition").write_text("1\n")
-        (folder / f"sys/{disk}1").symlink_to(device / f"{disk}1")
+        (directory / f"sys/{disk}1").symlink_to(device / f"{disk}1")
         lines.append(f"\t/dev/{disk}1\t")
-    text = text.replace("sys=/sys/class/block", f"sys={folder}/sys").replace("/dev/disk/by-id/", "/dev/")
+    text = text.replace("sys=/sys/class/block", f"sys={directory}/sys").replace("/dev/disk/by-id/", "/dev/")
     zpool = "cat <<'EOF'\n" + "\n".join(lines) + "\nEOF"
-    return run_script(text, {"zpool": zpool, "zfs": zfs}, folder, *arguments)
+    return run_script(text, {"zpool": zpool, "zfs": zfs}, directory, *arguments)
 
 
 LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]

@@ -40,8 +40,8 @@ for cpu in 0 1; do
   mkdir -p devices/system/cpu/cpufreq/policy$cpu
   echo powersave >devices/system/cpu/cpufreq/policy$cpu/scaling_governor
   for state in 0:0 1:2 2:133; do
-    folder=devices/system/cpu/cpu$cpu/cpuidle/state${state%:*}; mkdir -p $folder
-    echo ${state#*:} >$folder/latency; echo 0 >$folder/disable
+    directory=devices/system/cpu/cpu$cpu/cpuidle/state${state%:*}; mkdir -p $directory
+    echo ${state#*:} >$directory/latency; echo 0 >$directory/disable
   done
 done
 adapter=/sys/devices/pci/0000:0a:00.0
@@ -83,14 +83,14 @@ esac
 """
 
 
-def tuned(folder: Path, os: str = "debian-13", **tuning: Any) -> Tree:
+def tuned(directory: Path, os: str = "debian-13", **tuning: Any) -> Tree:
     data = manifest(os=os, node_types={"gpu": {**GPU, "tuning": tuning}})
     data["networks"]["fabric"] = {"type": "roce", "rate": "400Gb/s"}  # an Ethernet port has rings
-    return tree_of(data, folder)
+    return tree_of(data, directory)
 
 
-def run(tree: Tree, folder: Path, script: str) -> sandbox.Outcome:
-    node = lay_out(tree, "c1", folder / "node")
+def run(tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
+    node = lay_out(tree, "c1", directory / "node")
     for name, text in (("ethtool", ETHTOOL), ("setpci", SETPCI)):
         place = node / "usr/sbin" / name
         place.parent.mkdir(parents=True, exist_ok=True)

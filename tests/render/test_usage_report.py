@@ -46,31 +46,31 @@ def job(number: int, account: str, user: str, start: int, end: object, **more: o
     return record(number, account, user, state, start, end, elapsed, limit, tres, cpu)
 
 
-def run(folder: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(directory: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The script asked for 1 and 2 January 2026, in a world whose clocks show UTC; without `jobs`, sacct fails."""
-    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), folder)
-    script = folder / "report.py"
+    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), directory)
+    script = directory / "report.py"
     script.write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
-    programs = folder / "bin"
+    programs = directory / "bin"
     programs.mkdir()
     for name, text in (("sacct", jobs), ("sreport", sreport)):
-        (folder / name).write_text(text, encoding="utf-8")
+        (directory / name).write_text(text, encoding="utf-8")
         (programs / name).write_text(
-            f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{folder}/calls\ngrep . {folder}/{name}\n'
+            f'#!/bin/sh\necho "$SLURM_TIME_FORMAT $*" >>{directory}/calls\ngrep . {directory}/{name}\n'
         )
         (programs / name).chmod(0o755)
-    out = folder / "out"
+    out = directory / "out"
     out.mkdir(exist_ok=True)
     words = [sys.executable, str(script), "--from", "2026-01-01", "--to", "2026-01-02", "--directory", str(out)]
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "TZ": "UTC", "LANG": "C"}
     return subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
 
 
-def report(folder: Path, jobs: str) -> dict[str, str]:
+def report(directory: Path, jobs: str) -> dict[str, str]:
     """Suffix → text of what the script wrote."""
-    done = run(folder, jobs)
+    done = run(directory, jobs)
     assert done.returncode == 0, done.stderr
-    return {path.suffix: path.read_text(encoding="utf-8") for path in (folder / "out").iterdir()}
+    return {path.suffix: path.read_text(encoding="utf-8") for path in (directory / "out").iterdir()}
 
 
 def test_of_two_controllers_the_first_reports(tmp_path: Path) -> None:
@@ -178,13 +178,13 @@ def test_bad_values_are_reported(reports: object, code: str, tmp_path: Path) -> 
     assert code in codes_of(manifest(reports=reports), tmp_path)
 
 
-def answer(release: str, folder: Path, script: str) -> str:
+def answer(release: str, directory: Path, script: str) -> str:
     """What a script prints on a head node with slurmctld, slurmdbd and its database."""
     slurm = require_slurm(release)
-    tree = cluster(folder, release, slurm={"mpi_default": "pmi2"}, reports={"period": "day"})
+    tree = cluster(directory, release, slurm={"mpi_default": "pmi2"}, reports={"period": "day"})
     box = sandbox.Sandbox(
         slurm.path,
-        files=((lay_out(tree, "head", folder / "root"), "/"),),
+        files=((lay_out(tree, "head", directory / "root"), "/"),),
         empty=("/etc/slurm",),
         hosts="10.0.0.1 head\n",
         hostname="head",

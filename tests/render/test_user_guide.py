@@ -25,9 +25,9 @@ def guided(slurm: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any
     return manifest(slurm=settings, **{**usual, **changes})
 
 
-def files_of(data: dict[str, Any], folder: Path, host: str = "login1") -> dict[str, str]:
+def files_of(data: dict[str, Any], directory: Path, host: str = "login1") -> dict[str, str]:
     """Texts by their path below the guide's directory."""
-    files = node_files(tree_of(data, folder), host)
+    files = node_files(tree_of(data, directory), host)
     return {
         path.removeprefix(PLACE + "/"): file.content.decode()
         for path, file in files.items()

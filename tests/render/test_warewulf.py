@@ -55,11 +55,11 @@ def cluster(**changes: Any) -> dict[str, Any]:
 class Server(NamedTuple):
     """A Warewulf server with one image."""
 
-    folder: Path
+    directory: Path
 
     @property
     def nodes_conf(self) -> Path:
-        return self.folder / "nodes.conf"
+        return self.directory / "nodes.conf"
 
     @property
     def nodes(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Server(NamedTuple):
         return document
 
     def overlay(self, group: str) -> Path:
-        return self.folder / f"overlays/small.{group}/rootfs"
+        return self.directory / f"overlays/small.{group}/rootfs"
 
     def install(
         self,
@@ -76,24 +76,24 @@ class Server(NamedTuple):
         programs: tuple[str, ...] = ("wwctl", "systemctl"),
         lock: tuple[str, str] = ("", ""),
     ) -> subprocess.CompletedProcess[str]:
-        shutil.rmtree(self.folder / "rendered", ignore_errors=True)
-        write(tree, self.folder / "rendered")
-        lock_file = self.folder / "rendered/clustergen.lock.json"
+        shutil.rmtree(self.directory / "rendered", ignore_errors=True)
+        write(tree, self.directory / "rendered")
+        lock_file = self.directory / "rendered/clustergen.lock.json"
         lock_file.write_text(lock_file.read_text(encoding="utf-8").replace(*lock), encoding="utf-8")
         for name in programs:
-            program = self.folder / "bin" / name
+            program = self.directory / "bin" / name
             program.parent.mkdir(exist_ok=True)
-            program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.folder}/calls"\n', encoding="utf-8")
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.directory}/calls"\n', encoding="utf-8")
             program.chmod(0o755)
         places = [
-            f"--{name}={self.folder / place}"
+            f"--{name}={self.directory / place}"
             for name, place in (("nodes-conf", "nodes.conf"), ("overlays", "overlays"), ("images", "images"))
         ]
         user = [] if IS_ROOT else ["unshare", "--map-root-user"]
-        script = str(self.folder / "rendered/warewulf/install.py")
+        script = str(self.directory / "rendered/warewulf/install.py")
         return subprocess.run(
             [*user, sys.executable, script, *places, *arguments],
-            env={**os.environ, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"},
+            env={**os.environ, "PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}"},
             capture_output=True,
             text=True,
             timeout=120,
@@ -180,7 +180,7 @@ def test_the_program_keeps_what_is_the_servers(server: Server, tmp_path: Path) -
 
 
 def nodes_conf(text: str) -> Callable[[Path], object]:
-    return lambda folder: (folder / "nodes.conf").write_text(text, encoding="utf-8")
+    return lambda directory: (directory / "nodes.conf").write_text(text, encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def nodes_conf(text: str) -> Callable[[Path], object]:
         (nodes_conf("nodeprofiles: {a: {tags: [b]}}"), "nodeprofiles: a: tags is no mapping"),
         (nodes_conf("nodes: {c1: {profiles: small.gpu}}"), "nodes: c1: profiles is no list"),
         (
-            lambda folder: (folder / "images/debian-13/rootfs/etc/systemd").symlink_to("/usr"),
+            lambda directory: (directory / "images/debian-13/rootfs/etc/systemd").symlink_to("/usr"),
             "/etc/systemd is a link in image debian-13",
         ),
     ],

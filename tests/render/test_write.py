@@ -23,79 +23,79 @@ from strategies.output_faults import each_call, full_disk, killed, mounts, plain
 
 def test_writes_everything_once(tmp_path: Path) -> None:
     tree = plain_tree({"a/b": "1", "c": "2"}, {"c": 0o755})
-    folder = tmp_path / "rendered"
-    assert {d.kind for d in write(tree, folder)} == {"missing"}
-    assert set(texts(folder)) == {"a/b", "c", LOCK}
-    assert os.access(folder / "c", os.X_OK)
-    assert not os.access(folder / "a/b", os.X_OK)
-    before = (folder / "a/b").stat().st_ino
-    assert write(tree, folder) == []
-    assert (folder / "a/b").stat().st_ino == before, "nothing differs, so nothing is written"
+    directory = tmp_path / "rendered"
+    assert {d.kind for d in write(tree, directory)} == {"missing"}
+    assert set(texts(directory)) == {"a/b", "c", LOCK}
+    assert os.access(directory / "c", os.X_OK)
+    assert not os.access(directory / "a/b", os.X_OK)
+    before = (directory / "a/b").stat().st_ino
+    assert write(tree, directory) == []
+    assert (directory / "a/b").stat().st_ino == before, "nothing differs, so nothing is written"
 
 
 def test_left_overs_go_and_foreign_files_stay(tmp_path: Path) -> None:
-    folder = tmp_path / "rendered"
-    write(plain_tree({"old/file": "1", "same": "x"}), folder)
+    directory = tmp_path / "rendered"
+    write(plain_tree({"old/file": "1", "same": "x"}), directory)
     foreign = {"notes.txt": "mine", "old/mine": "mine too", "empty": None}
-    (folder / "notes.txt").write_text("mine")
-    (folder / "old/mine").write_text("mine too")
-    (folder / "empty").mkdir()
-    (folder / "link").symlink_to("/nowhere")
-    inode = (folder / "notes.txt").stat().st_ino
-    write(plain_tree({"same": "x", "new/file": "2"}), folder)
-    assert texts(folder) == {
+    (directory / "notes.txt").write_text("mine")
+    (directory / "old/mine").write_text("mine too")
+    (directory / "empty").mkdir()
+    (directory / "link").symlink_to("/nowhere")
+    inode = (directory / "notes.txt").stat().st_ino
+    write(plain_tree({"same": "x", "new/file": "2"}), directory)
+    assert texts(directory) == {
         "same": "x",
         "new/file": "2",
         "notes.txt": foreign["notes.txt"],
         "old/mine": "mine too",
-        LOCK: (folder / LOCK).read_text(),
+        LOCK: (directory / LOCK).read_text(),
     }
-    assert (folder / "empty").is_dir()
-    assert (folder / "link").readlink() == Path("/nowhere")
-    assert (folder / "notes.txt").stat().st_ino == inode
+    assert (directory / "empty").is_dir()
+    assert (directory / "link").readlink() == Path("/nowhere")
+    assert (directory / "notes.txt").stat().st_ino == inode
     assert [p.name for p in tmp_path.iterdir()] == ["rendered"], "nothing is left beside the tree"
 
 
 @pytest.mark.parametrize("path", ["a", "a/b", "a/b/c"])
 def test_a_foreign_file_in_our_place_is_never_replaced(tmp_path: Path, path: str) -> None:
-    folder = tmp_path / "rendered"
-    folder.mkdir()
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text("mine")
+    directory = tmp_path / "rendered"
+    directory.mkdir()
+    (directory / path).parent.mkdir(parents=True, exist_ok=True)
+    (directory / path).write_text("mine")
     ours = "a/b" if path == "a" else path if path == "a/b" else "a/b"
     with pytest.raises(ClustergenError, match="was not made by clustergen"):
-        write(plain_tree({ours: "ours"}), folder)
-    assert texts(folder) == {path: "mine"}
+        write(plain_tree({ours: "ours"}), directory)
+    assert texts(directory) == {path: "mine"}
 
 
 def test_hand_edits_are_seen_and_mended(tmp_path: Path) -> None:
-    folder = tmp_path / "rendered"
+    directory = tmp_path / "rendered"
     tree = plain_tree({"a": "1", "b": "2"})
-    write(tree, folder)
-    (folder / "a").write_text("edited")
-    (folder / "b").chmod(0o755)
-    assert [(d.path, d.kind) for d in differences(tree, folder)] == [("a", "changed"), ("b", "mode")]
-    write(tree, folder)
-    assert differences(tree, folder) == []
+    write(tree, directory)
+    (directory / "a").write_text("edited")
+    (directory / "b").chmod(0o755)
+    assert [(d.path, d.kind) for d in differences(tree, directory)] == [("a", "changed"), ("b", "mode")]
+    write(tree, directory)
+    assert differences(tree, directory) == []
 
 
 def test_a_broken_lock_file_ends_the_render(tmp_path: Path) -> None:
-    folder = tmp_path / "rendered"
-    write(plain_tree({"a": "1"}), folder)
-    (folder / LOCK).write_text("{")
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    (directory / LOCK).write_text("{")
     with pytest.raises(ClustergenError, match="cannot be read: it is not JSON"):
-        write(plain_tree({"a": "2"}), folder)
-    assert (folder / "a").read_text() == "1"
+        write(plain_tree({"a": "2"}), directory)
+    assert (directory / "a").read_text() == "1"
 
 
 def test_a_lock_file_that_names_places_outside_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("stays")
-    folder = tmp_path / "rendered"
-    folder.mkdir()
+    directory = tmp_path / "rendered"
+    directory.mkdir()
     lock = json.loads(plain_tree({"a": "1"}).lock())
-    (folder / LOCK).write_text(json.dumps({**lock, "files": {"../victim": lock["files"]["a"]}}))
+    (directory / LOCK).write_text(json.dumps({**lock, "files": {"../victim": lock["files"]["a"]}}))
     with pytest.raises(ClustergenError, match=r"'\.\./victim' is outside the tree"):
-        write(plain_tree({"a": "1"}), folder)
+        write(plain_tree({"a": "1"}), directory)
     assert (tmp_path / "victim").read_text() == "stays"
 
 

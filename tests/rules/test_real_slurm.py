@@ -22,10 +22,10 @@ SIX = changed(
 )
 
 
-def ask(text: str, folder: Path) -> SlurmReport:
+def ask(text: str, directory: Path) -> SlurmReport:
     """What the Slurm of the manifest's release, or the newest, says of the files on the head node."""
-    folder.mkdir()
-    path = folder / "manifest.yaml"
+    directory.mkdir()
+    path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     tree, found = compiler.render(compiler.validate(path), path)
     assert tree is not None, found
@@ -33,7 +33,7 @@ def ask(text: str, folder: Path) -> SlurmReport:
     release = stated[1] if stated and stated[1] in ("22.05", "24.11") else "26.05"
     install = slurm_roots.for_release(release)
     assert install is not None, f"no Slurm {release}: run clustergen setup parsers"
-    return read_config(install, lay_out(tree, "head", folder / "root"))
+    return read_config(install, lay_out(tree, "head", directory / "root"))
 
 
 def test_slurm_starts_with_every_cabling(tmp_path: Path) -> None:

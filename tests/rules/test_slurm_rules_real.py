@@ -42,22 +42,22 @@ FATAL = {
 }
 
 
-def ask(text: str, folder: Path) -> SlurmReport:
+def ask(text: str, directory: Path) -> SlurmReport:
     """What the Slurm of the manifest's release says of the head node's files, whatever the rules say."""
-    folder.mkdir()
-    path = folder / "manifest.yaml"
+    directory.mkdir()
+    path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     tree, found = compiler.render(compiler.validate(path), path)
     assert tree is not None, found
     stated = re.search(r'version: "([0-9.]+)"', text)
     install = slurm_roots.for_release(stated[1] if stated else "24.11")
     assert install is not None, "run clustergen setup parsers"
-    return read_config(install, lay_out(tree, "head", folder / "root"))
+    return read_config(install, lay_out(tree, "head", directory / "root"))
 
 
-def ask_all(texts: dict[str, str], folder: Path) -> dict[str, SlurmReport]:
+def ask_all(texts: dict[str, str], directory: Path) -> dict[str, SlurmReport]:
     with ThreadPoolExecutor(4) as pool:
-        asked = {name: pool.submit(ask, text, folder / str(i)) for i, (name, text) in enumerate(texts.items())}
+        asked = {name: pool.submit(ask, text, directory / str(i)) for i, (name, text) in enumerate(texts.items())}
         return {name: future.result() for name, future in asked.items()}
 
 

@@ -30,7 +30,7 @@ echo 'I: running apt' >&2; echo 'E: Could not resolve deb.example.org' >&2; exit
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty parsers' directory on a machine that has everything but a real mmdebstrap."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -42,8 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "parsers"
 
 
-def mmdebstrap(folder: Path, script: str) -> None:
-    program = folder.parent / "bin/mmdebstrap"
+def mmdebstrap(directory: Path, script: str) -> None:
+    program = directory.parent / "bin/mmdebstrap"
     program.write_text(f"#!/bin/bash\n{script}", encoding="utf-8")
     program.chmod(0o755)
 
@@ -55,35 +55,35 @@ def set_up(*suites: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("user", [0, 1000])
-def test_a_root_is_built_once(folder: Path, monkeypatch: pytest.MonkeyPatch, user: int) -> None:
+def test_a_root_is_built_once(directory: Path, monkeypatch: pytest.MonkeyPatch, user: int) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    mmdebstrap(folder, BUILDS)
+    mmdebstrap(directory, BUILDS)
     reports = set_up("trixie")
     assert reports[-1][1].startswith("Slurm 24.11.5: built in ")
-    assert sorted(path.name for path in folder.iterdir()) == [".lock", "trixie"]
-    assert (folder / "trixie/dev/null").exists() == (user == 0)  # a user's archive leaves device files out
-    command = (folder.parent / "log").read_text(encoding="utf-8")
+    assert sorted(path.name for path in directory.iterdir()) == [".lock", "trixie"]
+    assert (directory / "trixie/dev/null").exists() == (user == 0)  # a user's archive leaves device files out
+    command = (directory.parent / "log").read_text(encoding="utf-8")
     assert f"--mode={'unshare' if user else 'root'} " in command
     assert command.endswith("http://mirror.example.org/debian\n")
     assert set_up("trixie")[1:] == [("trixie", "Slurm 24.11.5: ready")]
-    assert (folder.parent / "log").read_text(encoding="utf-8") == command
+    assert (directory.parent / "log").read_text(encoding="utf-8") == command
 
 
-def test_an_outdated_root_is_replaced(folder: Path) -> None:
-    mmdebstrap(folder, BUILDS)
+def test_an_outdated_root_is_replaced(directory: Path) -> None:
+    mmdebstrap(directory, BUILDS)
     set_up("trixie")
-    (folder / "trixie/var/lib/clustergen/recipe").write_text("0123456789abcdef\n", encoding="ascii")
-    (folder / "trixie/old").touch()
+    (directory / "trixie/var/lib/clustergen/recipe").write_text("0123456789abcdef\n", encoding="ascii")
+    (directory / "trixie/old").touch()
     set_up("trixie")
-    assert not (folder / "trixie/old").exists()
+    assert not (directory / "trixie/old").exists()
 
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_a_failure_leaves_no_root_and_names_the_reason(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, user: int
+    directory: Path, monkeypatch: pytest.MonkeyPatch, user: int
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    mmdebstrap(folder, FAILS)
+    mmdebstrap(directory, FAILS)
     with pytest.raises(ClustergenError) as failure:
         set_up("trixie", "forky")
     assert failure.value.message.splitlines() == [
@@ -91,11 +91,11 @@ def test_a_failure_leaves_no_root_and_names_the_reason(
         "forky could not be built: E: Could not resolve deb.example.org",
     ]
     assert failure.value.exit_code == 3
-    assert str(folder / "trixie.log") in (failure.value.hint or "")
-    assert sorted(path.name for path in folder.iterdir()) == [".lock", "forky.log", "trixie.log"]
+    assert str(directory / "trixie.log") in (failure.value.hint or "")
+    assert sorted(path.name for path in directory.iterdir()) == [".lock", "forky.log", "trixie.log"]
 
 
-def test_a_user_gets_the_one_command_for_an_administrator(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_gets_the_one_command_for_an_administrator(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What needs no package is done all the same."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(packages, "missing", lambda needs: ["mmdebstrap"] if "mmdebstrap" in needs else [])
@@ -120,8 +120,8 @@ def test_a_user_gets_the_one_command_for_an_administrator(folder: Path, monkeypa
     assert done == ["nccl"]
 
 
-def test_roots_that_a_user_cannot_enter_are_not_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mmdebstrap(folder, BUILDS)
+def test_roots_that_a_user_cannot_enter_are_not_ready(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mmdebstrap(directory, BUILDS)
     set_up("trixie")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(packages, "missing", lambda needs: list(needs))  # which building alone requires

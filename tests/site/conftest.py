@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from strategies.once import shared_folder
+from strategies.once import shared_directory
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium-headless-shell", "chromium")
@@ -21,7 +21,7 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built pages; the workers of one run share them."""
-    output = shared_folder(tmp_path_factory, "site")
+    output = shared_directory(tmp_path_factory, "site")
     with (output / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (output / "built").exists():

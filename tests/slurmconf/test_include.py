@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.slurmconf import Line, folder_reader, read_config
+from clustergen.slurmconf import Line, directory_reader, read_config
 
 
-def folder(tmp_path: Path, **files: str) -> Path:
+def directory(tmp_path: Path, **files: str) -> Path:
     for name, text in files.items():
         path = tmp_path / name.replace("__", "/").replace("_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -17,7 +17,7 @@ def folder(tmp_path: Path, **files: str) -> Path:
 
 
 def read(place: Path) -> list[Line]:
-    return read_config("slurm.conf", folder_reader(place))
+    return read_config("slurm.conf", directory_reader(place))
 
 
 def seen(lines: list[Line]) -> list[tuple[str, str]]:
@@ -29,7 +29,7 @@ def trouble(lines: list[Line]) -> list[tuple[str, int, str, str | None]]:
 
 
 def test_lines_in_the_order_in_which_slurm_sees_them(tmp_path: Path) -> None:
-    place = folder(
+    place = directory(
         tmp_path,
         slurm_conf="A=1\nInclude nodes.conf\nB=2\nInclude /etc/slurm/more/x.conf\n",
         nodes_conf="NodeName=n1\n",
@@ -50,9 +50,9 @@ def test_lines_in_the_order_in_which_slurm_sees_them(tmp_path: Path) -> None:
 
 
 def test_the_cluster_name_in_a_file_name(tmp_path: Path) -> None:
-    place = folder(tmp_path, slurm_conf="ClusterName=Big\nInclude %c.conf\n", big_conf="A=1\n")
+    place = directory(tmp_path, slurm_conf="ClusterName=Big\nInclude %c.conf\n", big_conf="A=1\n")
     assert seen(read(place))[-1] == ("big.conf", "A=1")
-    place = folder(tmp_path, slurm_conf="Include %c.conf\nClusterName=Big\n")
+    place = directory(tmp_path, slurm_conf="Include %c.conf\nClusterName=Big\n")
     assert trouble(read(place)) == [
         ("slurm.conf", 1, "%c is used before ClusterName is set", "move ClusterName above this line")
     ]
@@ -61,7 +61,7 @@ def test_the_cluster_name_in_a_file_name(tmp_path: Path) -> None:
 def test_what_slurm_could_not_include(tmp_path: Path) -> None:
     names = ("gone.conf", "*.conf", "a.conf", "pipe", "link", "../x", "/etc/passwd")
     text = "".join(f"Include {name}\n" for name in names)
-    place = folder(tmp_path / "etc", slurm_conf=text, a_conf="Include slurm.conf\n")
+    place = directory(tmp_path / "etc", slurm_conf=text, a_conf="Include slurm.conf\n")
     (tmp_path / "x").write_text("SECRET=1\n")
     (place / "link").symlink_to(tmp_path / "x")
     os.mkfifo(place / "pipe")
@@ -85,7 +85,7 @@ def test_what_slurm_could_not_include(tmp_path: Path) -> None:
 
 def test_a_chain_of_includes_ends(tmp_path: Path) -> None:
     files = {f"c{number}_conf": f"Include c{number + 1}.conf\n" for number in range(150)}
-    place = folder(tmp_path, slurm_conf="Include c0.conf\n", **files)
+    place = directory(tmp_path, slurm_conf="Include c0.conf\n", **files)
     (problem,) = trouble(read(place))
     assert problem[2] == "too many files include one another"
 

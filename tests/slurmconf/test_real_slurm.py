@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.slurmconf import Line, comment, decode, folder_reader, include, line, parse, read_config
+from clustergen.slurmconf import Line, comment, decode, directory_reader, include, line, parse, read_config
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 
@@ -28,7 +28,7 @@ Event = tuple[str, str]
 
 
 def slurm_says(slurm: SlurmInstall, conf: Path) -> list[Event]:
-    """What a program of Slurm's says about a folder of files."""
+    """What a program of Slurm's says about a directory of files."""
     box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
     said = sandbox.run(box, ["sinfo"], timeout=60).stderr
     events: list[Event] = []
@@ -131,7 +131,7 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "more/b.conf").write_text(f"{NUMBER}=six\nFoo=1\nMailDomain=a b\n")
     (tmp_path / "big.conf").write_text(f"{NUMBER}=five\n")
     older = slurm.release < "23.02"
-    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES, beside_includer=older)
+    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=TABLES, beside_includer=older)
     ours = we_say(lines)
     third = ["six"] if older else ["three"]
     assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
@@ -158,14 +158,14 @@ def test_what_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], t
     (tmp_path / "a").write_text("MailDomain=x\n")
     assert [kind for kind, _ in slurm_says(slurm, tmp_path)] == events
     tables = TABLES | {"": [*TABLES[""], "NodeName"], "NodeName": ["Reason", "Gres"]}
-    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=tables)
+    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=tables)
     assert any(problem.kind.fatal for read in lines for problem in read.problems)
 
 
 def test_patterns_are_not_included(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     # 22.05 waits a minute for a file of that very name.
     (tmp_path / "slurm.conf").write_text(HEAD + "Include *.conf\n")
-    lines = read_config("slurm.conf", folder_reader(tmp_path), key_tables=TABLES)
+    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=TABLES)
     assert slurm_says(current_slurm, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
 
 

@@ -38,13 +38,13 @@ def diff(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, ["diff", *map(str, arguments)])
 
 
-def write(folder: Path, *edits: tuple[str, str], text: str = MANIFEST) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+def write(directory: Path, *edits: tuple[str, str], text: str = MANIFEST) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
-    (folder / "manifest.yaml").write_text(text, encoding="utf-8")
-    return folder / "manifest.yaml"
+    (directory / "manifest.yaml").write_text(text, encoding="utf-8")
+    return directory / "manifest.yaml"
 
 
 def rendered(manifest: Path) -> Path:
@@ -52,13 +52,13 @@ def rendered(manifest: Path) -> Path:
     return manifest.parent / "rendered"
 
 
-def git(folder: Path, *words: str) -> None:
+def git(directory: Path, *words: str) -> None:
     who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    subprocess.run(["git", *words], cwd=folder, check=True, timeout=30, env={**os.environ, **who})
+    subprocess.run(["git", *words], cwd=directory, check=True, timeout=30, env={**os.environ, **who})
 
 
 def said_of(old: str, where: Path) -> str:
-    """What is said of a side that cannot be had, seen from a folder."""
+    """What is said of a side that cannot be had, seen from a directory."""
     done = subprocess.run(
         [*COMMAND, "diff", old, "."], capture_output=True, text=True, timeout=60, check=False, cwd=where
     )

@@ -139,7 +139,7 @@ def planned_net(cluster: Cluster, network: str = "fabric") -> Net:
     return net
 
 
-def cluster_of(manifest: Path | str, folder: Path | None = None) -> Cluster:
+def cluster_of(manifest: Path | str, directory: Path | None = None) -> Cluster:
     """The cluster of a manifest, given as a path or as text. Fails where it is invalid."""
     if isinstance(manifest, Path):
         compiled = compiler.validate(manifest)

@@ -34,8 +34,8 @@ def found(text: str) -> list[tuple[str, str]]:
 
     Without gpus-share-ports, which has tests of its own: many small manifests have one port for eight GPUs.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "manifest.yaml"
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "manifest.yaml"
         path.write_text(text, encoding="utf-8")
         diagnostics = [item for item in validate(path).diagnostics if item.code != "gpus-share-ports"]
     lines = text.splitlines()

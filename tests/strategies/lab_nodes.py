@@ -41,9 +41,9 @@ def _sockets() -> Path:
 class LabNodes:
     """The nodes of a manifest as containers."""
 
-    def __init__(self, folder: Path, name: str, manifest: str) -> None:
-        self.folder = folder
-        self.file = folder / "manifest.yaml"
+    def __init__(self, directory: Path, name: str, manifest: str) -> None:
+        self.directory = directory
+        self.file = directory / "manifest.yaml"
         self.file.write_text(manifest, encoding="utf-8")
         self.work = Work(name)
 
@@ -63,7 +63,7 @@ class LabNodes:
 
     @property
     def ssh_config(self) -> Path:
-        place = self.folder / "ssh_config"
+        place = self.directory / "ssh_config"
         if not place.exists():
             place.write_text(_SSH.format(lab=self.work.ssh_config, sockets=_sockets()), encoding="utf-8")
         return place
@@ -96,7 +96,7 @@ class LabNodes:
         program = Path(sys.executable).with_name("ansible-playbook")
         name = book if isinstance(book, Path) else f"clustergen.cluster.{book}"
         return subprocess.Popen(
-            [str(program), str(name), *arguments], env=self.work.environment(), cwd=self.work.folder,
+            [str(program), str(name), *arguments], env=self.work.environment(), cwd=self.work.directory,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 

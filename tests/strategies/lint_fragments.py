@@ -350,7 +350,7 @@ DAEMONS = [
     Fragment("cluster name twice", plus="ClusterName=d\n"),
     Fragment("no SlurmUser", head=_without("SlurmUser")),
     Fragment("no StateSaveLocation", head=_without("StateSaveLocation")),
-    Fragment("one folder for all", head=HEAD.replace("/var/spool/slurmd\n", "/var/spool/slurmctld\n")),
+    Fragment("one directory for all", head=HEAD.replace("/var/spool/slurmd\n", "/var/spool/slurmctld\n")),
     Fragment("state under /tmp", head=HEAD.replace("/var/spool/slurmctld", "/tmp/slurm")),
     *_lines(
         "SlurmctldPidFile=/var/run/slurmctld.pid\nSlurmdPidFile=/var/run/slurmctld.pid",
@@ -362,7 +362,7 @@ DAEMONS = [
         "AccountingStorageTRES=gres/gpu",
         "AccountingStorageHost=db",
         "JobCompLoc=/var/log/jobs",
-        "PluginDir=/no/such/folder",
+        "PluginDir=/no/such/directory",
         "PlugStackConfig=/etc/slurm/none.conf",
         "UnkillableStepTimeout=20",
         "UnkillableStepTimeout=600",

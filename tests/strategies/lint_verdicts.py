@@ -1,4 +1,4 @@
-"""Whether real Slurm and lint agree about a folder."""
+"""Whether real Slurm and lint agree about a directory."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def known_elsewhere(said: SlurmReport) -> bool:
     return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in said.complaints[:3])
 
 
-def disagreement(folder: Path, release: str, said: SlurmReport) -> str | None:
+def disagreement(directory: Path, release: str, said: SlurmReport) -> str | None:
     """In words; None where they agree."""
     complaints = [words for words in said.complaints if _ECHO not in words]
     stopped = not said.started or any(
         "slurmd: fatal" in words or "initialization failed" in words for words in complaints
     )
-    found = [one for one in lint(folder, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO]
+    found = [one for one in lint(directory, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO]
     errors = [one for one in found if one.severity is Severity.ERROR]
     if stopped and not errors:
         return f"lint has no error: {complaints[:3]}"

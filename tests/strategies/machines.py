@@ -166,8 +166,8 @@ def healthy(host: int) -> dict[str, str]:
     }
 
 
-def record(folder: Path, **changes: dict[str, str | None]) -> Path:
-    """The facts of all nodes below `folder`; node → files that differ, of which None leaves one out."""
+def record(directory: Path, **changes: dict[str, str | None]) -> Path:
+    """The facts of all nodes below `directory`; node → files that differ, of which None leaves one out."""
     files = {name: healthy(number) for number, name in enumerate(NODES, 11)}
     files["head"] = {"ip.json": addresses(10), "tree.json": "{}", "scontrol-nodes": scontrol()}
     files["head"]["scontrol-partitions"] = scontrol_partition("main", "gpu[1-4]")
@@ -178,7 +178,7 @@ def record(folder: Path, **changes: dict[str, str | None]) -> Path:
             else:
                 files.setdefault(name, {})[file] = text
     for name, outputs in files.items():
-        (folder / name).mkdir(parents=True)
+        (directory / name).mkdir(parents=True)
         for file, text in outputs.items():
-            (folder / name / file).write_text(text, encoding="utf-8")
-    return folder
+            (directory / name / file).write_text(text, encoding="utf-8")
+    return directory

@@ -14,23 +14,23 @@ import pytest
 T = TypeVar("T")
 
 
-def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
-    """A folder that all workers of the session see; the first call creates it."""
+def shared_directory(factory: pytest.TempPathFactory, name: str) -> Path:
+    """A directory that all workers of the session see; the first call creates it."""
     base = factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    folder.mkdir(exist_ok=True)
-    return folder
+    directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    directory.mkdir(exist_ok=True)
+    return directory
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[], T]) -> T:
     """What `make` returns in the worker that calls this first; the others wait for it and get a copy."""
-    folder = shared_folder(factory, name)
-    with (folder / "lock").open("w") as lock:
+    directory = shared_directory(factory, name)
+    with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "made").exists():
+        if not (directory / "made").exists():
             value = make()
-            (folder / "pickle").write_bytes(pickle.dumps(value))
-            (folder / "made").touch()
+            (directory / "pickle").write_bytes(pickle.dumps(value))
+            (directory / "made").touch()
             return value
-    value: T = pickle.loads((folder / "pickle").read_bytes())
+    value: T = pickle.loads((directory / "pickle").read_bytes())
     return value

@@ -6,7 +6,7 @@ What a fenced block is for stands in its info string, after the language:
     yaml fragment              sections that go into the manifest of docs/getting-started.md: valid together
     yaml wrong CODE            a fragment that gets this diagnostic
     yaml ci                    jobs of a CI, which tests/packaging/test_image.py runs in the container image
-    … file=PATH                the reader saves it under that name, in the folder where the page's sessions run
+    … file=PATH                the reader saves it under that name, in the directory where the page's sessions run
     console session            commands after `$ `, and all that they print; `…` stands for what may differ
     console session real       the same, with real parsers (clustergen setup parsers)
     console                    commands that a page only talks of: options of `clustergen` must exist
@@ -94,8 +94,8 @@ def steps(text: str) -> Iterator[Step]:
         yield Step("\n".join(command), "".join(output))
 
 
-def session_output(page: Path, folder: Path) -> dict[Block, list[str]]:
-    """Runs what a page shows, top to bottom in one shell in `folder`: per session block, what each command printed."""
+def session_output(page: Path, directory: Path) -> dict[Block, list[str]]:
+    """Runs what a page shows, top to bottom in one shell in `directory`: per session block, what each command printed."""
     script = ["exec 2>&1 </dev/null"]
     for block in blocks(page):
         if block.file is not None:
@@ -116,7 +116,7 @@ def session_output(page: Path, folder: Path) -> dict[Block, list[str]]:
     }
     done = subprocess.run(
         ["/bin/bash", "-c", "\n".join(script)],
-        cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True,
+        cwd=directory, env=environment, stdout=subprocess.PIPE, text=True, timeout=300, check=True,
     )  # fmt: skip
     printed = iter(done.stdout.split(_END))
     return {block: [next(printed) for _ in steps(block.text)] for block in blocks(page, "console", "session")}
@@ -140,10 +140,10 @@ def _narrow(text: str) -> str:
     return re.sub(r"(?<=\S)  +", "  ", rows)
 
 
-def updated(page: Path, folder: Path) -> str:
+def updated(page: Path, directory: Path) -> str:
     """The page's text with the output of today wherever it shows another."""
     text = page.read_text(encoding="utf-8")
-    for block, printed in reversed(session_output(page, folder).items()):
+    for block, printed in reversed(session_output(page, directory).items()):
         shown = []
         for step, output in zip(steps(block.text), printed, strict=True):
             first, *more = step.command.split("\n")

@@ -42,9 +42,9 @@ class Cluster:
     `sections` of the manifest replace those of the small one.
     """
 
-    def __init__(self, folder: Path, hostile: list[str], **sections: Any) -> None:
-        self.folder = folder
-        self.answers = folder / "answers"
+    def __init__(self, directory: Path, hostile: list[str], **sections: Any) -> None:
+        self.directory = directory
+        self.answers = directory / "answers"
         self.answers.mkdir()
         self.host_of = {name: f"n{index}" for index, name in enumerate(hostile, 1)}
         self.all = ["head", "good1", "good2", *self.host_of.values()]
@@ -55,10 +55,10 @@ class Cluster:
         if hostile:
             last = len(hostile)
             nodes.append({"name": f"n[1-{last}]", "type": "gpu", "address": f"10.0.0.[21-{20 + last}]"})
-        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}, **sections), folder)
-        write(self.tree, folder / "rendered")
-        (folder / "bin").mkdir()
-        ssh = folder / "bin/ssh"
+        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}, **sections), directory)
+        write(self.tree, directory / "rendered")
+        (directory / "bin").mkdir()
+        ssh = directory / "bin/ssh"
         program = (ROOT / "tests/playbooks/hostile_ssh.py").read_text(encoding="utf-8")
         ssh.write_text(f"#!{sys.executable} -I\n{program}", encoding="utf-8")
         ssh.chmod(0o755)
@@ -83,7 +83,7 @@ class Cluster:
         )
         command = [str(PLAYBOOK), playbook, "-e", "ansible_python_interpreter=/usr/bin/python3", *arguments]
         done = subprocess.run(
-            [sys.executable, "-c", measured, *command], cwd=self.folder / "rendered", env=self.environment(),
+            [sys.executable, "-c", measured, *command], cwd=self.directory / "rendered", env=self.environment(),
             capture_output=True, timeout=500, check=False,
         )  # fmt: skip
         said = done.stdout.decode("utf-8", "surrogateescape") + done.stderr.decode("utf-8", "surrogateescape")
@@ -92,8 +92,8 @@ class Cluster:
     def environment(self) -> dict[str, str]:
         """In which ansible-playbook finds the collection and the program that plays ssh."""
         return {
-            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-            "HOME": str(self.folder),
+            "PATH": f"{self.directory / 'bin'}:{os.environ['PATH']}",
+            "HOME": str(self.directory),
             "LANG": "C.UTF-8",
             "HOSTILE_ANSWERS": str(self.answers),
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "playbooks"),

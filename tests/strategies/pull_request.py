@@ -20,28 +20,30 @@ COMMIT = "3f9c2ab"
 _PLACE = re.compile(r"(<!-- pull request: (annotations|comment) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def shown(text: str, folder: Path) -> str:
-    """A page's text with the pull request as the commands show it today; `folder` is an empty one."""
+def shown(text: str, directory: Path) -> str:
+    """A page's text with the pull request as the commands show it today; `directory` is an empty one."""
     change = _CHANGE.search(text)
     if change is None or not _PLACE.search(text):
         return text
-    shutil.copytree(ROOT / "inventories", folder / "inventories")
+    shutil.copytree(ROOT / "inventories", directory / "inventories")
     _run(
-        folder,
+        directory,
         "git init -q -b main; git add .; git commit -q -m clusters; git update-ref refs/remotes/origin/main main",
     )
-    _run(folder, "git apply --unidiff-zero -", change[1])
-    annotations = _run(folder, "clustergen render inventories/*/manifest.yaml --check --format github || [ $? -eq 1 ]")
-    _run(folder, "clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m change")
-    comment = _run(folder, "clustergen diff origin/main:inventories inventories --format markdown || [ $? -eq 1 ]")
-    commit = _run(folder, "git rev-parse --short origin/main").strip()
+    _run(directory, "git apply --unidiff-zero -", change[1])
+    annotations = _run(
+        directory, "clustergen render inventories/*/manifest.yaml --check --format github || [ $? -eq 1 ]"
+    )
+    _run(directory, "clustergen render inventories/*/manifest.yaml; git add .; git commit -q -m change")
+    comment = _run(directory, "clustergen diff origin/main:inventories inventories --format markdown || [ $? -eq 1 ]")
+    commit = _run(directory, "git rev-parse --short origin/main").strip()
     comment = comment.replace(commit, COMMIT)  # else each change of a tree would be one of the page
     quoted = "".join(f"> {line}".rstrip() + "\n" for line in comment.splitlines())
     parts = {"annotations": f"\n```text\n{annotations}```\n\n", "comment": f"\n{quoted}\n"}
     return _PLACE.sub(lambda found: found[1] + parts[found[2]] + found[3], text)
 
 
-def _run(folder: Path, script: str, given: str = "") -> str:
+def _run(directory: Path, script: str, given: str = "") -> str:
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT")},
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -49,7 +51,7 @@ def _run(folder: Path, script: str, given: str = "") -> str:
         "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
     }  # fmt: skip
     done = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=folder, env=environment, input=given, capture_output=True, text=True,
+        ["bash", "-e", "-c", script], cwd=directory, env=environment, input=given, capture_output=True, text=True,
         timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"

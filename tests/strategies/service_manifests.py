@@ -215,7 +215,7 @@ RIGHT = {
     ),
     "two vdevs of mirrors": storage(ZFS % ("mirror", ", vdev_width: 2"), **SERVER),
     "parity on four disks": storage(ZFS % ("raidz2", ", log: [/dev/disk/by-id/e]"), **SERVER),
-    "local scratch below a shared folder": cluster(
+    "local scratch below a shared directory": cluster(
         "storage:\n  a: {type: nfs, server: filer, path: /data, mount: /data}\n"
         "  b: {type: local, mount: /data/local, device: /dev/disk/by-path/pci-0000:01:00.0-nvme-1}\n"
     ).replace('{version: "24.11"}', '{version: "24.11", scripts: {tmpdir: /data/local/jobs}}'),
@@ -268,7 +268,7 @@ WRONG = {
         nccl('env: {NCCL_P2P_LEVEL: {value: NEAR, reason: "a test"}}'),
         [("nccl-value-wrong", "NEAR")],
     ),
-    "a place below a folder of the system": (
+    "a place below a directory of the system": (
         storage("a: {type: nfs, server: filer, path: /a, mount: /etc/slurm}"),
         [("mount-over-system", "/etc/slurm")],
     ),

@@ -62,10 +62,10 @@ def words(value: str) -> dict[str, str]:
     return dict(word.partition("=")[::2] for word in value.split(","))
 
 
-def cluster(folder: Path, release: str = "24.11", /, **changes: Any) -> Tree:
+def cluster(directory: Path, release: str = "24.11", /, **changes: Any) -> Tree:
     """The small manifest with that release; `slurm` is merged, other sections are replaced."""
     slurm = {"version": release, "build": "schedmd", **changes.pop("slurm", {})}
-    return tree_of({**MANIFEST, "slurm": slurm, **changes}, folder)
+    return tree_of({**MANIFEST, "slurm": slurm, **changes}, directory)
 
 
 def gpu_type(**gpus: Any) -> dict[str, Any]:

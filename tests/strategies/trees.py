@@ -43,9 +43,9 @@ def manifest(**changes: Any) -> dict[str, Any]:
     return {**deepcopy(MANIFEST), **changes}
 
 
-def tree_of(data: Mapping[str, Any], folder: Path) -> Tree:
+def tree_of(data: Mapping[str, Any], directory: Path) -> Tree:
     """Its tree; AssertionError with the diagnostics where it is not valid."""
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.ok, compiled.diagnostics
@@ -54,9 +54,9 @@ def tree_of(data: Mapping[str, Any], folder: Path) -> Tree:
     return tree
 
 
-def codes_of(data: Mapping[str, Any], folder: Path) -> list[str]:
+def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:
     """The codes of what is wrong with a manifest."""
-    path = folder / "manifest.yaml"
+    path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     return [found.code for found in compiler.validate(path).diagnostics]
 
@@ -71,34 +71,34 @@ def text_of(tree: Tree, host: str, target: str) -> str:
     return node_files(tree, host)[target].content.decode()
 
 
-def lay_out(tree: Tree, host: str, folder: Path) -> Path:
-    """The files of a host below a folder, with their modes."""
+def lay_out(tree: Tree, host: str, directory: Path) -> Path:
+    """The files of a host below a directory, with their modes."""
     for target, file in node_files(tree, host).items():
-        place = folder / target.lstrip("/")
+        place = directory / target.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(file.content)
         place.chmod(file.mode)
-    return folder
+    return directory
 
 
 def run_script(
-    text: str, programs: Mapping[str, str], folder: Path, *arguments: str
+    text: str, programs: Mapping[str, str], directory: Path, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs a rendered script, with shell texts in place of programs; what it calls of them is in `calls`."""
-    place = folder / "bin"
+    place = directory / "bin"
     place.mkdir(exist_ok=True)
     for name, body in programs.items():
-        (place / name).write_text(f'#!/bin/bash\necho "{name} $*" >>"{folder}/calls"\n{body}\n', encoding="utf-8")
+        (place / name).write_text(f'#!/bin/bash\necho "{name} $*" >>"{directory}/calls"\n{body}\n', encoding="utf-8")
         (place / name).chmod(0o755)
-    script = folder / "script"
+    script = directory / "script"
     assert "\nPATH=/usr/sbin:" in text
     script.write_text(text.replace("\nPATH=", f"\nPATH={place}:", 1), encoding="utf-8")
     return subprocess.run(
-        ["bash", str(script), *arguments], capture_output=True, text=True, timeout=20, check=False, cwd=folder
+        ["bash", str(script), *arguments], capture_output=True, text=True, timeout=20, check=False, cwd=directory
     )
 
 
-def calls(folder: Path) -> list[str]:
+def calls(directory: Path) -> list[str]:
     """What the script ran of the stand-ins, in order."""
-    log = folder / "calls"
+    log = directory / "calls"
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []

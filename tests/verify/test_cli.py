@@ -43,9 +43,9 @@ def clustergen() -> Command:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    folder = tmp_path / "rendered"
-    write(tree_of(manifest(), tmp_path), folder)
-    return folder
+    directory = tmp_path / "rendered"
+    write(tree_of(manifest(), tmp_path), directory)
+    return directory
 
 
 def damage(tree: Path, path: str) -> None:

@@ -24,9 +24,9 @@ TREE_CHECK = [check for check in CHECKS if check.name == "tree"]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    folder = tmp_path / "rendered"
-    write(tree_of(manifest(), tmp_path), folder)
-    return folder
+    directory = tmp_path / "rendered"
+    write(tree_of(manifest(), tmp_path), directory)
+    return directory
 
 
 def change_lock(tree: Path, path: str, **facts: Any) -> None:
@@ -82,7 +82,7 @@ def test_a_sites_own_file_is_the_sites(tree: Path) -> None:
     assert (row.check, row.status, row.files) == ("site", "no parser", ("overlays/all/etc/motd",))
 
 
-def test_a_folder_without_a_lock_file_is_no_tree(tmp_path: Path) -> None:
+def test_a_directory_without_a_lock_file_is_no_tree(tmp_path: Path) -> None:
     with pytest.raises(ClustergenError, match="so it is not a rendered tree"):
         read_tree(tmp_path)
     with pytest.raises(ClustergenError, match="not a directory"):
@@ -130,9 +130,9 @@ def test_nodes_with_the_same_files_are_laid_out_once(tree: Path, tmp_path: Path)
     nodes = node_roots(read_tree(tree), tmp_path / "nodes")
     assert [node.hosts for node in nodes] == [("head",), ("c1", "c2", "c3", "c4")]
     head, compute = nodes
-    assert (head.folder / "etc/slurm/slurmdbd.conf").is_file()
-    assert not (compute.folder / "etc/slurm/slurmdbd.conf").exists()
-    assert (compute.folder / "etc/slurm/prolog").stat().st_mode & 0o111
+    assert (head.directory / "etc/slurm/slurmdbd.conf").is_file()
+    assert not (compute.directory / "etc/slurm/slurmdbd.conf").exists()
+    assert (compute.directory / "etc/slurm/prolog").stat().st_mode & 0o111
     assert compute.system == "debian_13"
     assert "c3" in compute.hosts_text
 

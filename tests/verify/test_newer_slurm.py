@@ -21,13 +21,13 @@ COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"}
 NEXT = {"23.02": "24.11", "23.11": "24.11", "24.05": "24.11", "25.05": "26.05", "25.11": "26.05"}
 
 
-def rows_of(folder: Path, release: str, more: str = "", **slurm: object) -> list[Row]:
+def rows_of(directory: Path, release: str, more: str = "", **slurm: object) -> list[Row]:
     """What the check of Slurm says of a small tree for a release, with a line added to its slurm.conf."""
     settings = {"version": release, "build": "schedmd", **slurm}
-    write(tree_of(manifest(nodes=[HEAD, COMPUTE], slurm=settings), folder), folder / "rendered")
-    conf = folder / "rendered/overlays/slurm_node/etc/slurm/slurm.conf"
+    write(tree_of(manifest(nodes=[HEAD, COMPUTE], slurm=settings), directory), directory / "rendered")
+    conf = directory / "rendered/overlays/slurm_node/etc/slurm/slurm.conf"
     conf.write_text(conf.read_text(encoding="utf-8") + more, encoding="utf-8")
-    return verify(folder / "rendered", [check for check in CHECKS if check.name == "slurm"])
+    return verify(directory / "rendered", [check for check in CHECKS if check.name == "slurm"])
 
 
 @pytest.mark.real
@@ -83,10 +83,12 @@ def test_what_is_kept_left_out_and_refused(
 def test_the_rendered_files_of_a_release_have_nothing_that_it_refuses(tmp_path: Path) -> None:
     for release in NEXT:
         settings = {"version": release, "build": "schedmd"}
-        folder = tmp_path / release
-        folder.mkdir()
-        write(tree_of(manifest(nodes=[HEAD, COMPUTE], slurm=settings), folder), folder / "rendered")
-        assert prepare(folder / "rendered/overlays", SlurmRelease(release), SlurmRelease(NEXT[release])) == Prepared()
+        directory = tmp_path / release
+        directory.mkdir()
+        write(tree_of(manifest(nodes=[HEAD, COMPUTE], slurm=settings), directory), directory / "rendered")
+        assert (
+            prepare(directory / "rendered/overlays", SlurmRelease(release), SlurmRelease(NEXT[release])) == Prepared()
+        )
 
 
 def test_the_oldest_of_the_newer_releases_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def test_files_lie_where_they_belong_whoever_may_read_them_here(current_slurm: S
     ]
 
 
-def test_a_folder_is_laid_over_what_is_there_unless_that_is_to_be_hidden(
+def test_a_directory_is_laid_over_what_is_there_unless_that_is_to_be_hidden(
     current_slurm: SlurmInstall, tmp_path: Path
 ) -> None:
     (tmp_path / "mine").touch()

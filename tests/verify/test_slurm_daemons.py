@@ -260,10 +260,10 @@ MailProg=/opt/site/mail
 
 
 def test_a_node_root_is_read_with_its_own_hosts_file(slurm: SlurmInstall, tmp_path: Path) -> None:
-    folder = tmp_path / "etc/slurm"
-    folder.mkdir(parents=True)
+    directory = tmp_path / "etc/slurm"
+    directory.mkdir(parents=True)
     for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (directory / name).write_text(text, encoding="utf-8")
     (tmp_path / "etc/hosts").write_text(HOSTS, encoding="utf-8")
     report = read_config(slurm, tmp_path, None, ["c02"])
     assert (report.passed, report.omitted) == (True, NO_PYXIS)
@@ -327,19 +327,19 @@ def _copied(install: SlurmInstall) -> Iterator[SlurmInstall]:
 
 
 def _environments() -> Iterator[tuple[str, bytes]]:
-    for folder in Path("/proc").glob("[0-9]*"):
+    for directory in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            yield folder.name, (folder / "environ").read_bytes()
+            yield directory.name, (directory / "environ").read_bytes()
 
 
 def test_several_at_once_do_not_meet_and_leave_the_root_as_it_was(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     def one(number: int) -> SlurmReport:
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        directory = tmp_path / str(number)
+        directory.mkdir()
         for name, text in FILES.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        (folder / "slurm.conf").write_text(SLURM_CONF + ("Nonsense=1\n" if number % 2 else ""), encoding="utf-8")
-        return read_config(current_slurm, folder, HOSTS)
+            (directory / name).write_text(text, encoding="utf-8")
+        (directory / "slurm.conf").write_text(SLURM_CONF + ("Nonsense=1\n" if number % 2 else ""), encoding="utf-8")
+        return read_config(current_slurm, directory, HOSTS)
 
     before = sorted(path.name for path in (current_slurm.path / "etc").rglob("*"))
     with ThreadPoolExecutor(4) as pool:

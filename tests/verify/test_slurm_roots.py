@@ -11,13 +11,13 @@ from clustergen.verify import sandbox, slurm_roots
 from clustergen.verify.slurm_roots import SlurmInstall
 
 
-def make_root(folder: Path, version: str | None) -> Path:
-    (folder / "usr/sbin").mkdir(parents=True)
-    (folder / "usr/sbin/slurmctld").touch()
+def make_root(directory: Path, version: str | None) -> Path:
+    (directory / "usr/sbin").mkdir(parents=True)
+    (directory / "usr/sbin/slurmctld").touch()
     if version:
-        (folder / "var/lib/clustergen").mkdir(parents=True)
-        (folder / "var/lib/clustergen/slurm-version").write_text(f"{version}\n", encoding="utf-8")
-    return folder
+        (directory / "var/lib/clustergen").mkdir(parents=True)
+        (directory / "var/lib/clustergen/slurm-version").write_text(f"{version}\n", encoding="utf-8")
+    return directory
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def parsers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_directory_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CLUSTERGEN_PARSERS", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert slurm_roots.parsers_folder() == tmp_path / "clustergen/parsers"
+    assert slurm_roots.parsers_directory() == tmp_path / "clustergen/parsers"
     monkeypatch.setenv("CLUSTERGEN_PARSERS", "/srv/parsers")
-    assert slurm_roots.parsers_folder() == Path("/srv/parsers")
+    assert slurm_roots.parsers_directory() == Path("/srv/parsers")
 
 
 def test_roots_are_found_newest_first_and_unfinished_ones_are_not(parsers: Path) -> None:

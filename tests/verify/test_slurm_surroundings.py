@@ -1,4 +1,4 @@
-"""What a folder of Slurm's files expects of the machine around it."""
+"""What a directory of Slurm's files expects of the machine around it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
+from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
 
 
-def around(folder: Path, slurm: str, nodes: tuple[str, ...] = (), **others: str) -> Surroundings:
-    (folder / "slurm.conf").write_text(slurm, encoding="utf-8")
+def around(directory: Path, slurm: str, nodes: tuple[str, ...] = (), **others: str) -> Surroundings:
+    (directory / "slurm.conf").write_text(slurm, encoding="utf-8")
     for name, text in others.items():
-        (folder / f"{name}.conf").write_text(text, encoding="utf-8")
-    return of_folder(folder, nodes)
+        (directory / f"{name}.conf").write_text(text, encoding="utf-8")
+    return of_directory(directory, nodes)
 
 
 def test_controller_is_the_first_one_with_its_own_addresses(tmp_path: Path) -> None:
@@ -27,8 +27,8 @@ def test_controller_is_the_first_one_with_its_own_addresses(tmp_path: Path) -> N
     ("line", "order"),
     [
         ("StateSaveLocation=/srv/state", "state /srv/state hpc"),
-        ("SlurmdSpoolDir=/var/spool/slurmd/%n", "folder /var/spool/slurmd/c1 root"),
-        ("SlurmctldLogFile=/srv/log/ctld.log", "folder /srv/log hpc"),
+        ("SlurmdSpoolDir=/var/spool/slurmd/%n", "directory /var/spool/slurmd/c1 root"),
+        ("SlurmctldLogFile=/srv/log/ctld.log", "directory /srv/log hpc"),
         ("AuthAltParameters=jwt_key=/etc/jwt.key,disable_token_creation", "secret /etc/jwt.key hpc"),
         ("AuthType=auth/slurm", "secret /etc/slurm/slurm.key hpc"),
         ("MailProg=/opt/mail", "program /opt/mail"),
@@ -43,7 +43,7 @@ def test_orders(tmp_path: Path, line: str, order: str) -> None:
 def test_pid_files_in_run_leave_run_alone(tmp_path: Path) -> None:
     """Who owns /run decides whether munge starts."""
     found = around(tmp_path, "SlurmUser=slurm\nSlurmctldPidFile=/run/slurmctld.pid\n")
-    assert not any(line.startswith("folder /run ") for line in found.lines)
+    assert not any(line.startswith("directory /run ") for line in found.lines)
 
 
 def test_comments_count_for_nothing_and_continued_lines_for_one(tmp_path: Path) -> None:

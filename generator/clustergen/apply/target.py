@@ -89,8 +89,8 @@ class Target:
         if exists and not is_pending(self.directory) and not differences(self.tree, self.directory):
             yield self.directory
             return
-        with TemporaryDirectory(prefix="clustergen-plan-") as folder:
-            place = Path(folder) / RENDERED
+        with TemporaryDirectory(prefix="clustergen-plan-") as directory:
+            place = Path(directory) / RENDERED
             if exists:
                 kept_files.copy(self.directory, place)
             write(self.tree, place)

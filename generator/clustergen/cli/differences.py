@@ -53,11 +53,13 @@ class Result:
     stale: list[Stale]
 
 
-def stale(manifest: Path, folder: Path, tree: Tree, differences: Sequence[Difference]) -> list[Stale]:
+def stale(manifest: Path, directory: Path, tree: Tree, differences: Sequence[Difference]) -> list[Stale]:
     """Differences with their places."""
     contents = tree.contents()
     return [
-        Stale(str(manifest), str(folder / item.path), item.kind, _line(folder / item.path, contents.get(item.path)))
+        Stale(
+            str(manifest), str(directory / item.path), item.kind, _line(directory / item.path, contents.get(item.path))
+        )
         for item in differences
     ]
 

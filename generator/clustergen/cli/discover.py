@@ -37,8 +37,8 @@ def command(facts: Path | None, script: bool) -> None:
       ssh gpu01 sh -s < collect.sh > facts/gpu01.tar && mkdir facts/gpu01 && tar xf facts/gpu01.tar -C facts/gpu01
     """
     from clustergen.hardware.discovery import draft
-    from clustergen.hardware.discovery.folder import read
     from clustergen.hardware.discovery.grouping import groups
+    from clustergen.hardware.discovery.recordings import read
     from clustergen.hardware.discovery.script import collector
 
     if script == (facts is not None):

@@ -15,7 +15,7 @@ from clustergen.cli.arguments import GuessedChoice, slurm_argument
 from clustergen.cli.complete import rows
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
-from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_json, as_text
 from clustergen.manifest.schema import json_schema_text
 
@@ -70,7 +70,7 @@ def command(
     The manifest is rendered, and the result is compared with the original files by meaning. Scripts and files without
     keys, such as plugstack.conf, are copied to site/ beside the manifest.
     """
-    result = import_folder(path, version=version, os=os, hosts=hosts, accounts=accounts)
+    result = import_directory(path, version=version, os=os, hosts=hosts, accounts=accounts)
     if output is not None:
         _write(result, output, force)
     if form == "json":

@@ -34,7 +34,7 @@ def current(lab: str | None, *, is_up: bool = True) -> Work:
 
     if lab is not None:
         name = cluster_name(Path(lab)) if "/" in lab or lab.endswith((".yaml", ".yml")) else lab
-        if is_up and not Work(name).folder.exists():
+        if is_up and not Work(name).directory.exists():
             hint = did_you_mean(name, (work.name for work in labs())) or "clustergen lab list"
             raise ClustergenError(f"lab {name} is not up", hint)
         return Work(name)

@@ -91,7 +91,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
 
     wish = _wish(**options)
     work = Work(cluster_name(manifest) if name is None else name)
-    fresh, done = not work.folder.exists(), False
+    fresh, done = not work.directory.exists(), False
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
     try:
         lab, wish = _lab(manifest, name, wish)
@@ -107,7 +107,7 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
         raise ClustergenError(f"interrupted; {left}") from None
     finally:
         if fresh and not done:
-            shutil.rmtree(work.folder, ignore_errors=True)
+            shutil.rmtree(work.directory, ignore_errors=True)
     count = sum(len(group.hosts) for group in lab.cluster.groups)
     lab.work.write_ssh_config({host: ip for group in lab.cluster.groups for host, ip in run.addresses(group)})
     which = f" --name {lab.work.name}" if len(labs()) > 1 else ""
@@ -132,7 +132,7 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     else:
         work, arguments = current(name), words
         manifest, name = work.origin(), work.name
-    if not work.folder.exists():
+    if not work.directory.exists():
         raise ClustergenError(f"lab {work.name} is not up", f"clustergen lab up {manifest}")
     lab, _ = _lab(manifest, name, _wish(**options))
     sys.exit(run.apply(lab, arguments))

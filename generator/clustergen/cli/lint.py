@@ -122,7 +122,7 @@ def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
     why = "which a comment names" if report.named else "the newest release that accepts most keys"
     guessed = f", {why}; change it with --slurm-version" if report.guessed else ""
     yield f"{read}: read as Slurm {report.release}{guessed}."
-    if report.guessed and not report.named and (unread := others(report.folder, report.release)):
+    if report.guessed and not report.named and (unread := others(report.directory, report.release)):
         yield f"Other releases do not read all of it: {unread}."
     yield from judged.remarks()
     if report.unread and report.path.is_dir():

@@ -18,7 +18,7 @@ from clustergen.diagnostics import ClustergenError
 def command(paths: tuple[Path, ...], write: Path | None) -> None:
     """Make the page docs/proof.md: which program of which version has read which kind of file.
 
-    All TREEs are verified; a MANIFEST is rendered to a temporary folder first. Nothing is written or printed unless all
+    All TREEs are verified; a MANIFEST is rendered to a temporary directory. Nothing is written or printed unless all
     that has a parser passed: exit code 1 where something failed, 3 where a parser could not be asked.
     """
     from clustergen.verify.proof import Cluster, document
@@ -53,7 +53,7 @@ def command(paths: tuple[Path, ...], write: Path | None) -> None:
 _IN_THE_WAY = ("failed", "not run")
 
 
-def _rendered(manifest: Path, folder: Path) -> Path:
+def _rendered(manifest: Path, directory: Path) -> Path:
     """The manifest's tree. Raises ClustergenError where there is none."""
     from clustergen import compile as compiler
     from clustergen.render.write import write
@@ -62,5 +62,5 @@ def _rendered(manifest: Path, folder: Path) -> Path:
     tree = compiler.render(compiled, manifest)[0] if compiled.ok else None
     if tree is None:
         raise ClustergenError(f"{manifest} is not valid", hint=f"clustergen validate {manifest}", exit_code=2)
-    write(tree, folder)
-    return folder
+    write(tree, directory)
+    return directory

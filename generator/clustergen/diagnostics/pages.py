@@ -19,7 +19,7 @@ from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the pages inside the package; in a checkout they lie beside the source root.
-_FOLDERS = (_PACKAGE / "_codes", _PACKAGE.parents[1] / "docs" / "codes")
+_DIRECTORIES = (_PACKAGE / "_codes", _PACKAGE.parents[1] / "docs" / "codes")
 _SECTION = re.compile(r"^## (?P<title>\w+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^(?:`(?P<path>[^`\n]+)`:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _RENDER = "clustergen render manifest.yaml"  # a page that names it shows it
@@ -54,14 +54,14 @@ class Examples:
         return [self.verb, self.document, *_OPTIONS.get(self.verb, ())]
 
 
-def folder() -> Path | None:
+def directory() -> Path | None:
     """Where the pages lie, or None in an installation without them."""
-    return next((place for place in _FOLDERS if place.is_dir()), None)
+    return next((place for place in _DIRECTORIES if place.is_dir()), None)
 
 
 def page(code: str) -> str | None:
     """The page of one code as Markdown; None when there is none."""
-    home = folder()
+    home = directory()
     path = home / f"{code}.md" if home else None
     return path.read_text(encoding="utf-8") if path and path.is_file() else None
 

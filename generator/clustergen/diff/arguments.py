@@ -1,4 +1,4 @@
-"""What the two arguments of a diff name: a manifest, a rendered tree, a folder of clusters, or one of these in git."""
+"""What the arguments of a diff name: a manifest, a rendered tree, a directory of clusters, or one of these in git."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.diff import git
-from clustergen.diff.snapshot import Snapshot, is_fresh, manifest_name, of_folder
+from clustergen.diff.snapshot import Snapshot, is_fresh, manifest_name, of_directory
 from clustergen.diff.snapshot import of_tree as snapshot_of_tree
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
@@ -22,7 +22,7 @@ class Side:
 
     name: str
     key: str
-    """By which it finds its like on the other side: the cluster's folder in a folder of clusters."""
+    """By which it finds its like on the other side: the cluster's directory in a directory of clusters."""
     path: Path
     commit: str = ""
     """The short id of the commit that it is read from; empty outside of git."""
@@ -77,9 +77,9 @@ class Argument(AbstractContextManager["Argument"]):
                     hint = f"{guess} {hint}"
                 raise ClustergenError(f"{self.text}: no such file or directory", hint)
             return "", path
-        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
+        directory = Path(self._stack.enter_context(TemporaryDirectory(prefix="clustergen-diff-")))
         try:
-            path = git.unpack(*inside, folder)
+            path = git.unpack(*inside, directory)
             return git.short_id(inside[0]), path
         except BaseException:
             self._stack.close()
@@ -94,11 +94,11 @@ class Argument(AbstractContextManager["Argument"]):
             yield Side(self._called(cluster), "", cluster, self.commit)
             return
         has_cluster = False
-        for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
-            inside = self._cluster_in(folder)
+        for directory in sorted(path for path in self.path.iterdir() if path.is_dir()):
+            inside = self._cluster_in(directory)
             if inside is not None:
                 has_cluster = True
-                yield Side(self._called(inside), folder.name, inside, self.commit)
+                yield Side(self._called(inside), directory.name, inside, self.commit)
         if not has_cluster:
             hint = self._deeper() or f"a cluster's directory has {MANIFEST}, a rendered tree {LOCK}"
             self._stack.close()
@@ -114,13 +114,13 @@ class Argument(AbstractContextManager["Argument"]):
                 return f"did you mean {self.text.rstrip('/')}{'' if self.text.endswith(':') else '/'}{inside}?"
         return None
 
-    def _cluster_in(self, folder: Path) -> Path | None:
+    def _cluster_in(self, directory: Path) -> Path | None:
         """A tree, or a cluster's own: what is applied is the tree, as long as it is the manifest's."""
-        if (folder / LOCK).is_file():
-            return folder
-        if not (folder / MANIFEST).is_file():
+        if (directory / LOCK).is_file():
+            return directory
+        if not (directory / MANIFEST).is_file():
             return None
-        return folder / RENDERED if is_fresh(folder / RENDERED, folder / MANIFEST) else folder / MANIFEST
+        return directory / RENDERED if is_fresh(directory / RENDERED, directory / MANIFEST) else directory / MANIFEST
 
     def _called(self, path: Path) -> str:
         inside = path.relative_to(self.path).as_posix()
@@ -133,7 +133,7 @@ def read(side: Side, called: str | None = None) -> Read:
     `called`: the name of the manifest that the files' headers shall tell, so that another name is no difference.
     """
     if side.path.is_dir():
-        snapshot = of_folder(side.name, side.path)
+        snapshot = of_directory(side.name, side.path)
         snapshot.commit = side.commit
         return Read(snapshot, (), "")
     from clustergen import compile as compiler

@@ -80,8 +80,8 @@ def plugins(file: str, old: str, new: str, release: SlurmRelease) -> Iterator[Ch
 
 def _stack_file(file: str) -> str:
     """An included file takes what plugstack.conf takes."""
-    folder, separator, _ = file.partition("/plugstack.conf.d/")
-    return f"{folder}/plugstack.conf" if separator else file
+    directory, separator, _ = file.partition("/plugstack.conf.d/")
+    return f"{directory}/plugstack.conf" if separator else file
 
 
 def _stack(text: str) -> dict[str, str]:
@@ -105,7 +105,7 @@ def _size(text: str) -> str:
 
 
 def scripts(files: Mapping[str, tuple[str | None, str | None]]) -> Iterator[Change]:
-    """Scripts of Slurm's folder: prolog, epilog, job_submit.lua …; each is read when it runs."""
+    """Scripts of Slurm's directory: prolog, epilog, job_submit.lua …; each is read when it runs."""
     for file, (old, new) in files.items():
         previous, current = (None if side is None else _size(side) for side in (old, new))
         yield Change(file, "file", "", "", previous, current, None, (NONE,), False, "read when it runs", "")

@@ -38,7 +38,7 @@ def short_id(revision: str) -> str:
 
 
 def unpack(revision: str, path: str, into: Path) -> Path:
-    """Writes the file or folder of that commit below `into`, with what stands beside a manifest, and returns its place.
+    """Writes the file or directory of that commit below `into`, with what is beside a manifest; returns its path.
 
     `path` is as git has it: from the top of the repository, or from here with `./`; where the top has no such path, the
     one from here is taken. ClustergenError (exit code 3) where git cannot give it.
@@ -129,17 +129,17 @@ def _normal(path: str) -> str:
 
 
 def _listed(commit: str, place: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Path → mode and object: of a folder everything, of a file itself and the folder `site` beside it."""
+    """Path → mode and object: of a directory everything, of a file itself and the directory `site` beside it."""
     paths = [place] if place else []
     kind = _git("cat-file", "-t", f"{commit}:{place}", may_fail=True).decode().strip()
     if not kind:
         return
-    folder = place.rpartition("/")[0]
+    directory = place.rpartition("/")[0]
     if kind == "blob":
-        paths.append(f"{folder}/site".lstrip("/"))
-    elif place and _git("cat-file", "-t", f"{commit}:{folder}", may_fail=True):
+        paths.append(f"{directory}/site".lstrip("/"))
+    elif place and _git("cat-file", "-t", f"{commit}:{directory}", may_fail=True):
         # A tree's manifest stands beside it.
-        beside = _git("ls-tree", "-z", "--full-tree", commit, *([f"{folder}/"] if folder else []))
+        beside = _git("ls-tree", "-z", "--full-tree", commit, *([f"{directory}/"] if directory else []))
         paths += [path for path, (mode, _) in _entries(beside) if mode.startswith("100") and path.endswith(".yaml")]
     yield from _entries(_git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths))
 

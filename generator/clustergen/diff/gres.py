@@ -149,9 +149,9 @@ def _all(name: str, node: Node) -> str | None:
         if owner != name:
             continue
         if device.by == "File":
-            folder, slash, base = file.rpartition("/")
-            files.setdefault(folder + slash, []).append(base)
+            directory, slash, base = file.rpartition("/")
+            files.setdefault(directory + slash, []).append(base)
         else:
             parts.append(file if device.by == "MultipleFiles" else f"{file}:{device.texts['Count']}".lstrip(":"))
-    parts += [folder + part for folder, names in files.items() for part in (folded(names),)]
+    parts += [directory + part for directory, names in files.items() for part in (folded(names),)]
     return ",".join(parts) or None

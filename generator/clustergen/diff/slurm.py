@@ -103,10 +103,10 @@ class _Host:
         name = path.rpartition("/")[2]
         if path not in self.files:
             return Config(name, [])
-        folder = dirname(path)
+        directory = dirname(path)
 
         def read(include: str) -> bytes:
-            place = normpath(join(folder, include))
+            place = normpath(join(directory, include))
             if place not in self.files:
                 raise FileNotFoundError(2, "there is no such file")
             if place != path:

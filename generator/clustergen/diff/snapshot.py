@@ -1,4 +1,4 @@
-"""One side of a diff: a tree as it would be applied, from a manifest or from a rendered folder."""
+"""One side of a diff: a tree as it would be applied, from a manifest or from a rendered directory."""
 
 from __future__ import annotations
 
@@ -136,34 +136,34 @@ def _is_table(path: str) -> bool:
     return path.startswith(FACILITY) and path.endswith((".csv", ".yaml"))
 
 
-def of_folder(name: str, folder: Path) -> Snapshot:
+def of_directory(name: str, directory: Path) -> Snapshot:
     """A rendered tree on disk. ClustergenError where it is none, or was not made by a clustergen like this one."""
-    with reading(folder):
-        return _of_folder(name, folder)
+    with reading(directory):
+        return _of_directory(name, directory)
 
 
-def _of_folder(name: str, folder: Path) -> Snapshot:
-    lock = read_lock(folder, name)
+def _of_directory(name: str, directory: Path) -> Snapshot:
+    lock = read_lock(directory, name)
     if lock is None:
         raise ClustergenError(f"{name}: {LOCK} is missing", "render the tree again")
     try:
-        files = {path: _node_file(folder / path, entry) for path, entry in lock["files"].items() if "group" in entry}
-        tables = {path.removeprefix(FACILITY): _text(folder / path) for path in lock["files"] if _is_table(path)}
-        inventory = _text(folder / _HOSTS)
+        files = {path: _node_file(directory / path, entry) for path, entry in lock["files"].items() if "group" in entry}
+        tables = {path.removeprefix(FACILITY): _text(directory / path) for path in lock["files"] if _is_table(path)}
+        inventory = _text(directory / _HOSTS)
         groups, systems = _groups(inventory)
-        provisioning = _text(folder / _WAREWULF) if _WAREWULF in lock["files"] else ""
-        facts = _facts(_text(folder / "inventory/group_vars/all.yml"))
+        provisioning = _text(directory / _WAREWULF) if _WAREWULF in lock["files"] else ""
+        facts = _facts(_text(directory / "inventory/group_vars/all.yml"))
         release, cluster = SlurmRelease(facts["slurm_release"]), facts["cluster_name"]
         lost = next((path for path, file in files.items() if file.group not in groups), None)
         if lost is not None:
             raise ValueError(f"{lost} is for a group that {_HOSTS} lacks")
     except OSError as err:
-        where = err.filename and Path(err.filename).relative_to(folder)
+        where = err.filename and Path(err.filename).relative_to(directory)
         raise ClustergenError(f"{name}: {where}: {(err.strerror or '').lower()}", "render the tree again") from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    source = _manifest(name, folder, lock)
+    source = _manifest(name, directory, lock)
     addresses = dict(_ADDRESS.findall(inventory))
     tables_of_room = Tables(name, tables)
     return Snapshot(name, files, groups, release, cluster, source, systems, addresses, tables_of_room, provisioning)
@@ -195,9 +195,9 @@ def _message(err: Exception) -> str:
     return str(err) if isinstance(err, ValueError) else "a value has an unexpected type"
 
 
-def is_fresh(folder: Path, manifest: Path) -> bool:
-    """Whether a folder holds the tree of this very manifest."""
-    lock = _lock(folder)
+def is_fresh(directory: Path, manifest: Path) -> bool:
+    """Whether a directory holds the tree of this very manifest."""
+    lock = _lock(directory)
     try:
         raw = regular_file.read(manifest, MAX_BYTES, follow_links=True)
     except OSError:
@@ -205,26 +205,26 @@ def is_fresh(folder: Path, manifest: Path) -> bool:
     return lock is not None and lock["manifest"]["sha256"] == sha256(raw).hexdigest()
 
 
-def manifest_name(folder: Path) -> str | None:
+def manifest_name(directory: Path) -> str | None:
     """As the headers of a tree's files call its manifest."""
-    lock = _lock(folder)
+    lock = _lock(directory)
     return lock["manifest"]["name"] if lock else None
 
 
-def _lock(folder: Path) -> LockFile | None:
+def _lock(directory: Path) -> LockFile | None:
     """None also where it cannot be read: reading the whole tree reports why."""
     try:
-        return read_lock(folder)
+        return read_lock(directory)
     except LockFileError:
         return None
 
 
-def _manifest(name: str, folder: Path, lock: LockFile) -> Source | None:
+def _manifest(name: str, directory: Path, lock: LockFile) -> Source | None:
     """The manifest beside a tree, if it is the one that the tree was made from."""
-    path = Path(os.path.realpath(folder)).parent / lock["manifest"]["name"]
+    path = Path(os.path.realpath(directory)).parent / lock["manifest"]["name"]
     if not path.is_file():
         return None
-    shown = str(Path(name).parent / path.name) if name.endswith(folder.name) else path.name
+    shown = str(Path(name).parent / path.name) if name.endswith(directory.name) else path.name
     source = load(path, shown)
     return source if source.sha256 == lock["manifest"]["sha256"] and source.data is not None else None
 

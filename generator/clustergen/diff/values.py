@@ -143,8 +143,8 @@ def files_of(text: str) -> list[str]:
     """`/dev/nvidia[0-3]` as its files; also several, with commas."""
     paths: list[str] = []
     for part in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", text):
-        folder, slash, name = part.strip().rpartition("/")
-        paths += [folder + slash + each for each in hosts_of(name)]
+        directory, slash, name = part.strip().rpartition("/")
+        paths += [directory + slash + each for each in hosts_of(name)]
     return paths
 
 

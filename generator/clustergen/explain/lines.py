@@ -52,10 +52,10 @@ class Explained:
 
 
 def explain(
-    compiled: compiler.Compiled, tree: Tree, file: RenderedFile, folder: Path, numbers: Iterable[int] = ()
+    compiled: compiler.Compiled, tree: Tree, file: RenderedFile, directory: Path, numbers: Iterable[int] = ()
 ) -> Explained:
     """What the lines of a file depend on: those of these numbers, or all. `tree` is that of the manifest, which is
-    valid and lies in `folder`.
+    valid and lies in `directory`.
     """
     lines = lines_of(file.content)
     chosen = sorted(set(numbers)) or list(range(1, len(lines) + 1))
@@ -66,10 +66,10 @@ def explain(
     assert compiled.cluster is not None
     row = None if is_own(file) else row_behind(compiled.cluster, file, tree.manifest_name)
     asked = [number - 1 for number in chosen]
-    renderer = renderer_for(compiled.cluster, tree, file, row, folder, asked)
+    renderer = renderer_for(compiled.cluster, tree, file, row, directory, asked)
     stated = row is not None and row.per == "tree" and not numbers
     study = Study(compiled.source, renderer, lines, asked, stated=stated)
-    template, printed = template_of(file, row, folder)
+    template, printed = template_of(file, row, directory)
     made = tuple(
         Line(
             index + 1,

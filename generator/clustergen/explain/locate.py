@@ -43,13 +43,13 @@ def find_alone(cluster: Cluster, manifest: Path, path: str) -> tuple[Tree, Rende
         return None
 
 
-def find(tree: Tree, path: str, folder: Path) -> RenderedFile:
+def find(tree: Tree, path: str, directory: Path) -> RenderedFile:
     """The file of a tree that is meant by its path on disk, in the tree or on the node, or by the end of one of these.
 
     ClustergenError, exit code 2, where none or several are.
     """
     named = {file.path: file for file in tree}
-    for text in (path, path.removeprefix("./"), _relative(path, folder)):
+    for text in (path, path.removeprefix("./"), _relative(path, directory)):
         if text in named:
             return named[text]
     if Path(path).name == LOCK:
@@ -69,9 +69,9 @@ def find(tree: Tree, path: str, folder: Path) -> RenderedFile:
     raise ClustergenError(f"no rendered file is called {path}", hint=hint, exit_code=2)
 
 
-def _relative(path: str, folder: Path) -> str:
+def _relative(path: str, directory: Path) -> str:
     try:
-        return Path(path).resolve().relative_to(folder.resolve()).as_posix()
+        return Path(path).resolve().relative_to(directory.resolve()).as_posix()
     except ValueError:
         return ""
 
@@ -97,13 +97,13 @@ def row_behind(cluster: Cluster, file: RenderedFile, manifest_name: str) -> File
     raise ClustergenError(f"no row of the registry makes {file.path}")
 
 
-def template_of(file: RenderedFile, row: File | None, folder: Path) -> tuple[str, dict[str, int]]:
-    """The name of a file's template, or of the site's own file in `folder`, and text of its lines → number.
+def template_of(file: RenderedFile, row: File | None, directory: Path) -> tuple[str, dict[str, int]]:
+    """The name of a file's template, or of the site's own file in `directory`, and text of its lines → number.
 
     Where a view prints the whole text, there is no such template, and no name.
     """
     if row is None:
-        name, place = file.source, folder / file.source
+        name, place = file.source, directory / file.source
     else:
         name = f"templates/{row.source or row.template}.j2"
         place = template_root() / f"{row.source or row.template}.j2"

@@ -26,12 +26,12 @@ def producer_of(row: File, manifest_name: str) -> Producer:
     return make
 
 
-def site_producer(folder: Path, groups: set[str]) -> Producer:
+def site_producer(directory: Path, groups: set[str]) -> Producer:
     """Makes a site's own files, whose templates see the cluster."""
     from clustergen.render.site import site_files
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
-        made = site_files(folder, cluster, groups)
+        made = site_files(directory, cluster, groups)
         return {file.path: file for file in made if isinstance(file, RenderedFile)}
 
     return make

@@ -31,11 +31,11 @@ _TRIALS_OF_SEVERAL = 8  # where several lines are asked for: a trial that change
 
 
 def renderer_for(
-    cluster: Cluster, tree: Tree, file: RenderedFile, row: File | None, folder: Path, asked: Sequence[int]
+    cluster: Cluster, tree: Tree, file: RenderedFile, row: File | None, directory: Path, asked: Sequence[int]
 ) -> Renderer:
     """What renders the file again; `row` is the registry's, None for a site's own file."""
     if row is None:
-        return Renderer(site_producer(folder / "site", set(tree.groups)), file)
+        return Renderer(site_producer(directory / "site", set(tree.groups)), file)
     if row.per != "tree":
         return Renderer(producer_of(row, tree.manifest_name), file)
     # Of all files that it describes, a line depends on few: those without which it differs.

@@ -1,7 +1,7 @@
-"""Import: a hand-grown folder of Slurm's files → a manifest that renders back to the same meaning.
+"""Import: a hand-grown directory of Slurm's files → a manifest that renders back to the same meaning.
 
-- `folder`: the whole way, from the folder to the manifest and what came of it
-- `originals`: the folder, its release, what its files say; `comments`: what its comments say
+- `directory`: the whole way, from the directory to the manifest and what came of it
+- `originals`: the directory, its release, what its files say; `comments`: what its comments say
 - `draft`: the manifest while it is made, value by value, each with where it came from and where else it could go
 - `settings`, `machines`, `partitions`, `controllers`, `accounting`, `files`: what becomes of which lines
 - `sacctmgr`: a dump of the accounts, and the table of QOS, as read; `qos`, `accounts`, `associations`

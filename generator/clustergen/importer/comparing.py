@@ -33,11 +33,11 @@ class Comparison:
 
 
 def rendered(draft: Draft, text: str) -> tuple[tuple[Diagnostic, ...], Tree | None]:
-    with tempfile.TemporaryDirectory(prefix="clustergen-import-") as folder:
-        path = Path(folder) / MANIFEST
+    with tempfile.TemporaryDirectory(prefix="clustergen-import-") as directory:
+        path = Path(directory) / MANIFEST
         path.write_text(text, encoding="utf-8")
         for name, content in draft.files.items():
-            place = Path(folder) / name
+            place = Path(directory) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
             place.chmod(0o755 if name in draft.programs else 0o644)
@@ -56,7 +56,7 @@ def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, 
         extra["/" + name.split("/", 2)[2]] = content.decode("utf-8", "surrogateescape")
     old |= extra
     if ("slurm", "topology", "format") in draft.items:
-        old["/etc/slurm/topology.yaml"] = renamed(originals.folder.text(YAML) or "")
+        old["/etc/slurm/topology.yaml"] = renamed(originals.directory.text(YAML) or "")
     if file_of(originals) == YAML:
         old.pop("/etc/slurm/topology.conf", None)
     targets = {f"/etc/slurm/{name}" for name in (*CONFIGS, YAML)} | set(extra)

@@ -22,7 +22,7 @@ _CHECKS = (times, _two_numbers)
 
 def mark_doubts(draft: Draft, originals: Originals, mark: str) -> None:
     """Adds a comment that begins with `mark`, and a note, to each value that one of the checks of lint warns of."""
-    site = Site(originals.folder, originals.release)
+    site = Site(originals.directory, originals.release)
     for check in _CHECKS:
         for finding in check(site):
             _mark(draft, originals, finding, mark)
@@ -30,12 +30,12 @@ def mark_doubts(draft: Draft, originals: Originals, mark: str) -> None:
 
 def _mark(draft: Draft, originals: Originals, finding: LintFinding, mark: str) -> None:
     diagnostic = finding.diagnostic
-    shown = {originals.folder.shown(file): file for file in originals.folder.texts}
+    shown = {originals.directory.shown(file): file for file in originals.directory.texts}
     if diagnostic.place is None or diagnostic.place.file not in shown:
         return
     place = shown[diagnostic.place.file], diagnostic.place.line
     start, end = diagnostic.place.column - 1, (diagnostic.place.end_column or 0) - 1
-    text = originals.folder.texts[place[0]].split("\n")[place[1] - 1][start:end]
+    text = originals.directory.texts[place[0]].split("\n")[place[1] - 1][start:end]
     for item in draft.items.values():
         for origin in item.origins:
             if (origin.file, origin.line, origin.text) == (*place, text):

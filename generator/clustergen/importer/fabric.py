@@ -41,7 +41,7 @@ def import_topology(draft: Draft, originals: Originals, machines: Machines) -> N
         as_file(draft, originals, str(err))
         return
     if file == YAML:
-        comments = comments_of(originals.folder.texts[YAML])
+        comments = comments_of(originals.directory.texts[YAML])
         draft.expect(YAML, dict(comments.above))
         draft.head += comments.head
         draft.tail += comments.tail

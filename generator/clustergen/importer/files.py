@@ -19,7 +19,7 @@ from clustergen.importer.lines import PLACES, import_lines
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.settings import option_value
-from clustergen.slurmconf.folder import Folder
+from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmconf.reading import is_there
 
 _OPTIONS: dict[str, ManifestPath] = {
@@ -48,7 +48,7 @@ _MOST_SCRIPTS = 1000
 
 
 def import_files(draft: Draft, originals: Originals, machines: Machines, account_files: Iterable[Path]) -> None:
-    """Everything in the folder but slurm.conf and slurmdbd.conf."""
+    """Everything in the directory but slurm.conf and slurmdbd.conf."""
     for file, path in _OPTIONS.items():
         conf = originals.configs.get(file)
         for lower in conf.keys() if conf else ():
@@ -90,21 +90,22 @@ def _gres_types(draft: Draft) -> None:
 def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Path]) -> None:
     everywhere = "slurm_conf_server" if ("slurm", "configless") in draft.items else "slurm_node"
     files: dict[str, str] = dict.fromkeys(WHOLE, everywhere) | dict.fromkeys(_ON_CONTROLLER, "slurm_controller")
-    folder = originals.folder.path
+    directory = originals.directory.path
     for name in list(files):
-        if name == "plugstack.conf" and is_there(folder / name):
+        if name == "plugstack.conf" and is_there(directory / name):
             files |= {
-                f"plugstack.conf.d/{item.name}": everywhere for item in sorted((folder / "plugstack.conf.d").glob("*"))
+                f"plugstack.conf.d/{item.name}": everywhere
+                for item in sorted((directory / "plugstack.conf.d").glob("*"))
             }
     files |= dict.fromkeys(draft.whole, everywhere)
-    files |= dict(_programs(originals, folder))
-    _remaining_programs(draft, originals, folder)
+    files |= dict(_programs(originals, directory))
+    _remaining_programs(draft, originals, directory)
     for name, group in files.items():
-        if is_there(folder / name):
-            _one(draft, originals.folder, name, group)
-    taken = {*CONFIGS, *files, originals.folder.main, *originals.folder.texts}
+        if is_there(directory / name):
+            _one(draft, originals.directory, name, group)
+    taken = {*CONFIGS, *files, originals.directory.main, *originals.directory.texts}
     read = {os.path.realpath(file) for file in account_files}
-    others = (item for item in folder.iterdir() if item.name not in taken and os.path.realpath(item) not in read)
+    others = (item for item in directory.iterdir() if item.name not in taken and os.path.realpath(item) not in read)
     left = sorted(item.name for item in others if is_there(item))
     if left:
         more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
@@ -113,27 +114,27 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
         )
 
 
-def _programs(originals: Originals, folder: Path) -> Iterator[tuple[str, str]]:
-    """Programs of slurm.conf that lie in the folder → the group whose nodes run them."""
+def _programs(originals: Originals, directory: Path) -> Iterator[tuple[str, str]]:
+    """Programs of slurm.conf that lie in the directory → the group whose nodes run them."""
     for key, group in _SCRIPTS.items():
         for setting in originals.conf.settings(key):
             for text in setting.text.split(","):
                 inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
                 if inside and ".." not in inside:
                     pattern = basename(inside)
-                    place = folder / dirname(inside)
+                    place = directory / dirname(inside)
                     paths = sorted(islice(place.glob(pattern), _MOST_SCRIPTS)) if "*" in pattern else [place / pattern]
-                    yield from ((item.relative_to(folder).as_posix(), group) for item in paths if is_there(item))
+                    yield from ((item.relative_to(directory).as_posix(), group) for item in paths if is_there(item))
 
 
-def _remaining_programs(draft: Draft, originals: Originals, folder: Path) -> None:
-    """A note of the programs that slurm.conf names, that are not in the folder, and that no package installs."""
+def _remaining_programs(draft: Draft, originals: Originals, directory: Path) -> None:
+    """A note of the programs that slurm.conf names, that are not in the directory, and that no package installs."""
     missing: dict[str, str] = {}
     example = ""
     for key, group in _SCRIPTS.items():
         for text in (text for setting in originals.conf.settings(key) for text in setting.text.split(",")):
             inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
-            is_taken = inside and (any(folder.glob(inside)) if "*" in inside else is_there(folder / inside))
+            is_taken = inside and (any(directory.glob(inside)) if "*" in inside else is_there(directory / inside))
             if text.startswith("/") and not is_taken and dirname(text) not in _OF_PACKAGES:
                 missing.setdefault(text, key)
                 example = example or f"site/{group}{text}"
@@ -144,10 +145,10 @@ def _remaining_programs(draft: Draft, originals: Originals, folder: Path) -> Non
         draft.note("todo", f"{words} as {example}")
 
 
-def _one(draft: Draft, folder: Folder, name: str, group: str) -> None:
-    place = folder.path / name
+def _one(draft: Draft, directory: ConfigDirectory, name: str, group: str) -> None:
+    place = directory.path / name
     try:
-        content = folder.content(name, _LARGEST)
+        content = directory.content(name, _LARGEST)
     except OSError as err:
         draft.note("left-out", f"{name}: {err.strerror}", str(place), name)
         return

@@ -31,7 +31,7 @@ class _Line:
     """By key."""
     hosts: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    folder: str | None = None
+    directory: str | None = None
     """Of all files; None where there are several, or no files."""
 
 
@@ -79,8 +79,8 @@ def _by_file(lines: list[_Line]) -> list[_Line]:
     taken: set[str] = set()  # the files of the last of them
     for line in lines:
         line.files = files_of(line.pairs.get("File", ""))
-        folders = {file.rpartition("/")[0] for file in line.files}
-        line.folder = folders.pop() if len(folders) == 1 else None
+        directories = {file.rpartition("/")[0] for file in line.files}
+        line.directory = directories.pop() if len(directories) == 1 else None
         last = collected[-1] if collected else None
         if last is None or not taken.isdisjoint(line.files) or not _are_on_like_devices(last, line):
             collected.append(line)
@@ -94,7 +94,7 @@ def _by_file(lines: list[_Line]) -> list[_Line]:
         _add_origins(last, line)
     for line in collected:
         if len(line.origins.get("File", ())) > 1:
-            line.pairs["File"] = f"{line.folder}/{compress(file.rpartition('/')[2] for file in line.files)}"
+            line.pairs["File"] = f"{line.directory}/{compress(file.rpartition('/')[2] for file in line.files)}"
     return collected
 
 
@@ -104,7 +104,7 @@ def _are_on_like_devices(one: _Line, other: _Line) -> bool:
         _are_alike(one, other, "File", "Count")
         and _each(one) == _each(other) is not None
         and "Links" not in one.pairs
-        and one.folder == other.folder is not None
+        and one.directory == other.directory is not None
     )
 
 

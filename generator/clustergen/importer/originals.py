@@ -1,4 +1,4 @@
-"""The folder that is taken over: its files, what they say, and the release of Slurm that reads them."""
+"""The directory that is taken over: its files, what they say, and the release of Slurm that reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clustergen.lint.release import release_in
 from clustergen.records import record
 from clustergen.slurmconf import Problem, ProblemKind, printing
 from clustergen.slurmconf.config import Config, Entry, Setting
-from clustergen.slurmconf.folder import Folder, open_folder
+from clustergen.slurmconf.directory import ConfigDirectory, open_directory
 from clustergen.slurmconf.reading import MOST_BYTES, is_there
 
 CONFIGS = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.conf", "mpi.conf", "acct_gather.conf")
@@ -30,7 +30,7 @@ CONFIGS = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topology.
 class Originals:
     """The hand-written files, read for one release."""
 
-    folder: Folder
+    directory: ConfigDirectory
     release: SlurmRelease
     release_why: str
     """Where the release comes from, in words."""
@@ -45,7 +45,7 @@ class Originals:
 
     def comments(self) -> dict[str, Comments]:
         """By file, of all that were read."""
-        return {file: comments_of(text) for file, text in self.folder.texts.items()}
+        return {file: comments_of(text) for file, text in self.directory.texts.items()}
 
     def origin(self, setting: Setting, entry: Entry | None = None) -> Origin:
         at = setting.key_at
@@ -76,28 +76,28 @@ class Originals:
 
 
 def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> Originals:
-    """Reads a folder of Slurm's files, or a slurm.conf and what lies beside it. ClustergenError where there is none."""
+    """Reads a directory of Slurm's files, or a slurm.conf and its neighbours. ClustergenError where there is none."""
     if path.is_symlink():  # named by the user, so it may lead anywhere
         path = Path(os.path.realpath(path))
         if path.is_symlink():
             raise ClustergenError(f"{path}: its symbolic links form a loop", exit_code=3)
-    folder, main = (path, "slurm.conf") if path.is_dir() else (path.parent, path.name)
+    directory, main = (path, "slurm.conf") if path.is_dir() else (path.parent, path.name)
     if not path.exists():
         raise ClustergenError(f"{path}: no such file or directory", exit_code=3)
-    if not is_there(folder / main):
-        names = ", ".join(sorted(item.name for item in folder.glob("*slurm*.conf*"))) if folder.is_dir() else ""
+    if not is_there(directory / main):
+        names = ", ".join(sorted(item.name for item in directory.glob("*slurm*.conf*"))) if directory.is_dir() else ""
         hint = f"name the file: {names}" if names else "pass the directory that slurmctld reads, usually /etc/slurm"
         raise ClustergenError(f"{path}: no {main} in this directory", hint=hint, exit_code=3)
     try:
         hosts = _hosts(hosts_file) if hosts_file else {}
-        opened = open_folder(folder, slurm.key_tables, main=main)
+        opened = open_directory(directory, slurm.key_tables, main=main)
         configs = _configs(opened)
         opened.text("topology.yaml")
         chosen, why, guessed = _release(version, configs, opened)
         if chosen.has("include-beside-includer") and any(
             line.include for config in configs.values() for line in config.lines
         ):
-            opened = open_folder(folder, slurm.key_tables, main=main, beside_includer=True)
+            opened = open_directory(directory, slurm.key_tables, main=main, beside_includer=True)
             configs = _configs(opened)
     except OSError as err:
         advice = "run clustergen as root: only the Slurm user can read slurmdbd.conf" if err.errno == EACCES else None
@@ -105,8 +105,8 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
     return Originals(opened, chosen, why, guessed, configs, hosts)
 
 
-def _configs(folder: Folder) -> dict[str, Config]:
-    configs = ((name, folder.config(name)) for name in CONFIGS)
+def _configs(directory: ConfigDirectory) -> dict[str, Config]:
+    configs = ((name, directory.config(name)) for name in CONFIGS)
     return {name: config for name, config in configs if config is not None}
 
 
@@ -122,7 +122,9 @@ def _hosts(path: Path) -> dict[str, str]:
     return addresses
 
 
-def _release(version: str | None, configs: dict[str, Config], folder: Folder) -> tuple[SlurmRelease, str, bool]:
+def _release(
+    version: str | None, configs: dict[str, Config], directory: ConfigDirectory
+) -> tuple[SlurmRelease, str, bool]:
     releases = [release for release in slurm.releases() if release.has("cgroup-v2")]
     if version is not None:
         try:
@@ -135,11 +137,11 @@ def _release(version: str | None, configs: dict[str, Config], folder: Folder) ->
         assert stated is not None
         return stated, "given", False
     refused = {release: sum(_refused(configs, release)) for release in releases if release in slurm.read_releases()}
-    if folder.has("topology.yaml"):
+    if directory.has("topology.yaml"):
         refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
     least = min(refused.values())
     fitting = [release for release in refused if refused[release] == least]
-    if stated := release_in(folder.texts.values(), fitting):
+    if stated := release_in(directory.texts.values(), fitting):
         return stated, "a comment names it", True
     span = f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else str(fitting[0])
     words = (

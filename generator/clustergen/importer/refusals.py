@@ -15,7 +15,7 @@ from clustergen.lint.run import lint
 from clustergen.records import record
 from clustergen.render.tree import Tree
 from clustergen.render.views.slurm.slurmdbd import SECRET
-from clustergen.slurmconf.folder import Folder
+from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmrules.fields import current_names
 
 _ETC = "/etc/slurm/"
@@ -39,16 +39,16 @@ class Refusal:
 def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
     """What keeps Slurm's daemons from starting with the rendered files, so that validate, import and lint agree."""
     with tempfile.TemporaryDirectory(prefix="clustergen-import-") as name:
-        folder = Path(name)
+        directory = Path(name)
         for file in tree:
             target = file.target or ""
             if target.startswith(_ETC) and "/" not in (base := target.removeprefix(_ETC)) and base.endswith(_READ):
-                (folder / base).write_bytes(_WITH_SECRET.sub(b"", file.content))
-        if not (folder / "slurm.conf").is_file():
+                (directory / base).write_bytes(_WITH_SECRET.sub(b"", file.content))
+        if not (directory / "slurm.conf").is_file():
             return ()
-        report = lint(folder, originals.release)
+        report = lint(directory, originals.release)
         errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
-        shown = dict.fromkeys(_refusal(originals, report.folder, error) for error in errors[:_MOST])
+        shown = dict.fromkeys(_refusal(originals, report.directory, error) for error in errors[:_MOST])
         if more := len(errors) - _MOST:
             shown |= dict.fromkeys([Refusal("rendered files", "", f"{more:,} more errors", None)] if more > 0 else ())
         return tuple(shown)
@@ -56,28 +56,28 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
 
 def rejected(originals: Originals) -> tuple[Refusal, ...]:
     """What keeps Slurm's daemons from starting with the original files."""
-    folder = originals.folder
-    report = lint(folder.path / folder.main, originals.release)
+    directory = originals.directory
+    report = lint(directory.path / directory.main, originals.release)
     errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
-    return tuple(Refusal(_line(folder, one), one.code, one.message, one.hint) for one in errors)
+    return tuple(Refusal(_line(directory, one), one.code, one.message, one.hint) for one in errors)
 
 
-def _line(folder: Folder, error: Diagnostic) -> str:
+def _line(directory: ConfigDirectory, error: Diagnostic) -> str:
     """`slurm.conf:16`, as all places in the report."""
     if error.place is None:
-        return folder.main
+        return directory.main
     path = Path(error.place.file)
-    name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
+    name = path.relative_to(directory.path) if path.is_relative_to(directory.path) else path
     return f"{name}:{error.place.line}" if error.place.line else str(name)
 
 
-def _refusal(originals: Originals, rendered: Folder, error: Diagnostic) -> Refusal:
+def _refusal(originals: Originals, rendered: ConfigDirectory, error: Diagnostic) -> Refusal:
     base = Path(error.place.file).name if error.place else "slurm.conf"
     places = _places(originals, rendered, base, error)
     return Refusal(next(places, f"rendered {base}"), error.code, error.message, error.hint)
 
 
-def _places(originals: Originals, rendered: Folder, base: str, error: Diagnostic) -> Iterator[str]:
+def _places(originals: Originals, rendered: ConfigDirectory, base: str, error: Diagnostic) -> Iterator[str]:
     """Lines of the original files with the setting at the place of an error in a rendered one."""
     config, place = rendered.config(base), error.place
     if config is None or place is None:

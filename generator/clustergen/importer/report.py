@@ -8,7 +8,7 @@ from clustergen.diagnostics import printable, shortened
 from clustergen.diagnostics.document import json_document
 from clustergen.importer.comments import readable
 from clustergen.importer.comparing import Comparison
-from clustergen.importer.folder import ImportResult
+from clustergen.importer.directory import ImportResult
 from clustergen.importer.refusals import Refusal
 
 _TITLES = {

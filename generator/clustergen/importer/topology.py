@@ -46,7 +46,7 @@ class MisfitError(Exception):
 
 def file_of(originals: Originals) -> str | None:
     """The file that the release reads: topology.yaml, where it is there, takes the place of the other one."""
-    if originals.release.has("topology-yaml") and originals.folder.has(YAML):
+    if originals.release.has("topology-yaml") and originals.directory.has(YAML):
         return YAML
     return CONF if CONF in originals.configs else None
 
@@ -54,7 +54,7 @@ def file_of(originals: Originals) -> str | None:
 def read_topology(originals: Originals, file: str) -> Topology:
     """MisfitError where it says more than the manifest has words for."""
     try:
-        return _of_yaml(originals.folder.text(YAML) or "") if file == YAML else _of_conf(originals)
+        return _of_yaml(originals.directory.text(YAML) or "") if file == YAML else _of_conf(originals)
     except HostlistError as err:
         raise MisfitError(err.message) from None
 

@@ -33,7 +33,7 @@ def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bo
     unused = (purpose for kind in kinds for purpose in kind.lab_packages if purpose not in needed)
     return {
         "cluster_without_units": [*units, *(unit for kind in kinds for unit in kind.lab_units)],
-        # systemd finds the shared folders mounted, and needs no units for that.
+        # systemd finds the shared directories mounted, and needs no units for that.
         "cluster_without_files": [
             *(f"/etc/systemd/system/{unit}" for unit in units),
             *(file for kind in kinds for file in kind.lab_files),
@@ -45,11 +45,12 @@ def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bo
     }
 
 
-def shared_folders(cluster: Cluster, real: Collection[str] = ()) -> dict[str, list[tuple[str, str]]]:
-    """Host → (folder, mount point) of what stands for file systems; a local disk's folder is the node's own, and a
-    server's is where it serves it too.
+def shared_directories(cluster: Cluster, real: Collection[str] = ()) -> dict[str, list[tuple[str, str]]]:
+    """Host → (directory, mount point) of what stands for file systems.
+
+    A local disk's directory is the node's own, and a server's is where it serves it too.
     """
-    folders: dict[str, list[tuple[str, str]]] = {}
+    directories: dict[str, list[tuple[str, str]]] = {}
     for name, mount in replaced(cluster, real).items():
         entry = cluster.manifest.storage[name]
         for group in cluster.groups:
@@ -57,9 +58,9 @@ def shared_folders(cluster: Cluster, real: Collection[str] = ()) -> dict[str, li
             if isinstance(entry, Nfs) and serves(cluster, group, entry):
                 places.append(entry.path)
             for host in group.hosts:
-                folder = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
-                folders.setdefault(host, []).extend((folder, place) for place in dict.fromkeys(places))
-    return folders
+                directory = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
+                directories.setdefault(host, []).extend((directory, place) for place in dict.fromkeys(places))
+    return directories
 
 
 def require_mountable(cluster: Cluster, names: Collection[str]) -> None:

@@ -33,7 +33,7 @@ COMMON = (
     "pci", "prometheus", "rsyslog", "slurm_client", "slurmctld", "slurmd", "slurmdbd",
 )  # fmt: skip
 # Containers come and go, so packages are unpacked without a flush to disk for each file, and without what nobody reads.
-_DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")))
+_DPKG = ("force-unsafe-io", *(f"path-exclude=/usr/share/{directory}/*" for directory in ("doc", "man", "locale")))
 _FILES = Path(__file__).parent / "files"
 _DOWNLOAD, _INSTALL = "download.sh", "install.sh"
 _MIB = 1500  # the unpacked system, its archive, and the same in the engine's store

@@ -58,7 +58,7 @@ class Wish:
 
 @record
 class Lab:
-    """A lab on paper: its folder, its cluster, what is not real in it."""
+    """A lab on paper: its directory, its cluster, what is not real in it."""
 
     origin: Path  # the manifest that it is made from
     work: Work

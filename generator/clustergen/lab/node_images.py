@@ -81,12 +81,12 @@ def possible(lab: Lab, wish: Wish) -> None:
 
 def packages_of(lab: Lab) -> dict[str, list[str]]:
     """Operating system → packages of the distribution that an image for its nodes has downloaded."""
-    folder = lab.work.tree / "inventory/group_vars"
+    directory = lab.work.tree / "inventory/group_vars"
     patterns = substitutions.variables(lab.cluster, list(lab.substitutions)).get("cluster_without_packages")
     needed = {*images.COMMON, *purposes(lab.work)}.difference(left_out(lab.work, patterns))
     packages = {}
     for kind in lab.cluster.node_types:
-        place = folder / f"{os_group(kind.os)}.yml"
+        place = directory / f"{os_group(kind.os)}.yml"
         names = yaml.safe_load(place.read_text(encoding="utf-8"))["os_packages"] if place.exists() else {}
         packages[kind.os.id] = sorted({package for purpose in needed for package in names.get(purpose, ())})
     return packages

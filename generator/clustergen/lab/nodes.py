@@ -29,13 +29,13 @@ _WATCHERS = 7  # inotify instances of a node when all its services run
 
 @record
 class Node:
-    """One container. `folders`: (file system, mount point) of the shared folders in it. `users`: who may log in."""
+    """One container. `directories`: (file system, mount point) of the shared ones in it. `users`: who may log in."""
 
     host: str
     address: str
     image: str
     type: NodeType
-    folders: tuple[tuple[str, str], ...]
+    directories: tuple[tuple[str, str], ...]
     users: tuple[str, ...]
 
 
@@ -48,12 +48,12 @@ def network(work: Work) -> str:
 
 
 def nodes(
-    cluster: Cluster, images: Mapping[str, str], folders: Mapping[str, Sequence[tuple[str, str]]]
+    cluster: Cluster, images: Mapping[str, str], directories: Mapping[str, Sequence[tuple[str, str]]]
 ) -> Iterator[Node]:
     users = tuple(people(cluster))
     for group in cluster.groups:
         for host, address in zip(group.hosts, group.addresses, strict=True):
-            yield Node(host, address, images[group.type.os.id], group.type, tuple(folders.get(host, ())), users)
+            yield Node(host, address, images[group.type.os.id], group.type, tuple(directories.get(host, ())), users)
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
@@ -188,7 +188,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None, devices: Seq
     if engine.sets_mac:
         arguments += ["--mac-address", _mac(node.address)]
     arguments += [*confined(engine), *(f"--device={device}" for device in devices)]
-    for name, mount in node.folders:
+    for name, mount in node.directories:
         place = work.shared / name
         place.mkdir(parents=True, exist_ok=True)
         place.chmod(0o1777)

@@ -56,8 +56,8 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
                 containers.make_network(engine, work, lab.cluster, lab.document)
             containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
             view = namespace.cgroup_view(engine.store) if engine.hybrid else None
-            folders = file_systems.shared_folders(lab.cluster, wish.mounts)
-            nodes = [node for node in containers.nodes(lab.cluster, chosen, folders) if node.host not in current]
+            directories = file_systems.shared_directories(lab.cluster, wish.mounts)
+            nodes = [node for node in containers.nodes(lab.cluster, chosen, directories) if node.host not in current]
             containers.start(engine, work, nodes, view, report, devices=["/dev/fuse"] if wish.mounts else [])
     except BaseException:
         if not current:
@@ -71,7 +71,7 @@ def discard(engine: Engine, work: Work) -> None:
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _clean(engine, work)
-        shutil.rmtree(work.folder, ignore_errors=True)
+        shutil.rmtree(work.directory, ignore_errors=True)
     finally:
         signal.signal(signal.SIGINT, heard)
 
@@ -97,7 +97,7 @@ def apply(lab: Lab, arguments: Sequence[str]) -> int:
         )
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]
-    return subprocess.run(command, env=lab.work.environment(), cwd=lab.work.folder, check=False).returncode
+    return subprocess.run(command, env=lab.work.environment(), cwd=lab.work.directory, check=False).returncode
 
 
 def start(work: Work, report: Report) -> int:
@@ -113,7 +113,7 @@ def down(work: Work) -> int:
     """Removes all that `up` made but images; how many containers there were."""
     engine = engine_of(work)
     count = _clean(engine, work)
-    shutil.rmtree(work.folder, ignore_errors=True)
+    shutil.rmtree(work.directory, ignore_errors=True)
     return count
 
 

@@ -31,8 +31,8 @@ def labs() -> list[Work]:
 
 def directories() -> list[Work]:
     """Every directory that `down` can remove: the labs, and what an interrupted `up` left."""
-    folder = home() / "labs"
-    names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    directory = home() / "labs"
+    names = sorted(path.name for path in directory.iterdir() if path.is_dir()) if directory.is_dir() else []
     return [Work(name) for name in names if _NAME.fullmatch(name)]
 
 
@@ -47,20 +47,20 @@ class Work:
             hint = "a name has letters, digits, '_', '-' and '.', and starts with a letter or a digit"
             raise ClustergenError(f"{name!r} cannot be the name of a lab", hint, exit_code=2)
         self.name = name
-        self.folder = home() / "labs" / name
-        self.manifest = self.folder / MANIFEST
-        self.tree = self.folder / RENDERED
-        self.key = self.folder / "key"
-        self.known_hosts = self.folder / "known_hosts"
-        self.settings = self.folder / "ansible.cfg"
-        self.inventory = self.folder / "lab.yml"
-        self.shared = self.folder / "shared"
-        self.wish = self.folder / "wish.json"
-        self.ssh_config = self.folder / "ssh_config"
-        self.substitutions = self.folder / "substitutions.txt"
+        self.directory = home() / "labs" / name
+        self.manifest = self.directory / MANIFEST
+        self.tree = self.directory / RENDERED
+        self.key = self.directory / "key"
+        self.known_hosts = self.directory / "known_hosts"
+        self.settings = self.directory / "ansible.cfg"
+        self.inventory = self.directory / "lab.yml"
+        self.shared = self.directory / "shared"
+        self.wish = self.directory / "wish.json"
+        self.ssh_config = self.directory / "ssh_config"
+        self.substitutions = self.directory / "substitutions.txt"
 
     def make(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self.key.exists():
             command = [
                 "ssh-keygen",
@@ -82,9 +82,9 @@ class Work:
         head = f"# The lab's manifest, created from {origin}. `clustergen lab up` prints the differences.\n"
         body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
         self.manifest.write_text(head + body, encoding="utf-8")
-        (self.folder / "origin").write_text(str(origin.absolute()), encoding="utf-8")
+        (self.directory / "origin").write_text(str(origin.absolute()), encoding="utf-8")
         site = origin.absolute().parent / "site"
-        link = self.folder / "site"
+        link = self.directory / "site"
         link.unlink(missing_ok=True)
         if site.is_dir():
             link.symlink_to(site)
@@ -97,7 +97,7 @@ class Work:
 
     def origin(self) -> Path:
         """The manifest that the lab was made from."""
-        link = self.folder / "origin"
+        link = self.directory / "origin"
         return Path(link.read_text(encoding="utf-8")) if link.exists() else self.manifest
 
     def write_settings(self, variables: Mapping[str, Any]) -> None:

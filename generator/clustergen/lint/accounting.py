@@ -22,7 +22,7 @@ def storage(site: Site) -> Iterator[LintFinding]:
         if site.setting("AccountingStorageHost") is None:
             yield site.note(
                 "slurm-key-lacking",
-                site.setting("AccountingStorageType") or site.folder.main,
+                site.setting("AccountingStorageType") or site.directory.main,
                 "AccountingStorageHost is not set, so slurmctld looks for slurmdbd on its own host, and so do commands"
                 " on login nodes",
                 "write AccountingStorageHost=…",
@@ -61,7 +61,7 @@ def _without_storage(site: Site) -> Iterator[LintFinding]:
     if site.plugin("PreemptType") == "qos":
         yield site.warning(
             "accounting-missing",
-            site.setting("PreemptType") or site.folder.main,
+            site.setting("PreemptType") or site.directory.main,
             "preemption by QOS requires slurmdbd, which stores the QOS",
             "write AccountingStorageType=accounting_storage/slurmdbd",
         )
@@ -96,7 +96,7 @@ def limits(site: Site) -> Iterator[LintFinding]:
     if site.plugin("PreemptType") == "qos" and not {"qos", "all"} & set(words):
         yield site.warning(
             "limits-not-enforced",
-            site.setting("PreemptType") or site.folder.main,
+            site.setting("PreemptType") or site.directory.main,
             "preemption by QOS has no effect unless AccountingStorageEnforce contains qos",
             "write AccountingStorageEnforce=associations,limits,qos",
         )

@@ -17,7 +17,7 @@ _WHY = {
 
 
 def constraints(site: Site) -> Iterator[LintFinding]:
-    config = site.folder.config("cgroup.conf")
+    config = site.directory.config("cgroup.conf")
     if config is None:
         return
     tasks = {word.rpartition("/")[2] for word in site.words("TaskPlugin")} if site.slurm else {"cgroup"}
@@ -48,7 +48,7 @@ def constraints(site: Site) -> Iterator[LintFinding]:
 
 
 def disabled(site: Site) -> Iterator[LintFinding]:
-    config = site.folder.config("cgroup.conf")
+    config = site.directory.config("cgroup.conf")
     plugin = config.value("CgroupPlugin") if config else None
     if (
         plugin

@@ -1,4 +1,4 @@
-"""Who the daemons are: controllers, users, folders, ports."""
+"""Who the daemons are: controllers, users, directories, ports."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.keys import unread
 
 _OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
-_SHARED_FOLDERS = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
-_LOCAL_FOLDERS = "/var/", "/run/"
+_SHARED_DIRECTORIES = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
+_LOCAL_DIRECTORIES = "/var/", "/run/"
 
 
 def release(site: Site) -> Iterator[LintFinding]:
     """A release whose keys nobody has read yet."""
     if remark := unread(site.release):
-        yield site.warning(remark.code, site.folder.main, remark.message, remark.hint)
+        yield site.warning(remark.code, site.directory.main, remark.message, remark.hint)
 
 
 def names(site: Site) -> Iterator[LintFinding]:
@@ -28,10 +28,10 @@ def names(site: Site) -> Iterator[LintFinding]:
         return
     if site.setting("ClusterName") is None:
         message = "ClusterName is not set; no daemon or command of Slurm starts"
-        yield site.error("slurm-key-lacking", site.folder.main, message, "write ClusterName=…")
+        yield site.error("slurm-key-lacking", site.directory.main, message, "write ClusterName=…")
     if site.setting("SlurmctldHost", "ControlMachine") is None:
         message = "SlurmctldHost is not set; no daemon or command of Slurm starts"
-        yield site.error("slurm-key-lacking", site.folder.main, message, "write SlurmctldHost=name(address)")
+        yield site.error("slurm-key-lacking", site.directory.main, message, "write SlurmctldHost=name(address)")
 
 
 def controllers(site: Site) -> Iterator[LintFinding]:
@@ -101,7 +101,7 @@ def users(site: Site) -> Iterator[LintFinding]:
     if site.setting("SlurmUser") is None:
         yield site.warning(
             "slurm-user-root",
-            site.folder.main,
+            site.directory.main,
             "SlurmUser is not set, so slurmctld runs as root",
             "add SlurmUser=slurm; since 23.11 the systemd unit runs slurmctld as slurm, which does not start otherwise",
         )
@@ -113,7 +113,7 @@ def users(site: Site) -> Iterator[LintFinding]:
             message += f", which {owner.text} cannot write: slurmctld does not start"
         severity = Severity.ERROR if refused else Severity.WARNING
         hint = "add StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
-        yield site.finding("slurm-folder-unsafe", severity, site.folder.main, message, hint)
+        yield site.finding("slurm-directory-unsafe", severity, site.directory.main, message, hint)
     user = site.setting("SlurmdUser")
     if (
         user
@@ -123,36 +123,36 @@ def users(site: Site) -> Iterator[LintFinding]:
         yield site.warning("slurm-value-harmful", user, "cgroups require slurmd to run as root", "remove SlurmdUser")
 
 
-def folders(site: Site) -> Iterator[LintFinding]:
+def directories(site: Site) -> Iterator[LintFinding]:
     """State and spool that get lost, or in each other's way."""
     state, spool = site.setting("StateSaveLocation"), site.setting("SlurmdSpoolDir")
     for setting, use in ((state, STATE), (spool, SPOOL)):
         reason = refusal(use, setting.text) if setting and setting.text.startswith("/") else None
         if setting and reason:
-            yield site.warning("slurm-folder-unsafe", setting, reason.message, reason.hint)
+            yield site.warning("slurm-directory-unsafe", setting, reason.message, reason.hint)
     if spool is None:
         return
-    folder, hint = spool.text.rstrip("/"), "write SlurmdSpoolDir=/var/spool/slurmd"
-    if state and folder == state.text.rstrip("/"):
+    directory, hint = spool.text.rstrip("/"), "write SlurmdSpoolDir=/var/spool/slurmd"
+    if state and directory == state.text.rstrip("/"):
         message = (
             "SlurmdSpoolDir is the directory with slurmctld's state; if both run on one host, or the directory is"
             " shared, one"
             " deletes the other's files"
         )
-        yield site.warning("slurm-folder-unsafe", spool, message, hint)
-    elif state and folder.startswith(state.text.rstrip("/") + "/"):
+        yield site.warning("slurm-directory-unsafe", spool, message, hint)
+    elif state and directory.startswith(state.text.rstrip("/") + "/"):
         message = "SlurmdSpoolDir is inside StateSaveLocation"
-        yield site.warning("slurm-folder-unsafe", spool, message, hint)
-    if spool.text.startswith(_SHARED_FOLDERS) and "%n" not in spool.text and "%h" not in spool.text:
+        yield site.warning("slurm-directory-unsafe", spool, message, hint)
+    if spool.text.startswith(_SHARED_DIRECTORIES) and "%n" not in spool.text and "%h" not in spool.text:
         message = "this looks like a shared directory, but every node requires its own"
-        yield site.warning("slurm-folder-unsafe", spool, message, "use a local directory, or add %n to its name")
+        yield site.warning("slurm-directory-unsafe", spool, message, "use a local directory, or add %n to its name")
 
 
 def shared_state(site: Site) -> Iterator[LintFinding]:
     """Two controllers need one state."""
     state = site.setting("StateSaveLocation")
     several = site.slurm is not None and len(site.slurm.settings("SlurmctldHost")) > 1
-    if state and several and state.text.startswith(_LOCAL_FOLDERS):
+    if state and several and state.text.startswith(_LOCAL_DIRECTORIES):
         message = "two controllers require a shared state directory, but this one looks local"
         yield site.warning("state-not-shared", state, message, "use a directory on a file system that both mount")
 
@@ -207,7 +207,7 @@ CHECKS = (
     old_names,
     old_hosts,
     users,
-    folders,
+    directories,
     shared_state,
     passwords,
     process_files,

@@ -23,7 +23,7 @@ def edits(report: Report, reported: Iterable[Diagnostic] | None = None) -> dict[
     unreadable = {_line(one) for one in report.findings if one.diagnostic.code == "conf-syntax" and not one.fix}
     for one in report.findings:
         if one.fix is not None and one.diagnostic in chosen and _line(one) not in unreadable:
-            path = report.folder.where(one.fix.file).resolve()
+            path = report.directory.where(one.fix.file).resolve()
             by_path.setdefault(path, set()).add(one.fix._replace(file=""))
     changed = {}
     for path, fixes in by_path.items():

@@ -26,7 +26,7 @@ _OTHER_COMMENT = re.compile(r"[ \t]*(;+|//+|--+|!+|%+)")
 
 def problems(site: Site, name: str) -> Iterator[LintFinding]:
     """The problems of all lines of one file and of what it includes."""
-    config = site.folder.config(name)
+    config = site.directory.config(name)
     for line in config.lines if config else ():
         for pair in line.pairs:
             if pair.value.startswith("=") and not pair.quoted:
@@ -87,7 +87,7 @@ def _split(site: Site, line: Line) -> Fix | None:
     second = re.match(r"([ \t]+)([A-Za-z0-9_.]+=)", rest)
     if second is not None and second[2].rstrip("=").lower() == pair.key.lower():
         return None  # a person has to say which one is meant
-    if len(line.pairs) > 1 or second is None or "\\" in text or line.file not in site.folder.texts:
+    if len(line.pairs) > 1 or second is None or "\\" in text or line.file not in site.directory.texts:
         return None
     start = len(text) - len(rest) + 1
     return Fix(line.file, pair.line, start, start + len(second[1]), "\n")

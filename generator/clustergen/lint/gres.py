@@ -97,10 +97,10 @@ def declared(site: Site) -> Iterator[LintFinding]:
 
 def agreement(site: Site) -> Iterator[LintFinding]:
     """gres.conf against slurm.conf, node by node; said once for each kind of difference and line."""
-    if site.slurm is None or not site.complete or not site.folder.has("gres.conf"):
+    if site.slurm is None or not site.complete or not site.directory.has("gres.conf"):
         yield from _no_file(site)
         return
-    records, everywhere = read_records(site.folder.config("gres.conf"))
+    records, everywhere = read_records(site.directory.config("gres.conf"))
     general = [record for record in records if record.is_general]
     kinds = _kinds_of_nodes(site, records)
     compared = sum(len(general) + len(specific) + len(site.gres_types) for _, specific in kinds)
@@ -224,7 +224,7 @@ def _off(record: Record) -> bool:
 
 def _no_file(site: Site) -> Iterator[LintFinding]:
     """GPUs in slurm.conf, and no gres.conf that says where they are."""
-    if site.slurm is None or site.folder.has("gres.conf"):
+    if site.slurm is None or site.directory.has("gres.conf"):
         return
     for node in site.nodes:
         setting = node.value("Gres")
@@ -254,7 +254,7 @@ def constraint(site: Site) -> Iterator[LintFinding]:
     gpus = first_gpus(site)
     if gpus is None:
         return
-    cgroup = site.folder.config("cgroup.conf")
+    cgroup = site.directory.config("cgroup.conf")
     devices = cgroup.value("ConstrainDevices") if cgroup else None
     why = "every job can open all GPUs of its node, including those of other jobs"
     if "cgroup" not in map(bare, site.words("TaskPlugin")):

@@ -45,7 +45,7 @@ def undeclared_hint(site: Site, name: str) -> str:
 
 def lines(site: Site) -> Iterator[LintFinding]:
     """Every line for itself, and its names against slurm.conf."""
-    records, _ = read_records(site.folder.config("gres.conf"))
+    records, _ = read_records(site.directory.config("gres.conf"))
     files: dict[tuple[str, str, str], Entry] = {}
     reported: set[str] = set()
     yield from _half(site, records)
@@ -70,7 +70,7 @@ def lines(site: Site) -> Iterator[LintFinding]:
 
 def detection(site: Site) -> Iterator[LintFinding]:
     """AutoDetect, for all nodes and for some."""
-    config = site.folder.config("gres.conf")
+    config = site.directory.config("gres.conf")
     for setting in config.settings("AutoDetect") if config else ():
         yield from _autodetect(site, setting)
     first: dict[str, str] = {}
@@ -205,13 +205,13 @@ def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]
     file = record.entry.own_value("File", "Files")
     if file is None or record.is_general or not record.has_few_hosts():
         return
-    folder, _, last = file.text.rpartition("/")
+    directory, _, last = file.text.rpartition("/")
     for host in sorted({*record.hosts()}):
         for name in expanded(last) or ():
-            cell = (host, record.name, f"{folder}/{name}")
+            cell = (host, record.name, f"{directory}/{name}")
             if cell in seen and seen[cell] is not record.entry:
                 where = f"line {seen[cell].line.number}"
-                message = f"{folder}/{name} of '{host}' is already listed on {where}"
+                message = f"{directory}/{name} of '{host}' is already listed on {where}"
                 if record.name in SHARED:
                     yield site.warning("gres-mismatch", file, f"{message}; slurmd logs an error")
                 else:

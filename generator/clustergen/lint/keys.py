@@ -32,7 +32,7 @@ _NOT_SLURMCTLD = ("mpidefault", "launchtype", "routeplugin")
 
 def keys(site: Site, name: str) -> Iterator[LintFinding]:
     """Every key and value of one file and of what it includes."""
-    config = site.folder.config(name)
+    config = site.directory.config(name)
     if config is None or slurm.key_tables(name) is None:
         return
     first: dict[str, Setting] = {}

@@ -41,7 +41,7 @@ def exist(site: Site) -> Iterator[LintFinding]:
     if site.setting("MaxNodeCount") is None:
         severity = Severity.WARNING if site.has("starts-without-nodes") else Severity.ERROR
         hint = "run slurmd -C on a node and add the line that it prints"
-        yield site.finding("compute-missing", severity, site.folder.main, message, hint)
+        yield site.finding("compute-missing", severity, site.directory.main, message, hint)
 
 
 def default_lines(site: Site) -> Iterator[LintFinding]:

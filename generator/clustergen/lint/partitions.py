@@ -28,7 +28,7 @@ def exist(site: Site) -> Iterator[LintFinding]:
             yield site.finding(
                 "default-partition-missing",
                 severity,
-                site.folder.main,
+                site.directory.main,
                 "no PartitionName line, so no job can run",
                 "add PartitionName=batch Nodes=ALL Default=YES",
             )

@@ -101,7 +101,7 @@ def containment(site: Site) -> Iterator[LintFinding]:
 
 def memory_twice(site: Site) -> Iterator[LintFinding]:
     """One watch over the memory of jobs: the kernel's, or Slurm's own."""
-    gather, cgroup = site.setting("JobAcctGatherParams"), site.folder.config("cgroup.conf")
+    gather, cgroup = site.setting("JobAcctGatherParams"), site.directory.config("cgroup.conf")
     held = cgroup.value("ConstrainRAMSpace", "ConstrainSwapSpace") if cgroup else None
     constrained = held is not None and held.text.lower() in TRUE and "cgroup" in map(bare, site.words("TaskPlugin"))
     if gather and constrained and "overmemorykill" in site.words("JobAcctGatherParams"):
@@ -117,7 +117,7 @@ def gathering(site: Site) -> Iterator[LintFinding]:
         yield site.warning("slurm-value-harmful", gather, message, "write ProctrackType=proctrack/cgroup")
     profile = site.setting("AcctGatherProfileType")
     key = _PROFILES.get(site.plugin("AcctGatherProfileType"))
-    config = site.folder.config("acct_gather.conf")
+    config = site.directory.config("acct_gather.conf")
     if profile and key and (config is None or config.value(key) is None):
         message = f"'{profile.text}' requires {key} in acct_gather.conf; no daemon starts without it"
         yield site.error("slurm-key-lacking", profile, message, f"add {key}=… to acct_gather.conf")
@@ -145,12 +145,12 @@ def parameters(site: Site) -> Iterator[LintFinding]:
 def scripts(site: Site) -> Iterator[LintFinding]:
     """What is looked for beside slurm.conf."""
     submit = site.setting("JobSubmitPlugins")
-    if submit and "lua" in map(bare, site.words("JobSubmitPlugins")) and not site.folder.has("job_submit.lua"):
+    if submit and "lua" in map(bare, site.words("JobSubmitPlugins")) and not site.directory.has("job_submit.lua"):
         message = "job_submit.lua is not next to slurm.conf; slurmctld does not start if it is missing on the host too"
         yield site.warning("slurm-key-lacking", submit, message)
     for key in ("PrologSlurmctld", "EpilogSlurmctld"):
         for program in site.slurm.settings(key) if site.slurm and site.has("programs-by-name") else ():
-            if program.text and not program.text.startswith("/") and not site.folder.has(program.text):
+            if program.text and not program.text.startswith("/") and not site.directory.has(program.text):
                 message = (
                     f"'{program.text}' is not next to slurm.conf; slurmctld does not start if it is missing on"
                     " the host too"

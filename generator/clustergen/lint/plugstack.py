@@ -18,7 +18,7 @@ def stack(site: Site) -> Iterator[LintFinding]:
     named = site.setting("PlugStackConfig")
     name = named.text.rpartition("/")[2] if named else "plugstack.conf"
     yield from _file(site, name, set())
-    if named and site.folder.text(name) is None:
+    if named and site.directory.text(name) is None:
         yield site.note("conf-include", named, f"'{name}' is not in this directory and was not checked")
 
 
@@ -26,7 +26,7 @@ def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
     """The lines of one file and of those that it includes; a file that was `read` before is not read again."""
     read.add(name)
     try:
-        text = site.folder.text(name)
+        text = site.directory.text(name)
     except OSError as err:
         yield site.warning("conf-include", name, f"cannot read this file: {err.strerror or err}")
         return
@@ -76,8 +76,8 @@ def _include(site: Site, name: str, number: int, words: list[tuple[str, int]], r
     if inside.startswith("/") or ".." in inside:
         yield site.note("conf-include", spot, f"'{pattern}' is outside the directory and was not read")
         return
-    matches = islice(site.folder.path.glob(inside.replace("**", "*")), _MOST_FILES)
-    files = [str(path.relative_to(site.folder.path)) for path in sorted(matches) if path.is_file()]
+    matches = islice(site.directory.path.glob(inside.replace("**", "*")), _MOST_FILES)
+    files = [str(path.relative_to(site.directory.path)) for path in sorted(matches) if path.is_file()]
     if not files and "*" not in pattern:
         yield site.warning("conf-include", spot, f"'{pattern}' does not exist; Slurm logs an error")
     for file in files:

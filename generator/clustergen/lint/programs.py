@@ -15,7 +15,7 @@ _FILES = ("slurm.conf", "slurmdbd.conf", "job_container.conf", "helpers.conf")
 
 def writable(site: Site) -> Iterator[LintFinding]:
     for name in _FILES:
-        config = site.folder.config(name)
+        config = site.directory.config(name)
         if config is None:
             continue
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
-from clustergen.slurmconf.folder import Folder
+from clustergen.slurmconf.directory import ConfigDirectory
 
 _MOST_NAMES = 6  # of one line
 _RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
@@ -25,17 +25,17 @@ class Unread:
     """Those that do not read it, the oldest first."""
 
 
-def guess(folder: Folder) -> tuple[SlurmRelease, bool]:
+def guess(directory: ConfigDirectory) -> tuple[SlurmRelease, bool]:
     """Of the releases that read the most of their keys, plugins and words, the one that a comment names, else the
     newest; and whether a comment names it.
     """
     refused = dict.fromkeys(_releases(), 0)
-    for one in unread(folder):
+    for one in unread(directory):
         for release in one.releases:
             refused[release] += 1
     least = min(refused.values())
     fitting = [release for release in refused if refused[release] == least]
-    stated = release_in(folder.texts.values(), fitting)
+    stated = release_in(directory.texts.values(), fitting)
     return (stated, True) if stated else (max(fitting), False)
 
 
@@ -45,10 +45,10 @@ def release_in(texts: Iterable[str], releases: Collection[SlurmRelease]) -> Slur
     return next((release for release in names if release in releases), None)
 
 
-def others(folder: Folder, release: SlurmRelease) -> str:
+def others(directory: ConfigDirectory, release: SlurmRelease) -> str:
     """What other releases do not read, in one line; empty where they read what `release` reads."""
     parts: dict[tuple[SlurmRelease, ...], dict[str, None]] = {}
-    for one in unread(folder):
+    for one in unread(directory):
         if release in one.releases:
             continue
         names = parts.setdefault(one.releases, {})
@@ -73,12 +73,12 @@ def _span(some: tuple[SlurmRelease, ...]) -> str:
     return f"{some[0]} and newer" if last == len(releases) - 1 else f"{some[0]} to {some[-1]}"
 
 
-def unread(folder: Folder) -> Iterator[Unread]:
+def unread(directory: ConfigDirectory) -> Iterator[Unread]:
     """What at least one release does not read, each key once in a block."""
     releases = _releases()
     for file in slurm.files():
         try:
-            config = folder.config(file)
+            config = directory.config(file)
         except OSError:  # a finding of its own
             continue
         seen: set[tuple[str, str]] = set()

@@ -34,7 +34,7 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.release import guess, newest
 from clustergen.lint.site import SECRET, Site
 from clustergen.records import record, replace
-from clustergen.slurmconf.folder import Folder, open_folder
+from clustergen.slurmconf.directory import ConfigDirectory, open_directory
 from clustergen.slurmconf.reading import is_there
 
 _OTHERS = ("topology.yaml", "plugstack.conf")
@@ -46,7 +46,7 @@ _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugst
 
 @record
 class Report:
-    """What lint reports of a folder. `guessed`: the release follows from the files, `named`: a comment names it."""
+    """What lint reports of a directory. `guessed`: the release follows from the files, `named`: a comment names it."""
 
     path: Path
     release: SlurmRelease
@@ -56,8 +56,8 @@ class Report:
     read: tuple[str, ...]
     """The files that were looked at."""
     unread: tuple[str, ...]
-    """Files of Slurm's in the folder whose content nobody here knows."""
-    folder: Folder
+    """Files of Slurm's in the directory whose content nobody here knows."""
+    directory: ConfigDirectory
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -66,7 +66,7 @@ class Report:
     @property
     def sources(self) -> Mapping[str, str]:
         """Texts to quote from, by the names of the diagnostics' places."""
-        return {self.folder.shown(file): _quotable(text) for file, text in self.folder.texts.items()}
+        return {self.directory.shown(file): _quotable(text) for file, text in self.directory.texts.items()}
 
 
 def _quotable(text: str) -> str:
@@ -89,22 +89,24 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     ClustergenError where there is nothing to read.
     """
     place, main = _located(path)
-    folder = _open(place, main, release, name)
-    findings = list(_unreadable(folder))
+    directory = _open(place, main, release, name)
+    findings = list(_unreadable(directory))
     if main != "slurm.conf" and not findings:
-        _refuse_other_kinds(folder, path)
-    judged, named = (release, False) if release else (newest(), False) if findings else guess(folder)
+        _refuse_other_kinds(directory, path)
+    judged, named = (release, False) if release else (newest(), False) if findings else guess(directory)
     if not findings:
         if release is None and judged.has("include-beside-includer"):
-            folder = _open(place, main, judged, name)
-        findings = list(dict.fromkeys(_bounded(_all(folder, judged))))
+            directory = _open(place, main, judged, name)
+        findings = list(dict.fromkeys(_bounded(_all(directory, judged))))
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
-    read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if folder.has(name))
-    return Report(path, judged, release is None, named, tuple(findings), read, tuple(_unread(folder, read)), folder)
+    read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if directory.has(name))
+    return Report(
+        path, judged, release is None, named, tuple(findings), read, tuple(_unread(directory, read)), directory
+    )
 
 
 def _located(path: Path) -> tuple[Path, str]:
-    """The folder, and what its slurm.conf is called."""
+    """The directory, and what its slurm.conf is called."""
     if path.is_dir():
         below = path / "etc/slurm"
         inside = Path(os.path.realpath(below)).is_relative_to(os.path.realpath(path))
@@ -128,9 +130,9 @@ def _located(path: Path) -> tuple[Path, str]:
     return path.parent, path.name
 
 
-def _refuse_other_kinds(folder: Folder, path: Path) -> None:
+def _refuse_other_kinds(directory: ConfigDirectory, path: Path) -> None:
     """ClustergenError for a file under another name than slurm.conf of whose keys Slurm has none there."""
-    config = folder.config("slurm.conf")
+    config = directory.config("slurm.conf")
     names = [line.pairs[0].key for line in config.lines if line.pairs] if config else []
     if not names or any(_has_key("slurm.conf", name) for name in names):
         return
@@ -144,34 +146,34 @@ def _has_key(file: str, name: str) -> bool:
     return name.lower() in {block.lower() for block in files()[file]} or key(file, name) is not None
 
 
-def _open(place: Path, main: str, release: SlurmRelease | None, name: str | None) -> Folder:
+def _open(place: Path, main: str, release: SlurmRelease | None, name: str | None) -> ConfigDirectory:
     beside = release is not None and release.has("include-beside-includer")
-    folder = open_folder(place, key_tables, main=main, beside_includer=beside)
+    directory = open_directory(place, key_tables, main=main, beside_includer=beside)
     if name is not None:
-        folder.show_as(main, name)
-    return folder
+        directory.show_as(main, name)
+    return directory
 
 
-def _unreadable(folder: Folder) -> Iterator[LintFinding]:
+def _unreadable(directory: ConfigDirectory) -> Iterator[LintFinding]:
     """Files that are there and cannot be read, or are too large: nothing is said of the others then."""
     for name in (*files(), *_OTHERS):
         try:
-            folder.text(name) if name in _OTHERS else folder.config(name)
+            directory.text(name) if name in _OTHERS else directory.config(name)
         except OSError as err:
-            place = Place(folder.shown(name))
+            place = Place(directory.shown(name))
             yield LintFinding(
                 Diagnostic("file-unreadable", Severity.ERROR, place, f"cannot read this file: {err.strerror or err}")
             )
 
 
-def _all(folder: Folder, release: SlurmRelease) -> Iterator[LintFinding]:
-    site = Site(folder, release)
+def _all(directory: ConfigDirectory, release: SlurmRelease) -> Iterator[LintFinding]:
+    site = Site(directory, release)
     if site.slurm is None:
         yield LintFinding(
             Diagnostic(
                 "slurm-key-lacking",
                 Severity.INFO,
-                Place(str(folder.path)),
+                Place(str(directory.path)),
                 "this directory contains no slurm.conf, so only the other files are checked",
             )
         )
@@ -200,8 +202,8 @@ def _bounded(findings: Iterator[LintFinding]) -> Iterator[LintFinding]:
             yield LintFinding(Diagnostic(code, severity, None, f"and {number - _MOST_ALIKE:,} more like these"))
 
 
-def _unread(folder: Folder, read: tuple[str, ...]) -> Iterator[str]:
-    seen = {*read, folder.main, *folder.texts}
-    for file in sorted(folder.path.iterdir()):
+def _unread(directory: ConfigDirectory, read: tuple[str, ...]) -> Iterator[str]:
+    seen = {*read, directory.main, *directory.texts}
+    for file in sorted(directory.path.iterdir()):
         if (file.suffix in (".conf", ".lua") or file.name in _UNKNOWN) and file.is_file() and file.name not in seen:
             yield file.name

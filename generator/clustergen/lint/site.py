@@ -1,4 +1,4 @@
-"""What the checks look at: the files of a folder, the release, nodes and partitions; and how a finding is made."""
+"""What the checks look at: the files of a directory, the release, nodes and partitions; and how a finding is made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clustergen.diagnostics import Diagnostic, Place, Severity, printable, short
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.slurmconf.config import Config, Entry, Setting
-from clustergen.slurmconf.folder import Folder
+from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmconf.grammar import Line, Span
 from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark
@@ -42,16 +42,16 @@ class Spot(NamedTuple):
 class Site:
     """The files under test. `slurm` is the slurm.conf; None where only others are there."""
 
-    def __init__(self, folder: Folder, release: SlurmRelease) -> None:
-        self.folder = folder
+    def __init__(self, directory: ConfigDirectory, release: SlurmRelease) -> None:
+        self.directory = directory
         self.release = release
-        self.slurm: Config | None = folder.config("slurm.conf")
+        self.slurm: Config | None = directory.config("slurm.conf")
         self._lines: dict[str, list[str]] = {}
 
     def lines(self, file: str) -> list[str]:
         """The physical lines of a file that was read."""
         if file not in self._lines:
-            self._lines[file] = self.folder.texts.get(file, "").split("\n")
+            self._lines[file] = self.directory.texts.get(file, "").split("\n")
         return self._lines[file]
 
     def has(self, behaviour: str) -> bool:
@@ -114,9 +114,9 @@ class Site:
     # findings
 
     def place(self, spot: Setting | Spot | Line | Entry | str, *, key: bool = False) -> Place:
-        """Where something stands, in the words in which the folder was given."""
+        """Where something stands, in the words in which the directory was given."""
         if isinstance(spot, str):
-            return Place(self.folder.shown(spot))
+            return Place(self.directory.shown(spot))
         if isinstance(spot, Entry):
             spot = spot.name
         if isinstance(spot, Line):
@@ -125,7 +125,7 @@ class Site:
             at = spot.at
         else:
             at = spot.key_at if key else spot.value_at
-        return Place(self.folder.shown(spot.file), at.line, at.column, at.end_column)
+        return Place(self.directory.shown(spot.file), at.line, at.column, at.end_column)
 
     def finding(
         self,

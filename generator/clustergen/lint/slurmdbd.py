@@ -39,7 +39,7 @@ _SAME = {"DbdPort": "AccountingStoragePort", "SlurmUser": "SlurmUser", "AuthType
 
 
 def required(site: Site) -> Iterator[LintFinding]:
-    config = site.folder.config("slurmdbd.conf")
+    config = site.directory.config("slurmdbd.conf")
     if config is None:
         return
     for key, (code, severity, message, hint) in _REQUIRED.items():
@@ -49,7 +49,7 @@ def required(site: Site) -> Iterator[LintFinding]:
 
 def plugins(site: Site) -> Iterator[LintFinding]:
     """The plugins that slurmdbd starts with."""
-    config = site.folder.config("slurmdbd.conf")
+    config = site.directory.config("slurmdbd.conf")
     if config is None:
         return
     auth, storage = config.value("AuthType"), config.value("StorageType")
@@ -61,7 +61,7 @@ def plugins(site: Site) -> Iterator[LintFinding]:
 
 
 def agreement(site: Site) -> Iterator[LintFinding]:
-    config = site.folder.config("slurmdbd.conf")
+    config = site.directory.config("slurmdbd.conf")
     if config is None or site.slurm is None:
         return
     for theirs, ours in _SAME.items():
@@ -76,7 +76,7 @@ def agreement(site: Site) -> Iterator[LintFinding]:
 
 
 def hashes(site: Site) -> Iterator[LintFinding]:
-    config, ours = site.folder.config("slurmdbd.conf"), site.setting("HashPlugin")
+    config, ours = site.directory.config("slurmdbd.conf"), site.setting("HashPlugin")
     theirs = config.value("HashPlugin") if config else None
     if config and ours and slurmdbd_lacks_hash(ours.text, theirs.text if theirs else ""):
         yield site.warning(
@@ -89,10 +89,10 @@ def hashes(site: Site) -> Iterator[LintFinding]:
 
 def secrets(site: Site) -> Iterator[LintFinding]:
     """The file holds a password: slurmdbd wants it closed."""
-    config = site.folder.config("slurmdbd.conf")
+    config = site.directory.config("slurmdbd.conf")
     if config is None:
         return
-    mode = stat.S_IMODE(site.folder.where(config.name).stat().st_mode)
+    mode = stat.S_IMODE(site.directory.where(config.name).stat().st_mode)
     allowed = (0o600, 0o640) if site.has("password-for-group") else (0o600,)
     secret = config.value("StoragePass")
     if mode not in allowed and secret is not None:
@@ -101,7 +101,7 @@ def secrets(site: Site) -> Iterator[LintFinding]:
             "slurm-secret-readable",
             secret,
             f"this file contains a password and has mode {mode:o}; slurmdbd {site.release} requires {words} to start",
-            f"run chmod 600 {site.folder.shown(config.name)}",
+            f"run chmod 600 {site.directory.shown(config.name)}",
             key=True,
         )
 

@@ -205,7 +205,7 @@ def cloud(site: Site) -> Iterator[LintFinding]:
     if lacking:
         yield site.warning(
             "cloud-without-power-saving",
-            site.folder.main,
+            site.directory.main,
             f"without {' and '.join(lacking)} slurmctld never starts cloud nodes, and their jobs stay CONFIGURING",
             f"set {', '.join(lacking)}",
         )

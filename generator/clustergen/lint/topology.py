@@ -18,7 +18,7 @@ _OTHER_LINES = ("ring", "torus3d")
 
 def conf(site: Site) -> Iterator[LintFinding]:
     """What the file says, where Slurm reads it."""
-    config = site.folder.config("topology.conf")
+    config = site.directory.config("topology.conf")
     plugin = site.plugin("TopologyPlugin") if site.slurm else ""
     if config is None:
         yield from _no_file(site, plugin)
@@ -33,7 +33,7 @@ def conf(site: Site) -> Iterator[LintFinding]:
 
 
 def _yaml_instead(site: Site) -> bool:
-    return site.folder.has("topology.yaml") and site.has("topology-yaml")
+    return site.directory.has("topology.yaml") and site.has("topology-yaml")
 
 
 def _no_file(site: Site, plugin: str) -> Iterator[LintFinding]:

@@ -36,7 +36,7 @@ Fields = dict[str, tuple[Node, Node]]
 
 
 def conf(site: Site) -> Iterator[LintFinding]:
-    text = site.folder.text(_FILE)
+    text = site.directory.text(_FILE)
     if text is None:
         return
     if not site.has("topology-yaml"):

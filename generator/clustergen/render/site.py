@@ -17,7 +17,7 @@ from clustergen.render.tree import RenderedFile
 
 _LIMIT = 4 << 20
 _NAME = re.compile(r"[A-Za-z0-9_.@+:,%~=-]+(/[A-Za-z0-9_.@+:,%~=-]+)*")
-_KEEPER = ".gitkeep"  # how git is made to keep an empty folder
+_KEEPER = ".gitkeep"  # how git is made to keep an empty directory
 
 
 def effect_of(target: str) -> Effect:
@@ -29,11 +29,11 @@ def effect_of(target: str) -> Effect:
     return SYSCTL if target.startswith("/etc/sysctl.d/") else NONE
 
 
-def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[RenderedFile | Diagnostic]:
+def site_files(directory: Path, cluster: Cluster, groups: set[str]) -> Iterator[RenderedFile | Diagnostic]:
     """The files of the site, and what is wrong with them; READMEs and dot files beside the groups are left alone."""
-    if not folder.is_dir():
+    if not directory.is_dir():
         return
-    for place in sorted(folder.iterdir()):
+    for place in sorted(directory.iterdir()):
         name = place.name
         if name.startswith((".", "README")):
             continue
@@ -42,7 +42,7 @@ def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[Ren
                 "site-group-unknown",
                 Place(str(place)),
                 f"{name} is not in the directory of a group",
-                f"move it to site/GROUP/ with its path on the node, as {folder.name}/all/etc/{name}",
+                f"move it to site/GROUP/ with its path on the node, as {directory.name}/all/etc/{name}",
             )
         elif name not in groups:
             yield Diagnostic.of(
@@ -52,33 +52,33 @@ def site_files(folder: Path, cluster: Cluster, groups: set[str]) -> Iterator[Ren
                 did_you_mean(name, groups) or f"use one of {', '.join(sorted(groups))}",
             )
         else:
-            yield from _group(folder, place, name, cluster)
+            yield from _group(directory, place, name, cluster)
 
 
-def _group(folder: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
-    for root, folders, names in os.walk(group_folder):
-        folders.sort()
-        for name in folders:
+def _group(directory: Path, group_directory: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
+    for root, directories, names in os.walk(group_directory):
+        directories.sort()
+        for name in directories:
             if (Path(root) / name).is_symlink():
                 yield _unreadable(Path(root) / name, "it is a link to a directory, which clustergen does not follow")
         for name in sorted(names):
             place = Path(root) / name
             if name == _KEEPER:
                 continue
-            if wrong := _refused(folder, place):
+            if wrong := _refused(directory, place):
                 yield _unreadable(place, wrong)
             else:
-                yield from _one(place, group_folder, group, cluster)
+                yield from _one(place, group_directory, group, cluster)
 
 
-def _refused(folder: Path, place: Path) -> str | None:
+def _refused(directory: Path, place: Path) -> str | None:
     """Why a file cannot be taken; None where it can."""
-    if not _NAME.fullmatch(place.relative_to(folder).as_posix()):
+    if not _NAME.fullmatch(place.relative_to(directory).as_posix()):
         return "its name has blanks or other characters that not all files of a tree can contain"
     if place.is_symlink() and not place.exists():
         return f"it is a link to {place.readlink()}, which does not exist"
-    if place.is_symlink() and not place.resolve().is_relative_to(folder.resolve()):
-        return f"it is a link to {place.readlink()}, outside {folder.name}/"
+    if place.is_symlink() and not place.resolve().is_relative_to(directory.resolve()):
+        return f"it is a link to {place.readlink()}, outside {directory.name}/"
     if not place.is_file():
         return "it is not a regular file"
     size = place.stat().st_size
@@ -98,8 +98,8 @@ def _unreadable(place: Path, why: str) -> Diagnostic:
     return Diagnostic.of("site-file-unreadable", Place(str(place)), f"cannot use this file: {why}")
 
 
-def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
-    target = place.relative_to(group_folder).as_posix()
+def _one(place: Path, group_directory: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
+    target = place.relative_to(group_directory).as_posix()
     try:
         content = place.read_bytes()
     except OSError as err:
@@ -110,7 +110,7 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
 
         target = target[:-3]
         try:
-            content = print_site_template(place, group_folder, format_of(target), {"cluster": cluster}).encode()
+            content = print_site_template(place, group_directory, format_of(target), {"cluster": cluster}).encode()
         except SiteTemplateError as err:
             yield Diagnostic.of("site-template-fails", _line(place, content, err.line), err.message, err.hint)
             return
@@ -126,7 +126,7 @@ def _one(place: Path, group_folder: Path, group: str, cluster: Cluster) -> Itera
         "/" + target,
         mode,
         effect=effect_of("/" + target),
-        source=f"site/{group}/{place.relative_to(group_folder).as_posix()}",
+        source=f"site/{group}/{place.relative_to(group_directory).as_posix()}",
     )
 
 
@@ -143,13 +143,13 @@ def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
 
 
 def take_site_files(
-    folder: Path, cluster: Cluster, files: dict[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+    directory: Path, cluster: Cluster, files: dict[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
 ) -> list[Diagnostic | Finding]:
     """Puts the site's files among ours, and tells what is wrong with them and with the manifest's `site.replaces`."""
     problems: list[Diagnostic | Finding] = []
     replaces = cluster.manifest.site.replaces
     taken: dict[str, bool] = {}
-    for item in site_files(folder, cluster, set(members)):
+    for item in site_files(directory, cluster, set(members)):
         if isinstance(item, Diagnostic):
             problems.append(item)
             continue
@@ -157,12 +157,12 @@ def take_site_files(
         other = files.get(item.path)
         if other is not None and name in taken:
             problems.append(
-                _clash(folder, item, f"it and {other.source} would be the same file on the node", "keep one")
+                _clash(directory, item, f"it and {other.source} would be the same file on the node", "keep one")
             )
         elif other is not None and name not in replaces:
             problems.append(
                 _clash(
-                    folder,
+                    directory,
                     item,
                     "it would replace a file that clustergen renders",
                     f"set site: {{replaces: [{name}]}} in the manifest if this is intended",
@@ -174,13 +174,16 @@ def take_site_files(
         if name not in taken:
             path = ("site", "public", index)
             hint = did_you_mean(name, taken)
-            problems.append(Finding("site-replaces-nothing", path, f"there is no file {folder.name}/{name}", hint))
+            problems.append(Finding("site-replaces-nothing", path, f"there is no file {directory.name}/{name}", hint))
     for index, name in enumerate(replaces):
         path = ("site", "replaces", index)
         if name not in taken:
             problems.append(
                 Finding(
-                    "site-replaces-nothing", path, f"there is no file {folder.name}/{name}", did_you_mean(name, taken)
+                    "site-replaces-nothing",
+                    path,
+                    f"there is no file {directory.name}/{name}",
+                    did_you_mean(name, taken),
                 )
             )
         elif not taken[name]:
@@ -196,12 +199,12 @@ def take_site_files(
     return problems
 
 
-def _clash(folder: Path, item: RenderedFile, message: str, hint: str) -> Diagnostic:
-    return Diagnostic.of("site-file-clash", Place(str(folder.parent / item.source)), message, hint)
+def _clash(directory: Path, item: RenderedFile, message: str, hint: str) -> Diagnostic:
+    return Diagnostic.of("site-file-clash", Place(str(directory.parent / item.source)), message, hint)
 
 
 def clashes_of(
-    folder: Path, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+    directory: Path, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
 ) -> list[Diagnostic | Finding]:
     """Paths that a node would get from two groups, told at the site's file where one is among them."""
     problems: list[Diagnostic | Finding] = []
@@ -216,7 +219,7 @@ def clashes_of(
         if site:
             hint = "move it to one group, or to groups that have no node in common"
             problems.append(
-                Diagnostic.of("path-in-two-groups", Place(str(folder.parent / site[-1].source)), message, hint)
+                Diagnostic.of("path-in-two-groups", Place(str(directory.parent / site[-1].source)), message, hint)
             )
         else:
             problems.append(Finding("path-in-two-groups", ("nodes",), message, key=True))

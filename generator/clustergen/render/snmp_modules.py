@@ -19,11 +19,11 @@ _OURS = frozenset(module.name for module in MODULES)
 
 
 def module_problems(
-    folder: Path, cluster: Cluster, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
+    directory: Path, cluster: Cluster, files: Mapping[str, RenderedFile], members: Mapping[str, tuple[NodeGroup, ...]]
 ) -> Iterator[Diagnostic | Finding]:
     """Devices whose module a monitoring node lacks, and site files that the exporter cannot read.
 
-    `folder` is the site's directory, `files` the tree with the site's files, `members` the nodes of its groups.
+    `directory` is the site's, `files` the tree with the site's files, `members` the nodes of its groups.
     """
     spec = cluster.manifest.monitoring.snmp
     if spec is None or not has_snmp(cluster):
@@ -36,7 +36,7 @@ def module_problems(
         try:
             names = _modules_in(file)
         except ValueError as err:
-            yield Diagnostic.of("site-file-unreadable", Place(str(folder.parent / file.source)), str(err))
+            yield Diagnostic.of("site-file-unreadable", Place(str(directory.parent / file.source)), str(err))
             return
         for group in servers:
             if group in members[file.group]:
@@ -49,7 +49,7 @@ def module_problems(
                 ("monitoring", "snmp", "devices", name, "module"),
                 f"no file of the SNMP exporter defines module '{device.module}'",
                 did_you_mean(device.module, sorted(candidates))
-                or f"add the module in {folder.name}/monitoring{SNMP_FILES.replace('*', '-NAME')}",
+                or f"add the module in {directory.name}/monitoring{SNMP_FILES.replace('*', '-NAME')}",
             )
 
 

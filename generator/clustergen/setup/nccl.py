@@ -10,8 +10,8 @@ from pathlib import Path
 from clustergen.diagnostics import ClustergenError
 from clustergen.setup.parsers import Report
 from clustergen.setup.wheels import run_pip
-from clustergen.verify.libnccl import FOLDER, read_library
-from clustergen.verify.slurm_roots import parsers_folder
+from clustergen.verify.libnccl import DIRECTORY, read_library
+from clustergen.verify.slurm_roots import parsers_directory
 
 RELEASES = ("2.20", "2.23", "2.27")
 """Those of the example clusters."""
@@ -20,16 +20,16 @@ _LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
 
 def set_up(report: Report) -> None:
     """Writes a list of names per release that has none yet. Raises ClustergenError where a wheel cannot be had."""
-    folder = parsers_folder() / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    directory = parsers_directory() / DIRECTORY
+    directory.mkdir(parents=True, exist_ok=True)
     for release in RELEASES:
-        if next(folder.glob(f"{release}.*.names"), None):
+        if next(directory.glob(f"{release}.*.names"), None):
             report("nccl", f"{release}: ready")
             continue
         report("nccl", f"{release}: downloading")
-        with tempfile.TemporaryDirectory(dir=folder) as work:
+        with tempfile.TemporaryDirectory(dir=directory) as work:
             names = _names(release, Path(work))
-            target = folder / names.name
+            target = directory / names.name
             names.rename(target)
         report("nccl", f"{target.stem}: {len(target.read_text(encoding='ascii').split())} names")
 

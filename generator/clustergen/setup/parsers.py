@@ -22,7 +22,7 @@ from pathlib import Path
 from clustergen.diagnostics import ClustergenError
 from clustergen.setup import packages
 from clustergen.verify import namespaces
-from clustergen.verify.slurm_roots import parsers_folder
+from clustergen.verify.slurm_roots import parsers_directory
 
 Report = Callable[[str, str], None]
 """Gets the name of a root and what happens to it."""
@@ -78,18 +78,18 @@ def set_up(suites: Sequence[str], report: Report, others: Sequence[Callable[[], 
     As root, packages that the machine lacks are installed first. Raises ClustergenError when all that can be done is
     done: with each failure, or with the command for an administrator.
     """
-    folder = parsers_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
-        report("parsers", str(folder))
-        outdated = [suite for suite in suites if not _is_current(folder, suite)]
+    directory = parsers_directory()
+    directory.mkdir(parents=True, exist_ok=True)
+    with _alone(directory):
+        report("parsers", str(directory))
+        outdated = [suite for suite in suites if not _is_current(directory, suite)]
         for suite in suites:
             if suite not in outdated:
-                report(suite, f"Slurm {_version(folder / suite)}: ready")
+                report(suite, f"Slurm {_version(directory / suite)}: ready")
         jobs, failures = list(others), []
         try:
             _prepare(report, builds=bool(outdated))
-            jobs += [partial(_build, folder, suite, report) for suite in outdated]
+            jobs += [partial(_build, directory, suite, report) for suite in outdated]
         except ClustergenError as error:
             failures.append(error)
         with ThreadPoolExecutor(max_workers=4) as pool:
@@ -114,8 +114,8 @@ def _prepare(report: Report, *, builds: bool) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with (folder / ".lock").open("w") as lock:
+def _alone(directory: Path) -> Iterator[None]:
+    with (directory / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -130,8 +130,8 @@ def recipe(suite: str) -> str:
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
-def _is_current(folder: Path, suite: str) -> bool:
-    mark = folder / suite / "var/lib/clustergen/recipe"
+def _is_current(directory: Path, suite: str) -> bool:
+    mark = directory / suite / "var/lib/clustergen/recipe"
     return mark.is_file() and mark.read_text(encoding="ascii").strip() == recipe(suite)
 
 
@@ -172,11 +172,11 @@ def _command(suite: str, target: str, is_root: bool) -> list[str]:
     return [*command, suite, target, *filter(None, [mirror()])]
 
 
-def _build(folder: Path, suite: str, report: Report) -> None:
+def _build(directory: Path, suite: str, report: Report) -> None:
     """Builds a root beside its place and renames it; raises ClustergenError with apt's first error."""
     report(suite, "building, one to two minutes")
     began = time.monotonic()
-    work, log = folder / f".{suite}.new", folder / f"{suite}.log"
+    work, log = directory / f".{suite}.new", directory / f"{suite}.log"
     _remove(work)
     is_root = os.geteuid() == 0
     with log.open("w", encoding="utf-8") as errors:
@@ -192,9 +192,9 @@ def _build(folder: Path, suite: str, report: Report) -> None:
         _remove(work)
         raise ClustergenError(f"{suite} could not be built: {reason}", hint=f"read {log}")
     log.unlink()
-    _remove(folder / suite)
-    work.rename(folder / suite)
-    report(suite, f"Slurm {_version(folder / suite)}: built in {time.monotonic() - began:.0f} s")
+    _remove(directory / suite)
+    work.rename(directory / suite)
+    report(suite, f"Slurm {_version(directory / suite)}: built in {time.monotonic() - began:.0f} s")
 
 
 def _build_as_user(command: Sequence[str], work: Path, errors: int) -> int:

@@ -9,32 +9,32 @@ from pathlib import Path
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.setup.parsers import Report
 from clustergen.setup.wheels import run_pip
-from clustergen.verify.reframe import VERSION, reframe_folder
+from clustergen.verify.reframe import VERSION, reframe_directory
 
 
 def set_up(report: Report) -> None:
     """Unpacks ReFrame where it is missing. Raises ClustergenError where its wheels cannot be had."""
-    folder = reframe_folder()
-    if folder.is_dir():
+    directory = reframe_directory()
+    if directory.is_dir():
         report("reframe", f"{VERSION}: ready")
         return
     report("reframe", f"{VERSION}: downloading")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as work:
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent) as work:
         target = Path(work) / "packages"
         options = ["--quiet", "--no-compile", "--only-binary", ":all:", "--target", str(target)]
         run_pip(f"reframe {VERSION}", ["install", *options, f"ReFrame-HPC=={VERSION}"])
-        shutil.rmtree(folder, ignore_errors=True)
-        target.rename(folder)
+        shutil.rmtree(directory, ignore_errors=True)
+        target.rename(directory)
     report("reframe", f"{VERSION}: unpacked")
 
 
-def download(folder: Path, python: str, arch: str = X86_64) -> None:
+def download(directory: Path, python: str, arch: str = X86_64) -> None:
     """Writes the wheels of ReFrame for a release of Python (`3.13`) and an architecture, for nodes without an index.
 
     Raises ClustergenError where one cannot be had.
     """
     platforms = [f"manylinux_2_{minor}_{arch}" for minor in (28, 27, 26, 24, 17)] + [f"manylinux2014_{arch}"]
     options = [word for name in platforms for word in ("--platform", name)]
-    options += ["--quiet", "--only-binary", ":all:", "--python-version", python, "--dest", str(folder)]
+    options += ["--quiet", "--only-binary", ":all:", "--python-version", python, "--dest", str(directory)]
     run_pip(f"reframe {VERSION}", ["download", *options, f"ReFrame-HPC=={VERSION}"])

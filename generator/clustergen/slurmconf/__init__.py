@@ -7,8 +7,8 @@ and nothing more: what a key means, and which keys a release knows, is passed to
 - `parse`: one text → lines
 - `reading`: the files of one directory, within bounds
 - `bounds`: how much the lines of one file may stand for
-- `include`: a folder of texts → lines, with `Include` followed
-- `folder`: a folder of files → values with their places, DEFAULT lines applied
+- `include`: a directory of texts → lines, with `Include` followed
+- `directory`: a directory of files → values with their places, DEFAULT lines applied
 - `scalars`: values as numbers, booleans, times, amounts and lists
 - `printing`: values, lines and comments that the parser reads back as they were
 """
@@ -19,7 +19,7 @@ from clustergen.slurmconf.grammar import KeyTables, Line, Pair, Problem, Problem
 from clustergen.slurmconf.include import read_config
 from clustergen.slurmconf.parse import decode, parse
 from clustergen.slurmconf.printing import comment, include, line, quote_value
-from clustergen.slurmconf.reading import folder_reader
+from clustergen.slurmconf.reading import directory_reader
 
 __all__ = [
     "KeyTables",
@@ -30,7 +30,7 @@ __all__ = [
     "Span",
     "comment",
     "decode",
-    "folder_reader",
+    "directory_reader",
     "include",
     "line",
     "parse",

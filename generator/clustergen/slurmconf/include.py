@@ -1,4 +1,4 @@
-"""A folder of Slurm's files → the lines that Slurm sees, with `Include` followed as it follows it."""
+"""A directory of Slurm's files → the lines that Slurm sees, with `Include` followed as it follows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clustergen.slurmconf.parse import decode, parse
 from clustergen.slurmconf.reading import MOST_BYTES, MOST_LINES
 
 Reader = Callable[[str], bytes]
-"""The content of a file by the name that Include gives it, relative to the folder of slurm.conf or absolute; OSError
+"""The content of a file by the name that Include gives it, relative to the directory of slurm.conf or absolute; OSError
 where there is none."""
 
 _MOST_FILES = 1_000
@@ -23,10 +23,10 @@ def read_config(
 ) -> list[Line]:
     """The lines of `main` in the order in which Slurm sees them: behind each Include line those of the file it names.
 
-    Names are relative to the folder of slurm.conf, also inside included files; before Slurm 23.02 to that of the file
-    that includes, which is `beside_includer`. `%c` is the cluster's name in lower case, from the last ClusterName above
-    it. A file that cannot be read, a loop, a pattern with `*`, a `%c` before any name: problems of the Include line.
-    OSError where `main` itself cannot be read, or all that is included is too much.
+    Names are relative to the directory of slurm.conf, also inside included files; before Slurm 23.02 to that of the
+    file that includes, which is `beside_includer`. `%c` is the cluster's name in lower case, from the last ClusterName
+    above it. A file that cannot be read, a loop, a pattern with `*`, a `%c` before any name: problems of the Include
+    line. OSError where `main` itself cannot be read, or all that is included is too much.
     """
     following = _Following(read, key_tables, beside_includer)
     following.follow(main, read(main), (normpath(main),))
@@ -63,7 +63,7 @@ class _Following:
                 self._include(line, self._named(line.include, file), above)
 
     def _named(self, include: str, file: str) -> str:
-        """The name of the included file, from the folder of slurm.conf."""
+        """The name of the included file, from the directory of slurm.conf."""
         name = include if self._cluster is None else include.replace("%c", self._cluster)
         return join(dirname(file), name) if self._beside_includer else name
 

@@ -56,9 +56,9 @@ class Reader:
             raise FileNotFoundError(errno.ENOENT, why, str(path)) from None
 
 
-def folder_reader(folder: Path, standing_for: str = "/etc/slurm") -> Callable[[str], bytes]:
+def directory_reader(directory: Path, standing_for: str = "/etc/slurm") -> Callable[[str], bytes]:
     """Reads below one directory. Absolute names below `standing_for`, its place on the node, are looked up in it."""
-    reader = Reader(folder)
+    reader = Reader(directory)
 
     def read(name: str) -> bytes:
         return reader.read(name.removeprefix(standing_for.rstrip("/") + "/") if name.startswith("/") else name)

@@ -61,10 +61,10 @@ class Inventory:
 
 
 @dataclass(frozen=True)
-class TreeFolder:
+class TreeDirectory:
     """A tree on disk. `differences` says in whole sentences where it is not what was rendered."""
 
-    folder: Path
+    directory: Path
     entries: Mapping[str, Entry]
     differences: tuple[str, ...]
     hardware: Mapping[str, Hardware] = field(default_factory=dict)
@@ -97,25 +97,25 @@ class TreeFolder:
         return tuple(map(str, controllers_value)) if isinstance(controllers_value, list) else ()
 
 
-def read_tree(folder: Path) -> TreeFolder:
+def read_tree(directory: Path) -> TreeDirectory:
     """Raises ClustergenError where there is no lock file, or one that this version cannot read."""
-    if not folder.is_dir():
-        raise ClustergenError(f"{folder} is not a directory", hint="pass the directory of a rendered tree")
-    with reading(folder):
-        return _read_tree(folder)
+    if not directory.is_dir():
+        raise ClustergenError(f"{directory} is not a directory", hint="pass the directory of a rendered tree")
+    with reading(directory):
+        return _read_tree(directory)
 
 
-def _read_tree(folder: Path) -> TreeFolder:
-    lock = read_lock(folder)
+def _read_tree(directory: Path) -> TreeDirectory:
+    lock = read_lock(directory)
     if lock is None:
-        message = f"{folder} contains no {LOCK}, so it is not a rendered tree"
-        raise ClustergenError(message, hint=f"run clustergen render MANIFEST -o {folder}")
+        message = f"{directory} contains no {LOCK}, so it is not a rendered tree"
+        raise ClustergenError(message, hint=f"run clustergen render MANIFEST -o {directory}")
     listed = lock["files"]
     entries: dict[str, Entry] = {}
     differences: list[str] = []
     for path, facts in listed.items():
         try:
-            content, executable = _read(folder / path)
+            content, executable = _read(directory / path)
         except (FileNotFoundError, NotADirectoryError):
             differences.append(f"{path}: missing, but listed in the lock file")
             continue
@@ -128,17 +128,17 @@ def _read_tree(folder: Path) -> TreeFolder:
         elif executable != bool(entry.mode & 0o100):
             differences.append(f"{path}: {'' if executable else 'not '}executable, unlike when it was rendered")
         entries[path] = entry
-    for path in _overlay_files(folder):
+    for path in _overlay_files(directory):
         if path not in listed:
             differences.append(f"{path}: not listed in the lock file")
             if match := _OVERLAY.fullmatch(path):
                 try:
-                    content, executable = _read(folder / path)
+                    content, executable = _read(directory / path)
                 except regular_file.NotRegularError:
                     continue
                 entries[path] = Entry(path, content, path.split("/")[1], match[1], 0o755 if executable else 0o644)
     hardware = {group: read_hardware(group, document) for group, document in lock["hardware"].items()}
-    return TreeFolder(folder, entries, tuple(differences), hardware)
+    return TreeDirectory(directory, entries, tuple(differences), hardware)
 
 
 def _read(place: Path) -> tuple[bytes, bool]:
@@ -157,12 +157,12 @@ def _entry(path: str, content: bytes, facts: LockEntry) -> Entry:
     return Entry(path, content, facts.get("group"), facts.get("target"), mode, facts.get("source", ""))
 
 
-def _overlay_files(folder: Path) -> Iterator[str]:
-    for parent, folders, names in os.walk(folder / "overlays"):
-        folders.sort()
-        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118
+def _overlay_files(directory: Path) -> Iterator[str]:
+    for parent, directories, names in os.walk(directory / "overlays"):
+        directories.sort()
+        links = [name for name in directories if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118
         for name in sorted([*names, *links]):
-            yield os.path.relpath(os.path.join(parent, name), folder)  # noqa: PTH118 - plain strings
+            yield os.path.relpath(os.path.join(parent, name), directory)  # noqa: PTH118 - plain strings
 
 
 def read_inventory(text: str) -> Inventory:

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from clustergen.verify.slurm_roots import parsers_folder
+from clustergen.verify.slurm_roots import parsers_directory
 
-FOLDER = "libnccl"
+DIRECTORY = "libnccl"
 # The first string of a section has the end of the data before it in front, which may look like letters.
 _NAME = re.compile(rb"\0[^\0 ]{0,7}?(NCCL_[A-Z0-9_]+)(?=\0)")
 _BANNER = re.compile(rb"NCCL version (\d+\.\d+\.\d+)")
@@ -43,7 +43,7 @@ def nccl_names() -> list[NcclNames]:
     libraries = [read_library(path) for path in _libraries()]
     libraries += [
         NcclNames(path.stem, frozenset(path.read_text(encoding="utf-8").split()))
-        for path in sorted((parsers_folder() / FOLDER).glob("*.names"))
+        for path in sorted((parsers_directory() / DIRECTORY).glob("*.names"))
     ]
     return libraries
 

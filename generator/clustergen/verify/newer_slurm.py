@@ -26,11 +26,11 @@ class Prepared:
     left_out: tuple[str, ...] = ()
 
 
-def prepare(folder: Path, release: SlurmRelease, newer: SlurmRelease) -> Prepared:
-    """Judges the files below `folder` by the rules of `release`, and removes from them what only `newer` refuses."""
+def prepare(directory: Path, release: SlurmRelease, newer: SlurmRelease) -> Prepared:
+    """Judges the files below `directory` by the rules of `release`, and removes from them what only `newer` refuses."""
     complaints: dict[str, None] = {}
     left_out: dict[str, None] = {}
-    for file in sorted(folder.rglob("*.conf")):
+    for file in sorted(directory.rglob("*.conf")):
         tables = slurm.key_tables(file.name)
         if tables is None:
             continue

@@ -1,4 +1,4 @@
-"""Lays the files of a tree out as they will lie on its nodes: one folder for all nodes that get the same files."""
+"""Lays the files of a tree out as they will lie on its nodes: one directory for all nodes that get the same files."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clustergen.catalogue.operating_systems import X86_64, architectures
-from clustergen.verify.files import Entry, TreeFolder
+from clustergen.verify.files import Entry, TreeDirectory
 
 _SYSTEM = "os_"
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRoot:
-    """What some nodes get: `files` by their path on the node, laid out in `folder`.
+    """What some nodes get: `files` by their path on the node, laid out in `directory`.
 
     `system` is the operating system as the inventory's group has it ("debian_12"), "" where it has none.
     """
 
-    folder: Path
+    directory: Path
     hosts: tuple[str, ...]
     groups: frozenset[str]
     system: str
@@ -43,8 +43,8 @@ def system_and_arch(group: str) -> tuple[str, str]:
     return name.removesuffix(f"_{arch}"), arch
 
 
-def node_roots(tree: TreeFolder, folder: Path) -> tuple[NodeRoot, ...]:
-    """Every distinct node of a tree, below `folder`; a group that no host is in counts as a node of its own."""
+def node_roots(tree: TreeDirectory, directory: Path) -> tuple[NodeRoot, ...]:
+    """Every distinct node of a tree, below `directory`; a group that no host is in counts as a node of its own."""
     filled = {entry.group for entry in tree.entries.values() if entry.target} - {None}
     kinds: dict[tuple[frozenset[str], str], list[str]] = {}
     for host, groups in tree.inventory.by_host().items():
@@ -54,17 +54,19 @@ def node_roots(tree: TreeFolder, folder: Path) -> tuple[NodeRoot, ...]:
     for group in sorted(filter(None, filled - used)):
         kinds[frozenset({group}), ""] = []
     return tuple(
-        _laid_out(tree, folder / str(number), tuple(hosts), groups, system)
+        _laid_out(tree, directory / str(number), tuple(hosts), groups, system)
         for number, ((groups, system), hosts) in enumerate(kinds.items())
     )
 
 
-def _laid_out(tree: TreeFolder, folder: Path, hosts: tuple[str, ...], groups: frozenset[str], system: str) -> NodeRoot:
+def _laid_out(
+    tree: TreeDirectory, directory: Path, hosts: tuple[str, ...], groups: frozenset[str], system: str
+) -> NodeRoot:
     files = {entry.target: entry for entry in tree.entries.values() if entry.target and entry.group in groups}
-    folder.mkdir(parents=True)
+    directory.mkdir(parents=True)
     for target, entry in files.items():
-        place = folder / target.lstrip("/")
+        place = directory / target.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(entry.content)
         place.chmod(entry.mode | 0o600)
-    return NodeRoot(folder, hosts, groups, system, files)
+    return NodeRoot(directory, hosts, groups, system, files)

@@ -11,7 +11,7 @@ from pathlib import Path
 from clustergen.catalogue import system_paths
 from clustergen.verify import sandbox
 from clustergen.verify.node_roots import NodeRoot
-from clustergen.verify.slurm_roots import parsers_folder, roots, system_of
+from clustergen.verify.slurm_roots import parsers_directory, roots, system_of
 
 TIMEOUT = 180.0  # most take less than one; a busy machine is no reason for another answer
 SEARCH = f"{system_paths.PATH}:/usr/lib/systemd"
@@ -60,7 +60,7 @@ def find(name: str, system: str = "") -> Program:
                 return Program(name, f"/{place}/{name}", root)
     if path := shutil.which(name, path=SEARCH):
         return Program(name, path, Path("/"))
-    raise NotHere(f"{name} is neither installed nor in {parsers_folder()}: run clustergen setup parsers")
+    raise NotHere(f"{name} is neither installed nor in {parsers_directory()}: run clustergen setup parsers")
 
 
 def ask(
@@ -76,11 +76,11 @@ def ask(
 ) -> Answer:
     """Runs a bash script beside the files of a node; `$program` is the program's path, `$@` are the arguments.
 
-    `version` is the command that prints the program's version. `stand_ins` are more folders to lay over the root,
+    `version` is the command that prints the program's version. `stand_ins` are more directories to lay over the root,
     before the node's own files. `is_one_user`: the script changes to no other user. It may leave files in
     /run/clustergen. Raises NotHere where no sandbox can be made.
     """
-    files = (*stand_ins, *([(node.folder, "/")] if node else ()))
+    files = (*stand_ins, *([(node.directory, "/")] if node else ()))
     box = sandbox.Sandbox(
         program.root,
         files=files,

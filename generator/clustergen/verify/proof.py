@@ -15,7 +15,7 @@ from clustergen.catalogue.operating_systems import X86_64
 from clustergen.render.registry import files
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check
-from clustergen.verify.files import TreeFolder, read_tree
+from clustergen.verify.files import TreeDirectory, read_tree
 from clustergen.verify.node_roots import system_and_arch
 from clustergen.verify.rows import Row
 
@@ -27,12 +27,12 @@ _OS = "os_"
 class Cluster:
     """A tree with its rows."""
 
-    tree: TreeFolder
+    tree: TreeDirectory
     rows: tuple[Row, ...]
 
     @classmethod
-    def read(cls, folder: Path, rows: Sequence[Row]) -> Cluster:
-        return cls(read_tree(folder), tuple(rows))
+    def read(cls, directory: Path, rows: Sequence[Row]) -> Cluster:
+        return cls(read_tree(directory), tuple(rows))
 
     def kinds(self, row: Row) -> Iterator[str]:
         for path in row.files:
@@ -130,7 +130,7 @@ def _clusters(clusters: Sequence[Cluster]) -> str:
     for cluster in clusters:
         tree = cluster.tree
         systems = sorted(_system(name) for name in tree.inventory.groups if name.startswith(_OS))
-        name = tree.variables.get("cluster_name", tree.folder.name)
+        name = tree.variables.get("cluster_name", tree.directory.name)
         cells = (name, len(tree.inventory.hosts), ", ".join(systems), tree.slurm_release)
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     return "".join(lines)

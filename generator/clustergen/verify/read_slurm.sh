@@ -9,7 +9,7 @@ exec </dev/null
 while read -r what path owner; do
   case $what in
     account) id "$path" >/dev/null 2>&1 || echo "$path:x:${owner}:${owner}::/nonexistent:/bin/false" >>/etc/passwd ;;
-    folder) [ -d "$path" ] || { mkdir -p "$path" && chown "$owner" "$path"; } ;;
+    directory) [ -d "$path" ] || { mkdir -p "$path" && chown "$owner" "$path"; } ;;
     state) mkdir -p "$path" && chown -R "$owner" "$path" ;;
     program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
     secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
@@ -82,7 +82,7 @@ setpriv --reuid "$(id -u munge)" --clear-groups munged >"$out/munged.log" 2>&1
 
 if [ "$ACCOUNTING" = yes ]; then
   cp -r /var/lib/clustergen/mariadb /run/db
-  mkdir -p /run/mysqld "/run/db/$DATABASE" /run/db/slurm_acct_db # a folder is a database
+  mkdir -p /run/mysqld "/run/db/$DATABASE" /run/db/slurm_acct_db # a directory is a database
   mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld.sock --skip-grant-tables \
     --bind-address=0.0.0.0 --port="$DB_PORT" --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
     --innodb-undo-tablespaces=0 --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-buffer-pool-size=16M \

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from clustergen.verify.slurm_roots import parsers_folder
+from clustergen.verify.slurm_roots import parsers_directory
 
 VERSION = "4.10.4"
 """The release that the role `accept` installs."""
 START = "from reframe.frontend.cli import main; main()"
 
 
-def reframe_folder(python: str | None = sys.implementation.cache_tag) -> Path:
+def reframe_directory(python: str | None = sys.implementation.cache_tag) -> Path:
     """Its packages, some of which are compiled for one release of Python: `cpython-311`."""
-    return parsers_folder() / f"reframe-{VERSION}-{python}"
+    return parsers_directory() / f"reframe-{VERSION}-{python}"

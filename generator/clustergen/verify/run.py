@@ -11,7 +11,7 @@ from pathlib import Path
 from clustergen import log
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
-from clustergen.verify.files import Entry, TreeFolder, read_tree
+from clustergen.verify.files import Entry, TreeDirectory, read_tree
 from clustergen.verify.node_roots import node_roots
 from clustergen.verify.rows import Row, merged
 from clustergen.verify.sandbox import SandboxError
@@ -20,14 +20,14 @@ _HEAD = 1024  # bytes that tell what a file is: its first line, or the options o
 
 
 def verify(
-    folder: Path, checks: Sequence[Check] = CHECKS, report: Callable[[list[Row]], None] = lambda _rows: None
+    directory: Path, checks: Sequence[Check] = CHECKS, report: Callable[[list[Row]], None] = lambda _rows: None
 ) -> list[Row]:
     """All rows of a tree, in the order of the checks, which run side by side; `report` gets the rows of each check as
     soon as it and those before it are done.
 
-    Raises ClustergenError where the folder is no tree.
+    Raises ClustergenError where the directory is no tree.
     """
-    tree = read_tree(folder)
+    tree = read_tree(directory)
     with tempfile.TemporaryDirectory(prefix="clustergen-verify-") as scratch, ThreadPoolExecutor(_threads()) as pool:
         trial = Trial(tree, node_roots(tree, Path(scratch) / "nodes"), Path(scratch))
         answers = [
@@ -68,7 +68,7 @@ def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
     return merged(rows)
 
 
-def unclaimed(tree: TreeFolder) -> list[Row]:
+def unclaimed(tree: TreeDirectory) -> list[Row]:
     """Files that no check is about: a kind of ours without one is a failure, a site's own file is the site's."""
     claimed = {entry.path for check in CHECKS for entry in claims(check, tree.entries.values())}
     left = [entry for entry in tree.entries.values() if entry.path not in claimed]

@@ -36,9 +36,10 @@ class SandboxError(Exception):
 class Sandbox:
     """A root to look at, and what of the node's surroundings to put into it.
 
-    `files` are (folder here, folder inside) pairs, laid over the root in order; a pair that ends in "/" keeps symbolic
-    links, any other follows them. `empty` are folders whose content in the root is hidden first. `hosts` is the text of
-    /etc/hosts, `addresses` are the machine's own (without a prefix length), `devices` are device files that must exist.
+    `files` are (directory here, directory inside) pairs, laid over the root in order; a pair that ends in "/" keeps
+    symbolic links, any other follows them. `empty` are directories whose content in the root is hidden first. `hosts`
+    is the text of /etc/hosts, `addresses` are the machine's own (without a prefix length), `devices` are device files
+    that must exist.
     `is_one_user`: no program changes to another user, so that a user namespace without a range of ids is enough.
     """
 
@@ -119,8 +120,8 @@ def run(
     reason = unavailable(sandbox.root, is_one_user=sandbox.is_one_user)
     if command is None or reason is not None:
         raise SandboxError(reason)
-    with tempfile.TemporaryDirectory(prefix="clustergen-", ignore_cleanup_errors=True) as folder:
-        work = Path(folder)
+    with tempfile.TemporaryDirectory(prefix="clustergen-", ignore_cleanup_errors=True) as directory:
+        work = Path(directory)
         out = work / "out"
         out.mkdir()
         for name, text in (notes or {}).items():

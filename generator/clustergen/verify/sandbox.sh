@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # sandbox.sh WORK ROOT PROGRAM…: runs a program in a copy-on-write view of ROOT; called inside fresh namespaces.
-# WORK/empty lists folders whose own content is hidden; WORK/copy lists "folder here<TAB>folder there<TAB>L or P" (links
+# WORK/empty lists directories whose own content is hidden; WORK/copy lists "directory here<TAB>directory there<TAB>L or P" (links
 # are followed or kept); WORK/devices names device files; WORK/hosts becomes /etc/hosts; WORK/addresses are this
 # machine's, beside loopback; WORK/out is /run/clustergen inside.
 set -eu

@@ -15,12 +15,12 @@ from clustergen.verify.rows import STATUSES, Row, Status, counts, exit_code
 _COLOURS: dict[Status, str] = {"passed": "32", "failed": "31", "not run": "33", "no parser": "2"}
 
 
-def render(folder: Path, rows: Sequence[Row], form: str) -> str:
+def render(directory: Path, rows: Sequence[Row], form: str) -> str:
     """All rows of one tree for programs: as JSON, or as workflow commands for GitHub."""
     if form == "json":
-        fields = {"tree": str(folder), "rows": [row.as_dict() for row in rows], "exit_code": exit_code(rows)}
+        fields = {"tree": str(directory), "rows": [row.as_dict() for row in rows], "exit_code": exit_code(rows)}
         return json_document(fields)
-    return "".join(f"{_command(folder, row)}\n" for row in rows if row.status in ("failed", "not run"))
+    return "".join(f"{_command(directory, row)}\n" for row in rows if row.status in ("failed", "not run"))
 
 
 def summary(rows: Sequence[Row]) -> str:
@@ -108,8 +108,8 @@ def _parser(row: Row) -> str:
     return f"{row.parser} {row.version}".strip()
 
 
-def _command(folder: Path, row: Row) -> str:
+def _command(directory: Path, row: Row) -> str:
     level = "error" if row.status == "failed" else "warning"
-    place = {"file": str(folder / row.files[0])} if row.files else {}
+    place = {"file": str(directory / row.files[0])} if row.files else {}
     title = f"{row.parser} {row.version}: {row.what}, {row.status}"
     return command(level, {**place, "title": title}, "\n".join(row.words))

@@ -1,4 +1,4 @@
-"""Lets real slurmctld, slurmdbd and slurmd read a folder of Slurm's files and passes on what they complain of.
+"""Lets real slurmctld, slurmdbd and slurmd read a directory of Slurm's files and passes on what they complain of.
 
 There is no test flag in Slurm, so the daemons start, in a sandbox of their own: slurmctld with a real slurmdbd and
 database until it says 'Running as primary controller'; then, for some nodes, `slurmd -G` lists the GRES, and a slurmd
@@ -17,7 +17,7 @@ from pathlib import Path
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
-from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_folder, own_addresses
+from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
 
 _MOST_COMPLAINTS = 200
 _COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning|WARNING): .*)")
@@ -53,7 +53,7 @@ _NO_REASON_LEFT = re.compile(r"with reason:[\s,]*$")
 
 @dataclass(frozen=True, slots=True)
 class SlurmReport:
-    """What real Slurm made of a folder.
+    """What real Slurm made of a directory.
 
     `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
     words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing.
@@ -91,15 +91,15 @@ def read_config(
     `jobs` are paths of job scripts below `conf_dir`, if that is a root, as `/jobs/a.sh`.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
     Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
-    OSError where the folder cannot be read.
+    OSError where the directory cannot be read.
     """
     began = time.monotonic()
     conf_dir = conf_dir.absolute()
     rooted = (conf_dir / "etc/slurm/slurm.conf").is_file()
-    folder = conf_dir / "etc/slurm" if rooted else conf_dir
-    around = of_folder(folder, nodes_for_gres)
+    directory = conf_dir / "etc/slurm" if rooted else conf_dir
+    around = of_directory(directory, nodes_for_gres)
     absent = [path for path in around.spank if not any((root / path[1:]).exists() for root in (install.path, conf_dir))]
-    omitted = list(_not_asked(folder, around, absent))
+    omitted = list(_not_asked(directory, around, absent))
     if hosts is None:
         file = conf_dir / "etc/hosts"
         if rooted and file.is_file():
@@ -193,10 +193,10 @@ def _spare_slurmdbd_conf(around: Surroundings) -> str:
     )
 
 
-def _not_asked(folder: Path, around: Surroundings, absent_spank: Sequence[str]) -> Iterator[str]:
+def _not_asked(directory: Path, around: Surroundings, absent_spank: Sequence[str]) -> Iterator[str]:
     for path in absent_spank:
         yield f"plugstack.conf: {path} is not in this root, so slurmd is checked without it"
-    if around.accounting and not (folder / "slurmdbd.conf").is_file():
+    if around.accounting and not (directory / "slurmdbd.conf").is_file():
         yield "slurmdbd.conf: missing; slurmctld is checked with a slurmdbd with defaults"
     if around.autodetect:
         left = "only its other lines are checked" if around.devices else "slurmd is not started"

@@ -1,7 +1,7 @@
 """Finds Slurm installations that can be asked: roots of `clustergen setup parsers`, the machine's own, an image.
 
-A root is a folder with a whole Linux file system; it is entered by chroot and never booted. Any folder of that kind in
-the parsers' folder counts, so a root of another distribution or of one's own Slurm build only has to be put there.
+A root is a directory with a whole Linux file system; it is entered by chroot and never booted. Any such directory in
+that of the parsers counts, so a root of another distribution or of one's own Slurm build only has to be put there.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class SlurmInstall:
         return any(next(self.path.glob(f"{directory}/{name}"), None) for directory in _PLUGINS)
 
 
-def parsers_folder() -> Path:
-    """Where `clustergen setup parsers` puts its roots: CLUSTERGEN_PARSERS, or a folder in the user's cache."""
+def parsers_directory() -> Path:
+    """Where `clustergen setup parsers` puts its roots: CLUSTERGEN_PARSERS, or a directory in the user's cache."""
     if named := os.environ.get("CLUSTERGEN_PARSERS"):
         return Path(named)
     cache = os.environ.get("XDG_CACHE_HOME")
@@ -58,10 +58,10 @@ def parsers_folder() -> Path:
 
 def roots() -> list[Path]:
     """Every complete root, by name."""
-    folder = parsers_folder()
-    if not folder.is_dir():
+    directory = parsers_directory()
+    if not directory.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if not path.name.startswith(".") and (path / "usr").is_dir())
+    return sorted(path for path in directory.iterdir() if not path.name.startswith(".") and (path / "usr").is_dir())
 
 
 def root_with(program: str) -> Path | None:
@@ -103,7 +103,7 @@ def next_newer(release: str) -> SlurmInstall | None:
 
 
 def from_image(image: str) -> SlurmInstall:
-    """Unpacks a podman or docker image that contains Slurm into the parsers' folder, once per image id.
+    """Unpacks a podman or docker image that contains Slurm into the parsers' directory, once per image id.
 
     Raises SandboxError where there is no engine, no such image, or no slurmctld in it.
     """
@@ -111,7 +111,7 @@ def from_image(image: str) -> SlurmInstall:
     if engine is None:
         raise sandbox.SandboxError(f"image {image}: neither podman nor docker is installed")
     digest = _ask(engine, "image", "inspect", "--format", "{{.Id}}", image).removeprefix("sha256:")
-    place = parsers_folder() / f"image-{digest[:16]}"
+    place = parsers_directory() / f"image-{digest[:16]}"
     if not place.is_dir():
         new = place.with_name(f".{place.name}.{os.getpid()}")
         new.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a folder of Slurm's files expects of the machine around it: accounts, folders, keys, devices, addresses.
+"""What a directory of Slurm's files expects of the machine around it: accounts, directories, keys, devices, addresses.
 
 The daemons find all of it in the sandbox, so that the files can be read as they are. This is no parser: what is wrong
 in the files is for the daemons to say, and a key that is missed here shows up as a complaint of theirs.
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the sandbox needs for one folder; `lines` are orders to read_slurm.sh: "folder PATH OWNER" and the like."""
+    """What the sandbox needs for one directory; `lines` are orders to read_slurm.sh such as "directory PATH OWNER"."""
 
     controller: str
     accounting: bool
@@ -68,11 +68,11 @@ class Surroundings:
     own_names: tuple[str, ...]
 
 
-def of_folder(folder: Path, nodes: Sequence[str] = ()) -> Surroundings:
-    """`folder` is what will be /etc/slurm, `nodes` will run a slurmd. Raises OSError where a file cannot be read."""
-    texts = sorted(file for file in folder.rglob("*.conf") if file.is_file())
+def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
+    """`directory` is what will be /etc/slurm, `nodes` will run a slurmd. Raises OSError where a file cannot be read."""
+    texts = sorted(file for file in directory.rglob("*.conf") if file.is_file())
     slurm = Settings.read(file for file in texts if file.name not in ("slurmdbd.conf", "gres.conf"))
-    dbd_text = _text(file) if (file := folder / "slurmdbd.conf").is_file() else None
+    dbd_text = _text(file) if (file := directory / "slurmdbd.conf").is_file() else None
     dbd = Settings.read([file] if dbd_text is not None else [])
     gres = Settings.read(file for file in texts if file.name == "gres.conf")
     controller = slurm.get("slurmctldhost", "controlmachine", default="localhost").split(",")[0]
@@ -127,16 +127,16 @@ def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequenc
         yield f"account {user} {64100 + number}"
     owner = users[0] if users else "root"
     for daemon in ("slurmctld", "slurmdbd"):
-        yield f"folder /run/{daemon} {owner}"  # the RuntimeDirectory of its unit; auth/slurm keeps a socket there
+        yield f"directory /run/{daemon} {owner}"  # the RuntimeDirectory of its unit; auth/slurm keeps a socket there
     for path in slurm.all("statesavelocation"):
         yield f"state {path} {owner}"
     for path in slurm.all("slurmdspooldir"):
-        yield from (f"folder {re.sub('%[nh]', node, path)} root" for node in nodes)
+        yield from (f"directory {re.sub('%[nh]', node, path)} root" for node in nodes)
     for key_file in (*slurm.all(*_LOG_KEYS), *dbd.all("logfile", "pidfile")):
         if key_file.startswith("/") and Path(key_file).parent != Path("/run"):
-            yield f"folder {Path(key_file).parent} {owner}"
+            yield f"directory {Path(key_file).parent} {owner}"
     for path in dbd.all("archivedir"):
-        yield f"folder {path} {owner}"
+        yield f"directory {path} {owner}"
     yield f"program {slurm.get('mailprog', default='/bin/mail')}"
     for parameters in (*slurm.all("authaltparameters", "authinfo"), *dbd.all("authaltparameters", "authinfo")):
         for path in _JWT_KEY.findall(parameters):
@@ -176,5 +176,5 @@ def _expanded(value: str) -> list[str]:
 
 def _device_files(value: str) -> Iterator[str]:
     for path in _DEVICES.findall(value):
-        folder, _, name = path.rpartition("/")
-        yield from (f"{folder}/{one}" for one in _expanded(name))
+        directory, _, name = path.rpartition("/")
+        yield from (f"{directory}/{one}" for one in _expanded(name))

@@ -30,7 +30,7 @@ def network(lab: Lab, **changes: object) -> subprocess.CompletedProcess[str]:
     command = [str(PLAYBOOK), "clustergen.cluster.network", "-e", "nodes=e1", "-e", "seconds=20"]
     return subprocess.run(
         command,
-        cwd=lab.work.folder,
+        cwd=lab.work.directory,
         env=lab.work.environment(),
         capture_output=True,
         text=True,

@@ -47,9 +47,9 @@ class Switch:
         self.orders: list[str] = []
 
     def watch(self) -> None:
-        folder = self.lab.work.shared / "site"
+        directory = self.lab.work.shared / "site"
         while not self.done.wait(0.5):
-            for file in sorted(folder.glob("*.o*")):
+            for file in sorted(directory.glob("*.o*")):
                 self.orders.append(file.name)
                 if file.name == "e1.off":
                     self.lab.engine("stop", "--time", "10", "{e1}")

@@ -50,27 +50,27 @@ PULL = "systemctl start clustergen-pull; journalctl -u clustergen-pull -o cat --
 PULL += "$(systemctl show -p InvocationID --value clustergen-pull); systemctl show -p Result clustergen-pull"
 
 
-def commit(alone: Lab, folder: Path) -> None:
+def commit(alone: Lab, directory: Path) -> None:
     """The lab's tree and the package as the next commit of the repository that head serves, without a git server."""
-    git = ["git", "-C", str(folder), "-c", "user.name=test", "-c", "user.email=test@example.org"]
-    shutil.rmtree(folder / "rendered", ignore_errors=True)
-    shutil.copytree(alone.tree, folder / "rendered")
-    lab = yaml.safe_load((alone.work.folder / "lab.yml").read_text(encoding="utf-8"))["all"]["vars"]
+    git = ["git", "-C", str(directory), "-c", "user.name=test", "-c", "user.email=test@example.org"]
+    shutil.rmtree(directory / "rendered", ignore_errors=True)
+    shutil.copytree(alone.tree, directory / "rendered")
+    lab = yaml.safe_load((alone.work.directory / "lab.yml").read_text(encoding="utf-8"))["all"]["vars"]
     text = yaml.safe_dump({name: value for name, value in lab.items() if not name.startswith("ansible_")})
-    (folder / "rendered/inventory/group_vars/pull_node.yml").write_text(text, encoding="utf-8")
+    (directory / "rendered/inventory/group_vars/pull_node.yml").write_text(text, encoding="utf-8")
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "next"], ["update-server-info"]):
         subprocess.run([*git, *words], check=True, timeout=60)
-    alone.engine("cp", f"{folder}/.git/.", "{head}:/srv/git/cluster.git")
+    alone.engine("cp", f"{directory}/.git/.", "{head}:/srv/git/cluster.git")
 
 
 def test_a_node_configures_itself_from_git(alone: Lab, tmp_path: Path) -> None:
     """n1 has git, ansible-core, the program with its unit, and the munge key: no run of site.yml ever reached it."""
-    folder = tmp_path / "repository"
+    directory = tmp_path / "repository"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "generator/clustergen", folder / "lib/clustergen", ignore=ignored)
-    shutil.copytree(ROOT / "playbooks/ansible_collections", folder / "lib/ansible_collections", ignore=ignored)
+    shutil.copytree(ROOT / "generator/clustergen", directory / "lib/clustergen", ignore=ignored)
+    shutil.copytree(ROOT / "playbooks/ansible_collections", directory / "lib/ansible_collections", ignore=ignored)
     alone.out("head", "mkdir -p /srv/git/cluster.git")
-    commit(alone, folder)
+    commit(alone, directory)
     alone.out("head", "systemd-run --quiet --unit=git --working-directory=/srv/git python3 -m http.server 8418")
     alone.engine("cp", f"{alone.tree}/overlays/pull_node/.", "{n1}:/")
     alone.out("n1", "test ! -e /var/lib/clustergen && rm -f /etc/munge/munge.key")
@@ -89,10 +89,12 @@ def test_a_node_configures_itself_from_git(alone: Lab, tmp_path: Path) -> None:
     assert re.search(r"n1 +: ok=\d+ +changed=0 ", again), again
 
     alone.edit(lambda document: document.update(host={"nofile": 65536}))
-    commit(alone, folder)
+    commit(alone, directory)
     limits = "grep -rl 65536 /etc/security/limits.d"
     assert alone.run("n1", limits).returncode == 1
     assert "Result=success" in alone.out("n1", PULL, timeout=120)
     assert alone.out("n1", limits)
-    head = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, timeout=60, check=True)
+    head = subprocess.run(
+        ["git", "-C", str(directory), "rev-parse", "HEAD"], capture_output=True, timeout=60, check=True
+    )
     assert alone.out("n1", "cat /var/lib/clustergen-pull/commit") == head.stdout.decode().strip()

@@ -1,4 +1,4 @@
-"""Two controllers with one state folder, and nodes without GPUs: what the other lab cannot show.
+"""Two controllers with one state directory, and nodes without GPUs: what the other lab cannot show.
 
 When the first controller is killed, the second takes over. Another SelectType is refused while jobs are there.
 """

@@ -49,12 +49,12 @@ NAMES = [
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Host → what Ansible makes of the roles' defaults there, and the facts of its system."""
-    folder = tmp_path_factory.mktemp("mixed")
-    (folder / "manifest.yaml").write_text(MANIFEST, encoding="utf-8")
-    compiled = compiler.validate(folder / "manifest.yaml")
-    tree, diagnostics = compiler.render(compiled, folder / "manifest.yaml")
+    directory = tmp_path_factory.mktemp("mixed")
+    (directory / "manifest.yaml").write_text(MANIFEST, encoding="utf-8")
+    compiled = compiler.validate(directory / "manifest.yaml")
+    tree, diagnostics = compiler.render(compiled, directory / "manifest.yaml")
     assert tree is not None, [*compiled.diagnostics, *diagnostics]
-    write(tree, folder / "tree")
+    write(tree, directory / "tree")
     content = {"facts": "os_facts", "packages": "os_packages"} | {name: name for name in NAMES}
     text = "{{ {" + ", ".join(f"'{key}': {name}" for key, name in content.items()) + "} | to_json }}"
     play = {
@@ -62,17 +62,19 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         "gather_facts": False,
         "connection": "local",
         "vars_files": [str(ROLES / role / "defaults/main.yml") for role in ("repositories", "archives")],
-        "tasks": [{"ansible.builtin.copy": {"dest": f"{folder}/{{{{ inventory_hostname }}}}.json", "content": text}}],
+        "tasks": [
+            {"ansible.builtin.copy": {"dest": f"{directory}/{{{{ inventory_hostname }}}}.json", "content": text}}
+        ],
     }
-    (folder / "tree/play.yml").write_text(yaml.safe_dump([play]), encoding="utf-8")
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "ANSIBLE_NOCOLOR": "1"}
+    (directory / "tree/play.yml").write_text(yaml.safe_dump([play]), encoding="utf-8")
+    env = {"PATH": os.environ["PATH"], "HOME": str(directory), "LANG": "C.UTF-8", "ANSIBLE_NOCOLOR": "1"}
     more = ["ansible_become=false repositories_doca_version=3.1.0", f"ansible_python_interpreter={sys.executable}"]
     done = subprocess.run(
         [PLAYBOOK, "-i", "inventory/hosts.ini", "play.yml", *(word for text in more for word in ("-e", text))],
-        cwd=folder / "tree", env=env, capture_output=True, text=True, timeout=120, check=False,
+        cwd=directory / "tree", env=env, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    return {place.stem: json.loads(place.read_text(encoding="utf-8")) for place in folder.glob("*.json")}
+    return {place.stem: json.loads(place.read_text(encoding="utf-8")) for place in directory.glob("*.json")}
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ class Solo(LabNodes):
         for role in ("repositories", "packages"):
             tasks += [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}]
         play = [{"hosts": "solo", "gather_facts": False, "vars": said, "tasks": tasks}]
-        book = self.folder / "play.yml"
+        book = self.directory / "play.yml"
         book.write_text(json.dumps(play), encoding="utf-8")
         return self.play(book, status=(2,) if fails else (0,))
 
@@ -123,12 +123,12 @@ def test_dnf_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
 def test_dnf_takes_a_key_from_a_file_and_nothing_that_another_one_signed(solo: Solo) -> None:
     for signer in ("stranger", "vendor"):
         key = solo.out("solo", f"GNUPGHOME=/srv/keys gpg --armor --export {signer}")
-        (solo.folder / f"{signer}.asc").write_text(key, encoding="utf-8")
+        (solo.directory / f"{signer}.asc").write_text(key, encoding="utf-8")
     solo.out("solo", "rpm -e --allmatches nvidia-container-toolkit gpg-pubkey && dnf -q clean all")
     said = variables(ROCKY)
-    keys = {"nvidia_container": str(solo.folder / "stranger.asc")}
+    keys = {"nvidia_container": str(solo.directory / "stranger.asc")}
     why = solo.install(said | {"repositories_keys": keys}, fails=True)
     assert "nvidia-container-toolkit" in why
-    keys = {"nvidia_container": str(solo.folder / "vendor.asc")}
+    keys = {"nvidia_container": str(solo.directory / "vendor.asc")}
     solo.install(said | {"repositories_keys": keys})
     assert solo.out("solo", "rpm -q nvidia-container-toolkit").startswith("nvidia-container-toolkit-1.0")

@@ -44,11 +44,11 @@ FULL: dict[str, Any] = {
 PARTS = {"contrib", "universe", "highavailability", "archive", "epel"}
 
 
-def variables(folder: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def variables(directory: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """group_vars of all hosts, and of each operating system."""
     found = {
         Path(path).stem: yaml.safe_load(file.content)
-        for path, file in tree_of(manifest(**changes), folder).files.items()
+        for path, file in tree_of(manifest(**changes), directory).files.items()
         if path.startswith("inventory/group_vars/")
     }
     return found.pop("all"), found

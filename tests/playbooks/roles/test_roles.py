@@ -40,7 +40,7 @@ def test_the_page_is_what_the_roles_say() -> None:
     assert done.returncode == 0, "run tools/update-roles"
 
 
-def refusal(role: str, folder: Path, **variables: Any) -> str:
+def refusal(role: str, directory: Path, **variables: Any) -> str:
     """The one line with which a role fails on this machine in the place of a node; it must not get further."""
     play = [
         {
@@ -50,13 +50,13 @@ def refusal(role: str, folder: Path, **variables: Any) -> str:
             "tasks": [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}],
         }
     ]
-    (folder / "play.yml").write_text(json.dumps(play), encoding="utf-8")
-    (folder / "hosts").write_text(
+    (directory / "play.yml").write_text(json.dumps(play), encoding="utf-8")
+    (directory / "hosts").write_text(
         f"[slurm_node]\nnode ansible_connection=local ansible_python_interpreter={sys.executable}\n", encoding="utf-8"
     )
     env = {
         "PATH": os.environ["PATH"],
-        "HOME": str(folder),
+        "HOME": str(directory),
         "LANG": "C.UTF-8",
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
@@ -65,7 +65,7 @@ def refusal(role: str, folder: Path, **variables: Any) -> str:
     program = Path(sys.executable).parent / "ansible-playbook"
     done = subprocess.run(
         [program, "-i", "hosts", "--check", "play.yml"],
-        cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False,
+        cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stdout + done.stderr
     assert "changed=0" in done.stdout

@@ -20,7 +20,7 @@ declare -A rpm=([cuda]=$cuda/rhel9/x86_64 [nvidia_container]=$toolkit/stable/rpm
 mkdir -p "${deb[@]}" "${rpm[@]}" "$beegfs/gpg"
 gpg --armor --export vendor | tee "$toolkit/gpgkey" "$beegfs/gpg/GPG-KEY-beegfs" > "$cuda/rhel9/x86_64/D42D0685.pub"
 
-make_deb() { # folder package
+make_deb() { # directory package
   local root
   root=$(mktemp -d)
   mkdir "$root/DEBIAN"
@@ -33,7 +33,7 @@ make_deb() { # folder package
 }
 for entry in cuda:cuda-keyring $1; do make_deb "${deb[${entry%%:*}]}" "${entry#*:}"; done
 
-index() { # folder of Release, folder of packages, as the first names it
+index() { # directory of Release, directory of packages, as the first names it
   (cd "$1" && apt-ftparchive packages "$2" > "$2/Packages" && apt-ftparchive release . > /tmp/Release && mv /tmp/Release Release)
   gpg --batch --yes --quiet --local-user "${signer:-vendor}" --clearsign --output "$1/InRelease" "$1/Release"
 }
@@ -50,7 +50,7 @@ for entry in $2; do
   rpmbuild --quiet -bb --define "_rpmdir ${rpm[${entry%%:*}]}" "/tmp/$name.spec"
 done
 find "$mirror" -name '*.rpm' -exec rpmsign --define '_gpg_name vendor' --addsign {} + >/dev/null
-for folder in "${rpm[@]}"; do createrepo_c --quiet "$folder"; done
+for directory in "${rpm[@]}"; do createrepo_c --quiet "$directory"; done
 
 # A copy of NVIDIA's repository for apt, signed by somebody else.
 cp -r "$mirror" /srv/stranger

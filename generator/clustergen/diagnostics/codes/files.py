@@ -24,7 +24,7 @@ FILES: tuple[str | Code, ...] = (
     Code("slurm-key-lacking", ERROR, "A required key is not set"),
     Code("slurm-key-ignored", WARNING, "A key without effect because of another one"),
     Code("slurm-key-old-name", INFO, "An old name of a key"),
-    Code("slurm-folder-unsafe", WARNING, "A directory where state or jobs get lost"),
+    Code("slurm-directory-unsafe", WARNING, "A directory where state or jobs get lost"),
     Code("slurm-secret-readable", WARNING, "A file with a password that other users can read"),
     Code("node-cpus-mismatch", WARNING, "CPUs does not match sockets, cores and threads"),
     Code("node-memory-missing", WARNING, "A node without memory for jobs"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.cluster.model import Cluster
-from clustergen.hardware.discovery import folder
+from clustergen.hardware.discovery import recordings
 from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.drift import files, group, partitions, slurm
 from clustergen.hardware.drift.hardware import NodeCheck, uncompared_settings
@@ -27,12 +27,12 @@ _CAUSES = {
 
 def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     """Compares a directory of recorded facts with the manifest. Raises ClustergenError where it cannot be read."""
-    present = folder.names(directory, "drift")
+    present = recordings.names(directory, "drift")
     comparison = _Comparison(cluster, directory, frozenset(present))
     findings = _causes(list(comparison.findings()))
     planned = {host for nodes in cluster.groups for host in nodes.hosts}
     findings += [
-        DriftFinding(UNPLANNED, (name if folder.is_host(name) else "?",), "directory", repr(name)[:80])
+        DriftFinding(UNPLANNED, (name if recordings.is_host(name) else "?",), "directory", repr(name)[:80])
         for name in present
         if name not in planned
     ]
@@ -71,7 +71,7 @@ class _Comparison:
         self._cluster = cluster
         self._directory = directory
         self._present = present
-        self._reader = folder.Reader(directory)
+        self._reader = recordings.Reader(directory)
         self._check = NodeCheck(cluster)
         self.compared = 0
         self.remarks: list[str] = []
@@ -107,7 +107,7 @@ class _Comparison:
     def _slurm(self) -> Iterator[DriftFinding]:
         """The view that the first controller recorded."""
         for host in [name for name in self._cluster.controllers if name in self._present]:
-            path = self._directory / host / folder.SLURM
+            path = self._directory / host / recordings.SLURM
             try:
                 text = regular_file.read(path, _MOST_BYTES).decode("utf-8", "replace")
                 nodes = slurm.nodes_of(text)
@@ -115,7 +115,7 @@ class _Comparison:
                 continue
             except (OSError, ValueError) as err:
                 reason = err.strerror if isinstance(err, OSError) else str(err)
-                yield DriftFinding("facts-unreadable", (host,), folder.SLURM, f"{reason}")
+                yield DriftFinding("facts-unreadable", (host,), recordings.SLURM, f"{reason}")
                 continue
             yield from slurm.findings(self._cluster, nodes)
             yield from self._partitions(host)
@@ -124,13 +124,15 @@ class _Comparison:
 
     def _partitions(self, host: str) -> Iterator[DriftFinding]:
         try:
-            text = regular_file.read(self._directory / host / folder.PARTITIONS, _MOST_BYTES).decode("utf-8", "replace")
+            text = regular_file.read(self._directory / host / recordings.PARTITIONS, _MOST_BYTES).decode(
+                "utf-8", "replace"
+            )
             yield from partitions.findings(self._cluster, host, partitions.partitions_of(text))
         except FileNotFoundError:
-            self.remarks.append(f"partitions are not compared: {host} has not recorded {folder.PARTITIONS}")
+            self.remarks.append(f"partitions are not compared: {host} has not recorded {recordings.PARTITIONS}")
         except (OSError, ValueError) as err:
             reason = err.strerror if isinstance(err, OSError) else str(err)
-            yield DriftFinding("facts-unreadable", (host,), folder.PARTITIONS, f"{reason}")
+            yield DriftFinding("facts-unreadable", (host,), recordings.PARTITIONS, f"{reason}")
 
 
 def _unreachable(facts: NodeFacts, address: str) -> DriftFinding:

@@ -69,7 +69,7 @@ def _backup(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "st
         return None
     hosts = cluster.accounting_hosts if kind == "database" else cluster.controllers
     period: str = getattr(spec, kind)
-    folder = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
+    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
     return Backup(
         kind=kind,
         title="the accounting database of Slurm" if kind == "database" else "the state of slurmctld",
@@ -82,7 +82,7 @@ def _backup(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "st
         period=period,
         calendar=_CALENDAR[kind, period],
         daemon="slurmdbd" if kind == "database" else "slurmctld",
-        metrics=f"{folder}/{TEXTFILE.format(kind=kind)}" if folder else "",
+        metrics=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
         database=_database(cluster) if kind == "database" else None,
         state="" if kind == "database" else state_location(cluster).rstrip("/"),
     )

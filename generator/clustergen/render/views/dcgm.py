@@ -63,7 +63,7 @@ def exported(cluster: Cluster, kind: NodeType) -> bool:
 
 
 def job_map(cluster: Cluster, kind: NodeType) -> str | None:
-    """The folder in which the prolog says which job has which GPU; None where nothing reads or writes it."""
+    """The directory in which the prolog says which job has which GPU; None where nothing reads or writes it."""
     return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, kind) and maps_jobs(cluster) else None
 
 
@@ -124,8 +124,8 @@ def exporter(cluster: Cluster, kind: NodeType) -> Exporter | None:
 
 
 def job_map_directory(cluster: Cluster, kind: NodeType) -> JobMap | None:
-    folder = job_map(cluster, kind)
-    return JobMap(folder, job_metrics(cluster, kind)) if folder else None
+    directory = job_map(cluster, kind)
+    return JobMap(directory, job_metrics(cluster, kind)) if directory else None
 
 
 _RESTART = restart(UNIT)

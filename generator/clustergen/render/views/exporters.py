@@ -41,7 +41,7 @@ class NodeExporter:
 
 @record
 class StateDirectory:
-    """A folder below /var/lib that the unit has to make."""
+    """A directory below /var/lib that the unit has to make."""
 
     unit: str
     state_directory: str
@@ -97,7 +97,7 @@ def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:
 
 
 def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory | None:
-    """Debian's package makes its folder itself."""
+    """Debian's package makes its directory itself."""
     exporter = node_exporter(cluster, os)
     if exporter is None or os.fact("family") == "debian":
         return None

@@ -211,7 +211,7 @@ def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | No
 class ImexScript:
     """The script that puts the file of this node's own domain in place."""
 
-    folder: str
+    directory: str
     target: str
 
 

@@ -9,11 +9,11 @@ from clustergen.render.file import File
 from clustergen.render.views.alerts.snmp import MODULES, Module
 from clustergen.render.views.scrape import has_bmcs, monitored
 
-_FOLDER = "/etc/prometheus-exporters"
+_DIRECTORY = "/etc/prometheus-exporters"
 _BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
 SNMP = "prometheus-snmp-exporter.service"
-SNMP_SECRET, SNMP_AUTHS = "snmp", f"{_FOLDER}/snmp-auths.yml"
-SNMP_FILES = f"{_FOLDER}/snmp*.yml"  # the tree's modules, the secret with the credentials, and the site's files
+SNMP_SECRET, SNMP_AUTHS = "snmp", f"{_DIRECTORY}/snmp-auths.yml"
+SNMP_FILES = f"{_DIRECTORY}/snmp*.yml"  # the tree's modules, the secret with the credentials, and the site's files
 
 
 @record
@@ -29,14 +29,16 @@ def blackbox(cluster: Cluster) -> Exporter | None:
     if not monitored(cluster) or spec is None:
         return None
     # Prometheus on the same host asks for every probe; nobody else may choose what is probed.
-    return Exporter(_BLACKBOX, (f"--config.file={_FOLDER}/blackbox.yml", f"--web.listen-address=localhost:{spec.port}"))
+    return Exporter(
+        _BLACKBOX, (f"--config.file={_DIRECTORY}/blackbox.yml", f"--web.listen-address=localhost:{spec.port}")
+    )
 
 
 def ipmi(cluster: Cluster) -> Exporter | None:
     spec = cluster.manifest.monitoring.ipmi
     if not monitored(cluster) or spec is None or not has_bmcs(cluster):
         return None
-    return Exporter(_IPMI, (f"--config.file={_FOLDER}/ipmi.yml", f"--web.listen-address=:{spec.port}"))
+    return Exporter(_IPMI, (f"--config.file={_DIRECTORY}/ipmi.yml", f"--web.listen-address=:{spec.port}"))
 
 
 @record
@@ -66,10 +68,10 @@ _ARGUMENTS = "monitoring/etc/default/prometheus-blackbox-exporter"
 _DROP_IN = "all/etc/systemd/system/prometheus-ipmi-exporter.service.d/50-clustergen.conf"
 FILES = (
     File(_ARGUMENTS, blackbox, restart(_BLACKBOX)),
-    File(f"monitoring{_FOLDER}/blackbox.yml", blackbox, restart(_BLACKBOX)),
+    File(f"monitoring{_DIRECTORY}/blackbox.yml", blackbox, restart(_BLACKBOX)),
     File("all/etc/default/prometheus-ipmi-exporter", ipmi, restart(_IPMI), source=_ARGUMENTS),
-    File(f"all{_FOLDER}/ipmi.yml", ipmi, restart(_IPMI)),
+    File(f"all{_DIRECTORY}/ipmi.yml", ipmi, restart(_IPMI)),
     File(_DROP_IN, ipmi, restart(_IPMI)),
     File("monitoring/etc/default/prometheus-snmp-exporter", snmp, restart(SNMP), source=_ARGUMENTS),
-    File(f"monitoring{_FOLDER}/snmp.yml", snmp_modules, restart(SNMP)),
+    File(f"monitoring{_DIRECTORY}/snmp.yml", snmp_modules, restart(SNMP)),
 )

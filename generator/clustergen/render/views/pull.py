@@ -53,7 +53,7 @@ def script(cluster: Cluster, os: OperatingSystem) -> PullRun | None:
     spec = cluster.manifest.ansible.pull
     if spec is None:
         return None
-    folder = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
+    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
     return PullRun(
         url=spec.repository,
         branch=spec.branch,
@@ -63,7 +63,7 @@ def script(cluster: Cluster, os: OperatingSystem) -> PullRun | None:
         state=f"/var/lib/{_STATE}",
         secrets=SECRETS,
         signers=_SIGNERS if spec.signers else "",
-        metrics=f"{folder}/{TEXTFILE}" if folder else "",
+        metrics=f"{textfiles}/{TEXTFILE}" if textfiles else "",
     )
 
 

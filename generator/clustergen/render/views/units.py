@@ -8,7 +8,7 @@ from clustergen.render.tree import Outline
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.slurm.health import dcgm as dcgm_check
 
-_UNIT_FOLDER = "/etc/systemd/system/"
+_UNIT_DIRECTORY = "/etc/systemd/system/"
 _BY_GROUP = {
     "slurm_controller": "slurmctld.service",
     "slurm_accounting": "slurmdbd.service",
@@ -38,7 +38,7 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
         unit = file.effect.unit
         if unit and file.effect.kind in ("reload", "restart", "drain") and not unit.startswith("systemd-"):
             collected[file.group][unit] = None
-        file_name = file.target.removeprefix(_UNIT_FOLDER)
+        file_name = file.target.removeprefix(_UNIT_DIRECTORY)
         if file_name != file.target and "/" not in file_name and b"\n[Install]\n" in file.content:
             collected[file.group][file_name] = None
     return {name: tuple(units) for name, units in collected.items() if units}

@@ -15,7 +15,7 @@ from clustergen.hostlist import expand
 from clustergen.verify.checks.base import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import TIMEOUT
-from clustergen.verify.reframe import START, VERSION, reframe_folder
+from clustergen.verify.reframe import START, VERSION, reframe_directory
 from clustergen.verify.rows import Row
 
 _COLLECTION = "ansible_collections.clustergen.cluster"
@@ -43,25 +43,25 @@ def _floor_complaints(document: dict[str, Any]) -> Iterator[str]:
                 yield f"{gate['name']}: {floor['metric']} has a floor of 0, which everything passes"
 
 
-def _listed(folder: Path, settings: Path, module: Path, document: dict[str, Any]) -> tuple[list[str], int]:
+def _listed(directory: Path, settings: Path, module: Path, document: dict[str, Any]) -> tuple[list[str], int]:
     """What ReFrame complains of, and how many tests it lists: one job for each gate."""
     hosts = {name: expand(entry["hosts"]) for name, entry in document["types"].items()}
     jobs = [{"gate": gate, "hosts": hosts[gate["type"]][:1], "seconds": gate["seconds"]} for gate in document["gates"]]
     rounds = {"jobs": jobs, "variables": {}, "options": [], "patience": 1, "mpi": document["mpi"], "directory": "."}
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "round.json").write_text(json.dumps(rounds), encoding="utf-8")
-    options = ["-C", str(settings), "-c", str(module), "--prefix", str(folder), "--nocolor", "--list"]
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "round.json").write_text(json.dumps(rounds), encoding="utf-8")
+    options = ["-C", str(settings), "-c", str(module), "--prefix", str(directory), "--nocolor", "--list"]
     environment = {
         **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
-        "PYTHONPATH": str(reframe_folder()),
+        "PYTHONPATH": str(reframe_directory()),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "CLUSTERGEN_ACCEPT": str(folder / "round.json"),
+        "CLUSTERGEN_ACCEPT": str(directory / "round.json"),
         "LC_ALL": "C.UTF-8",
     }
     done = subprocess.run(
         [sys.executable, "-c", START, *options],
         env=environment,
-        cwd=folder,
+        cwd=directory,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -88,15 +88,15 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
         yield check.row("failed", entries, [f"acceptance/gates.json: {err}"])
         return
     module = _test_module()
-    if not reframe_folder().is_dir() or module is None:
+    if not reframe_directory().is_dir() or module is None:
         yield check.row("not run", entries, [f"ReFrame {VERSION} is not installed: run clustergen setup reframe"])
         return
-    folder = trial.scratch / "acceptance"
-    copy = folder / "reframe.yaml"
-    folder.mkdir(parents=True, exist_ok=True)
+    directory = trial.scratch / "acceptance"
+    copy = directory / "reframe.yaml"
+    directory.mkdir(parents=True, exist_ok=True)
     copy.write_bytes(settings.content)
     try:
-        wrong, count = _listed(folder, copy, module, document)
+        wrong, count = _listed(directory, copy, module, document)
     except subprocess.TimeoutExpired:
         wrong, count = ["no answer in time"], 0
     if not wrong and count != len(document["gates"]):

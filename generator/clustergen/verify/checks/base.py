@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clustergen.verify.files import Entry, TreeFolder
+from clustergen.verify.files import Entry, TreeDirectory
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, Program, ask, find
 from clustergen.verify.rows import Row, Status
@@ -18,9 +18,9 @@ _MOST_WORDS = 25
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A tree with its nodes laid out; `scratch` is a folder for what a check makes."""
+    """A tree with its nodes laid out; `scratch` is a directory for what a check makes."""
 
-    tree: TreeFolder
+    tree: TreeDirectory
     nodes: tuple[NodeRoot, ...]
     scratch: Path
 
@@ -111,7 +111,7 @@ class Reader:
     script: str
     complaints: Callable[[Answer, Question], Iterable[str]] = lambda answer, _question: failure(answer)
     notes: Callable[[Answer, Question], Iterable[str]] = lambda _answer, _question: ()
-    stand_ins: Callable[[Question, Path], Iterable[tuple[Path, str]]] = lambda _question, _folder: ()
+    stand_ins: Callable[[Question, Path], Iterable[tuple[Path, str]]] = lambda _question, _directory: ()
     arguments: Callable[[Question], Sequence[str]] = lambda question: question.targets
     since: int = 0
     newest: bool = False
@@ -131,14 +131,14 @@ class Reader:
                     continue
                 asked.add(key)
                 question = Question(trial, node, mine, program)
-                folder = trial.scratch / check.name.replace(" ", "-") / str(number)
+                directory = trial.scratch / check.name.replace(" ", "-") / str(number)
                 answer = ask(
                     program,
                     self.script,
                     version=self.version,
                     node=node,
                     arguments=self.arguments(question),
-                    stand_ins=tuple(self.stand_ins(question, folder)),
+                    stand_ins=tuple(self.stand_ins(question, directory)),
                     is_one_user=self.is_one_user,
                 )
                 if int((re.findall(r"^\d+", answer.version) or ["0"])[0]) < self.since:

@@ -41,22 +41,22 @@ _PROGRAM = "/usr/local/sbin/clustergen-pull"
 def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     for entry in entries:
         system = re.sub(r"[-.]", "_", entry.path.rpartition("/")[2].removesuffix(".yaml"))
-        folder = trial.scratch / "user-data" / system
-        (folder / "files").mkdir(parents=True)
+        directory = trial.scratch / "user-data" / system
+        (directory / "files").mkdir(parents=True)
         node = next(
             (node for node in trial.nodes if f"{system}_".startswith(f"{node.system}_") and _PROGRAM in node.files),
             None,
         )
         for target, other in node.files.items() if node else ():
             if other.source.startswith("templates/pull_node/"):
-                place = folder / "files" / target.lstrip("/")
+                place = directory / "files" / target.lstrip("/")
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(other.content)
                 place.chmod(other.mode)
-        (folder / "file").write_bytes(entry.content)
+        (directory / "file").write_bytes(entry.content)
         try:
             program = find("cloud-init")
-            answer = ask(program, _USER_DATA, version='"$program" --version', stand_ins=[(folder, "/srv/user-data")])
+            answer = ask(program, _USER_DATA, version='"$program" --version', stand_ins=[(directory, "/srv/user-data")])
         except NotHere as reason:
             yield check.row("not run", [entry], [str(reason)])
             continue

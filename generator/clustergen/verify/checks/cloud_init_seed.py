@@ -109,10 +109,10 @@ def _is_ours(path: str) -> bool:
     return path.startswith("cloud-init/")
 
 
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    folder.mkdir(parents=True)
+def _write(directory: Path, texts: Mapping[str, str]) -> None:
+    directory.mkdir(parents=True)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (directory / name).write_text(text, encoding="utf-8")
 
 
 CHECKS = (

@@ -106,16 +106,16 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
             yield check.row("no parser", entries, [f"{network}: more than {_MOST_CABLES:,} cables are not simulated"])
             continue
         net, adapters, count = _net(links)
-        folder = trial.scratch / "fabric-plan" / network
-        folder.mkdir(parents=True)
-        (folder / "net").write_text(net, encoding="utf-8")
+        directory = trial.scratch / "fabric-plan" / network
+        directory.mkdir(parents=True)
+        (directory / "net").write_text(net, encoding="utf-8")
         try:
             answer = ask(
                 find("opensm"),
                 _SCRIPT,
                 version="$program --version | grep -i opensm",
                 arguments=[adapters[0] if adapters else "", str(count + 100), str(count + 100)],
-                stand_ins=[(folder, "/srv/fabric")],
+                stand_ins=[(directory, "/srv/fabric")],
             )
         except NotHere as reason:
             yield check.row("not run", entries, [str(reason)])

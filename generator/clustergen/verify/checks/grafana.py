@@ -104,7 +104,7 @@ def queries(page: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield title, re.sub(r"\$\w+", "x", expr)
 
 
-def _as_rules(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
+def _as_rules(question: Question, directory: Path) -> Iterable[tuple[Path, str]]:
     """The queries as recording rules, which promtool parses."""
     rules = []
     for entry in question.entries:
@@ -112,10 +112,10 @@ def _as_rules(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
         for number, (title, expr) in enumerate(queries(page)):
             labels = {"page": entry.path, "panel": title, "number": str(number)}
             rules.append({"record": "panel:query:any", "expr": expr, "labels": labels})
-    folder.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     document = {"groups": [{"name": "dashboards", "rules": rules}]}
-    (folder / Path(_RULES).name).write_text(yaml.safe_dump(document), encoding="utf-8")
-    return [(folder, str(Path(_RULES).parent))]
+    (directory / Path(_RULES).name).write_text(yaml.safe_dump(document), encoding="utf-8")
+    return [(directory, str(Path(_RULES).parent))]
 
 
 def _counted(answer: Answer, _question: Question) -> Iterator[str]:

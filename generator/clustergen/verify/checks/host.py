@@ -89,15 +89,15 @@ def _mariadb(answer: Answer, _question: Question) -> list[str]:
     return [line for line in answer.err.splitlines() if "[ERROR]" in line] or failure(answer)
 
 
-def _logging_node(question: Question, folder: Path) -> Iterator[tuple[Path, str]]:
+def _logging_node(question: Question, directory: Path) -> Iterator[tuple[Path, str]]:
     """What rsyslogd looks for on a node: the spool directory of its package, and certificates, here empty."""
-    (folder / "var/spool/rsyslog").mkdir(parents=True, exist_ok=True)
+    (directory / "var/spool/rsyslog").mkdir(parents=True, exist_ok=True)
     for entry in question.entries:
         for path in _CERTIFICATE.findall(entry.text):
-            place = folder / path.lstrip("/")
+            place = directory / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
-    yield folder, "/"
+    yield directory, "/"
 
 
 def _rsyslog(answer: Answer, _question: Question) -> list[str]:
@@ -111,8 +111,8 @@ _FIREWALLD = r"""
 import sys
 from firewall.core.io.zone import zone_reader
 for path in sys.argv[1:]:
-    folder, _, name = path.rpartition("/")
-    print(*zone_reader(name, folder).sources, sep="\n")
+    directory, _, name = path.rpartition("/")
+    print(*zone_reader(name, directory).sources, sep="\n")
 END
 """
 

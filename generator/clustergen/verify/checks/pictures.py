@@ -9,7 +9,7 @@ from clustergen.verify.files import Entry
 from clustergen.verify.programs import NotHere, ask, find
 from clustergen.verify.rows import Row
 
-_FOLDER = "/tmp/pictures"  # in the sandbox
+_DIRECTORY = "/tmp/pictures"  # in the sandbox
 # A PNG of some hundred bytes is a picture that draws nothing.
 _DRAW = r"""
 cd "$1" && shift
@@ -21,9 +21,9 @@ done
 
 
 def _drawn(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    folder = trial.scratch / "pictures"
+    directory = trial.scratch / "pictures"
     for entry in entries:
-        place = folder / _FOLDER.lstrip("/") / entry.path
+        place = directory / _DIRECTORY.lstrip("/") / entry.path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(entry.content)
     try:
@@ -31,8 +31,8 @@ def _drawn(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row
             find("rsvg-convert"),
             _DRAW,
             version="$program --version",
-            arguments=[_FOLDER, *(entry.path for entry in entries)],
-            stand_ins=((folder, "/"),),
+            arguments=[_DIRECTORY, *(entry.path for entry in entries)],
+            stand_ins=((directory, "/"),),
         )
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])

@@ -48,14 +48,14 @@ def is_script(place: str, text: str) -> bool:
     return _SHEBANG.match(text) is not None or place.endswith(".sh")
 
 
-def _run(program: str, script: str, folder: Path) -> Answer:
+def _run(program: str, script: str, directory: Path) -> Answer:
     """This machine's own program if it has one, else that of a root. Raises NotHere."""
-    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    names = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
     if path := shutil.which(program):
         version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
         done = subprocess.run(
             ["bash", "-c", f"program={path}\n{script}", "bash", *names],
-            cwd=folder,
+            cwd=directory,
             capture_output=True,
             text=True,
             timeout=TIMEOUT,
@@ -68,7 +68,7 @@ def _run(program: str, script: str, folder: Path) -> Answer:
         f"cd /scripts && {{ {script}\n}}",
         version=_VERSIONS[program],
         arguments=names,
-        stand_ins=((folder, "/scripts/"),),
+        stand_ins=((directory, "/scripts/"),),
     )
 
 
@@ -80,13 +80,13 @@ class _Scripts:
         self.script = script
 
     def __call__(self, check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-        folder = trial.scratch / check.name
+        directory = trial.scratch / check.name
         for entry in entries:
-            place = folder / entry.path
+            place = directory / entry.path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(entry.content)
         try:
-            answer = _run(self.program, self.script, folder)
+            answer = _run(self.program, self.script, directory)
         except NotHere as reason:
             yield check.row("not run", entries, [str(reason)])
             return

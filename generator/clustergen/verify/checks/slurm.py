@@ -18,7 +18,7 @@ from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.rows import Row
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
-from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, next_newer, parsers_folder
+from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, next_newer, parsers_directory
 
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
@@ -48,21 +48,23 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     install = for_release(release) or next_newer(release)
     if install is None:
         installed = ", ".join(one.version for one in installs()) or "none (run clustergen setup parsers)"
-        why = f"the tree requires Slurm {release or 'of no release'}; installed or in {parsers_folder()}: {installed}"
+        why = (
+            f"the tree requires Slurm {release or 'of no release'}; installed or in {parsers_directory()}: {installed}"
+        )
         yield check.row("not run", entries, [why])
         return
     node = _controller(trial)
     if node is None:
         yield check.row("failed", entries, [f"no node of the tree has {_CONF}"])
         return
-    folder = _merged(trial, node)
+    directory = _merged(trial, node)
     other = None if install.release == release else release
-    prepared = prepare(folder, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
-    jobs = _with_jobs(folder, entries)
-    asked, detected = _nodes_with_gres(trial, folder)
+    prepared = prepare(directory, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
+    jobs = _with_jobs(directory, entries)
+    asked, detected = _nodes_with_gres(trial, directory)
     try:
         timeout = _TIMEOUT + _SECONDS_PER_SLURMD * len(asked)
-        report = read_config(install, folder, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=timeout)
+        report = read_config(install, directory, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=timeout)
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
@@ -91,23 +93,23 @@ def _controller(trial: Trial) -> NodeRoot | None:
 
 def _merged(trial: Trial, node: NodeRoot) -> Path:
     """The controller's root with every other file of Slurm's: those of the accounting host, and of nodes alone."""
-    folder = trial.scratch / "slurm"
-    shutil.copytree(node.folder, folder)
+    directory = trial.scratch / "slurm"
+    shutil.copytree(node.directory, directory)
     for other in trial.nodes:
         for target in other.files:
-            place = folder / target.lstrip("/")
+            place = directory / target.lstrip("/")
             if target.startswith("/etc/slurm/") and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(other.folder / target.lstrip("/"), place)
-    _with_password(folder)
-    return folder
+                shutil.copy2(other.directory / target.lstrip("/"), place)
+    _with_password(directory)
+    return directory
 
 
-def _with_jobs(folder: Path, entries: Sequence[Entry]) -> dict[str, str]:
+def _with_jobs(directory: Path, entries: Sequence[Entry]) -> dict[str, str]:
     """Copies the job scripts into the root; their names in the tree by their paths there."""
     jobs = {}
     for number, entry in enumerate(entry for entry in entries if is_job(place_of(entry), entry.text)):
-        path = folder / _JOBS.lstrip("/") / f"{number}.sh"
+        path = directory / _JOBS.lstrip("/") / f"{number}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(entry.content)
         jobs[f"{_JOBS}/{number}.sh"] = entry.path.rpartition("/")[2]
@@ -121,17 +123,17 @@ def _refusals(report: SlurmReport, jobs: Mapping[str, str]) -> Iterator[str]:
             yield f"sbatch: {jobs[path]}: {words.partition(' ')[2]}"
 
 
-def _with_password(folder: Path) -> None:
+def _with_password(directory: Path) -> None:
     """Adds the file that brings the database's password, which is made when the tree is applied."""
-    file, secret = folder / "etc/slurm/slurmdbd.conf", folder / SECRET.lstrip("/")
+    file, secret = directory / "etc/slurm/slurmdbd.conf", directory / SECRET.lstrip("/")
     if file.is_file() and not secret.exists() and f"Include {SECRET}\n" in file.read_text(encoding="utf-8"):
         secret.write_text("StoragePass=verify\n", encoding="utf-8")
 
 
-def _nodes_with_gres(trial: Trial, folder: Path) -> tuple[list[str], list[str]]:
+def _nodes_with_gres(trial: Trial, directory: Path) -> tuple[list[str], list[str]]:
     """One host of every kind of node with GPUs: those that slurmd can be asked about, and those that need a driver."""
     try:
-        text = (folder / _GRES.lstrip("/")).read_text(encoding="utf-8", errors="replace")
+        text = (directory / _GRES.lstrip("/")).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return [], []
     kinds = [node.hosts[0] for node in trial.nodes if node.hosts and "gpu_node" in node.groups]

@@ -14,7 +14,7 @@ _SETTING = re.compile(r"^(What|Where|Type|Options)=(.*)$", re.MULTILINE)
 _PARSE_ERRORS = re.compile(r"(\d+) parse errors?")
 
 
-def _fstab(question: Question, folder: Path) -> list[tuple[Path, str]]:
+def _fstab(question: Question, directory: Path) -> list[tuple[Path, str]]:
     """The node's mount units as lines of fstab(5), beside its own tables of that form."""
     lines = []
     for entry in question.entries:
@@ -22,9 +22,9 @@ def _fstab(question: Question, folder: Path) -> list[tuple[Path, str]]:
             settings = dict(_SETTING.findall(entry.text))
             words = [settings.get(key, "") or "defaults" for key in ("What", "Where", "Type", "Options")]
             lines.append(" ".join(word.replace(" ", "\\040") for word in words) + " 0 0\n")
-    folder.mkdir(parents=True)
-    (folder / "fstab").write_text("".join(lines), encoding="utf-8")
-    return [(folder, "/fstab/")]
+    directory.mkdir(parents=True)
+    (directory / "fstab").write_text("".join(lines), encoding="utf-8")
+    return [(directory, "/fstab/")]
 
 
 def _findmnt(answer: Answer, _question: Question) -> Iterator[str]:

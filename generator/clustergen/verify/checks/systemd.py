@@ -1,4 +1,4 @@
-"""systemd's readers: of units, of the managers' settings, and of the folders that its small tools read."""
+"""systemd's readers: of units, of the managers' settings, and of the directories that its small tools read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clustergen.verify.checks.base import Check, Question, Reader, any_word, fai
 from clustergen.verify.programs import Answer, NotHere
 
 _UNITS = "/etc/systemd/system/"
-_UNIT_FOLDERS = ("usr/lib/systemd/system", "lib/systemd/system", "etc/systemd/system")
+_UNIT_DIRECTORIES = ("usr/lib/systemd/system", "lib/systemd/system", "etc/systemd/system")
 _NEEDS = re.compile(r"^(?:Requires|Requisite|BindsTo)=(.*)$", re.MULTILINE)
 _NOT_EXECUTABLE = re.compile(r"Command (\S+) is not executable: No such file or directory")
 _PACKAGED = re.compile(r"/(?:usr/)?lib/systemd/system/")
@@ -22,7 +22,7 @@ _VERSION = "$program --version | head -1"
 
 
 def _unit_of(target: str) -> str:
-    """The unit that a file is about: a drop-in is about the one that its folder names."""
+    """The unit that a file is about: a drop-in is about the one that its directory names."""
     name = target.removeprefix(_UNITS).partition("/")[0]
     return name.removesuffix(".d")
 
@@ -34,7 +34,7 @@ def _units(question: Question) -> list[str]:
 
 
 def _packaged(question: Question, unit: str) -> bool:
-    return any((question.program.root / folder / unit).exists() for folder in _UNIT_FOLDERS)
+    return any((question.program.root / directory / unit).exists() for directory in _UNIT_DIRECTORIES)
 
 
 def _missing(question: Question) -> list[str]:
@@ -49,13 +49,13 @@ def _missing(question: Question) -> list[str]:
     return sorted(unit for unit in plain - tree_units if not _packaged(question, unit))
 
 
-def _stand_ins(question: Question, folder: Path) -> Iterable[tuple[Path, str]]:
+def _stand_ins(question: Question, directory: Path) -> Iterable[tuple[Path, str]]:
     missing = _missing(question)
-    place = folder / "usr/lib/systemd/system"
+    place = directory / "usr/lib/systemd/system"
     place.mkdir(parents=True)
     for unit in missing:
         (place / unit).write_text(_STAND_INS.get(unit.rpartition(".")[2], _STAND_IN), encoding="utf-8")
-    return [(folder, "/")] if missing else []
+    return [(directory, "/")] if missing else []
 
 
 def _of_the_tree(question: Question, program: str) -> bool:

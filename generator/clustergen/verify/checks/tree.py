@@ -32,8 +32,8 @@ def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.Complete
     path = str(beside) if beside.is_file() else shutil.which(program)
     if path is None:
         raise NotHere(f"{program} is not installed: install ansible-core")
-    folder = trial.scratch / program
-    copy = folder / "tree"
+    directory = trial.scratch / program
+    copy = directory / "tree"
     for entry in trial.tree.entries.values():
         if entry.group is None:
             place = copy / entry.path
@@ -42,8 +42,8 @@ def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.Complete
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")},
         "ANSIBLE_CONFIG": str(copy / "ansible.cfg"),
-        "ANSIBLE_HOME": str(folder),
-        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
+        "ANSIBLE_HOME": str(directory),
+        "ANSIBLE_LOCAL_TEMP": str(directory / "tmp"),
         "ANSIBLE_NOCOLOR": "1",
         "LC_ALL": "C.UTF-8",
     }

@@ -15,7 +15,7 @@ PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
 
 @record
 class Plugstack:
-    folder: str
+    directory: str
 
 
 @record

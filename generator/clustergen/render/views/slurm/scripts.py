@@ -1,6 +1,6 @@
 """The programs around jobs: a runner each for prolog and epilog, the scripts that it runs, and the task prolog.
 
-A script per concern, in a folder that the runner goes through in order: a site adds its own beside ours.
+A script per concern, in a directory that the runner goes through in order: a site adds its own beside ours.
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
 
 
 def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
-    folder = job_map(cluster, kind)
-    if not folder or not kind.gpus:
+    directory = job_map(cluster, kind)
+    if not directory or not kind.gpus:
         return None
-    return JobMap(folder, is_exclusive(cluster, kind.gpus), job_metrics(cluster, kind))
+    return JobMap(directory, is_exclusive(cluster, kind.gpus), job_metrics(cluster, kind))
 
 
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:

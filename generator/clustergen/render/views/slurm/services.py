@@ -1,4 +1,4 @@
-"""systemd's configuration of Slurm's daemons: drop-ins, options, the account, folders, and log rotation."""
+"""systemd's configuration of Slurm's daemons: drop-ins, options, the account, directories, and log rotation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Slurmd:
 class Slurmctld:
     munge: bool
     state: str | None
-    """A folder of the manifest's own, which may lie on a shared file system."""
+    """A directory of the manifest's own, which may lie on a shared file system."""
     mounted: bool
     user: str
     slurmdbd: bool
@@ -67,10 +67,10 @@ class User:
 
 
 @record
-class Folders:
+class Directories:
     """Lines of tmpfiles.d: path, mode, and owner."""
 
-    folders: tuple[tuple[str, str, str], ...]
+    directories: tuple[tuple[str, str, str], ...]
     files: tuple[tuple[str, str], ...] = ()
     """Log files in a directory of the system, where their daemon may not create them: path and owner."""
 
@@ -121,36 +121,36 @@ def user(cluster: Cluster) -> User | None:
     return User(slurm.user, slurm.uid) if cluster.controllers else None
 
 
-def controller_folders(cluster: Cluster) -> Folders:
-    """A state folder on a mounted file system is not made here: at boot it would land below the mount."""
+def controller_directories(cluster: Cluster) -> Directories:
+    """A state directory on a mounted file system is not made here: at boot it would land below the mount."""
     state = "" if _state_is_mounted(cluster) else own_directory(state_location(cluster))
     state_directory = [(state, "0700", cluster.manifest.slurm.user)] if state else []
-    return _folders(cluster, "slurmctld", state_directory)
+    return _directories(cluster, "slurmctld", state_directory)
 
 
-def _folders(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]]) -> Folders:
+def _directories(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]]) -> Directories:
     """Those of a daemon's log and pid file, and others; slurmd, as root, needs no help with its files."""
     user = cluster.manifest.slurm.user
     log, pid = log_file(cluster, daemon), pid_file(cluster, daemon)
     directories = [directory_of(log), directory_of(pid) if pid else None]
     rows = dict.fromkeys((path, "0755", user) for path in directories if path)
     lone = directory_of(log) is None and daemon != "slurmd"
-    return Folders((*rows, *others), ((log, user),) if lone else ())
+    return Directories((*rows, *others), ((log, user),) if lone else ())
 
 
 def _state_is_mounted(cluster: Cluster) -> bool:
     return any(is_below(state_location(cluster), entry.mount) for entry in cluster.manifest.storage.values())
 
 
-def compute_folders(cluster: Cluster) -> Folders:
-    """The folder for scratch belongs to root: nobody else can put a name there before the prolog does."""
+def compute_directories(cluster: Cluster) -> Directories:
+    """The directory for scratch belongs to root: nobody else can put a name there before the prolog does."""
     scratch = cluster.manifest.slurm.scripts.tmpdir
     spool = own_directory(cluster.manifest.slurm.spool_directory)
-    return _folders(cluster, "slurmd", [(path, "0755", "root") for path in (spool, scratch) if path])
+    return _directories(cluster, "slurmd", [(path, "0755", "root") for path in (spool, scratch) if path])
 
 
-def accounting_folders(cluster: Cluster) -> Folders:
-    return _folders(cluster, "slurmdbd", [])
+def accounting_directories(cluster: Cluster) -> Directories:
+    return _directories(cluster, "slurmdbd", [])
 
 
 def slurmctld_log(cluster: Cluster) -> Log:
@@ -175,7 +175,7 @@ def _drop_in(group: str, unit: str) -> str:
     return f"{group}/etc/systemd/system/{unit}.service.d/{_DROP_IN}"
 
 
-_FOLDERS = "slurm_compute/etc/tmpfiles.d/clustergen-slurmd.conf"
+_DIRECTORIES = "slurm_compute/etc/tmpfiles.d/clustergen-slurmd.conf"
 _ROTATE = "slurm_compute/etc/logrotate.d/slurmd"
 
 FILES: tuple[File, ...] = (
@@ -200,9 +200,13 @@ FILES: tuple[File, ...] = (
         source="sackd_node/etc/default/sackd",
     ),
     File("all/etc/sysusers.d/clustergen-slurm.conf", user, CREATE),
-    File("slurm_controller/etc/tmpfiles.d/clustergen-slurmctld.conf", controller_folders, CREATE, source=_FOLDERS),
-    File(_FOLDERS, compute_folders, CREATE),
-    File("slurm_accounting/etc/tmpfiles.d/clustergen-slurmdbd.conf", accounting_folders, CREATE, source=_FOLDERS),
+    File(
+        "slurm_controller/etc/tmpfiles.d/clustergen-slurmctld.conf", controller_directories, CREATE, source=_DIRECTORIES
+    ),
+    File(_DIRECTORIES, compute_directories, CREATE),
+    File(
+        "slurm_accounting/etc/tmpfiles.d/clustergen-slurmdbd.conf", accounting_directories, CREATE, source=_DIRECTORIES
+    ),
     File("slurm_controller/etc/logrotate.d/slurmctld", slurmctld_log, source=_ROTATE),
     File(_ROTATE, slurmd_log),
     File("slurm_accounting/etc/logrotate.d/slurmdbd", slurmdbd_log, source=_ROTATE),

@@ -163,7 +163,7 @@ def _slurm_contents(tree, files, state, before):
     differs = {d["target"]: d for d in state["differs"]}
     contents = {}
     for target, file in files.items():
-        if not target.startswith(effects.SLURM_FOLDER) or not re.search(r"\.(conf|yaml)$", target):
+        if not target.startswith(effects.SLURM_DIRECTORY) or not re.search(r"\.(conf|yaml)$", target):
             continue
         new = tree.content(file["path"]).decode("utf-8", "replace")
         if target not in differs or "content" not in differs[target]["what"]:

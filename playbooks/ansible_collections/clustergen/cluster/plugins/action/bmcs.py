@@ -11,7 +11,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import A
 class ActionModule(Asking):
     """One module asks all BMCs, from one host. What does not answer is recorded as such, and is no failure."""
 
-    _VALID_ARGS = frozenset(("folder", "user", "password", "check_certificates", "seconds"))
+    _VALID_ARGS = frozenset(("directory", "user", "password", "check_certificates", "seconds"))
 
     def run(self, tmp=None, task_vars=None):
         from clustergen.catalogue.firmware import attribute_patterns
@@ -22,7 +22,7 @@ class ActionModule(Asking):
         bmcs = {name: str(address) for name, address in bmcs.items() if address}
         if not bmcs:
             return dict(result, changed=False, msg="no node has a BMC in the manifest")
-        arguments = {key: value for key, value in self._task.args.items() if key != "folder"}
+        arguments = {key: value for key, value in self._task.args.items() if key != "directory"}
         arguments |= {"bmcs": bmcs, "attributes": sorted(attribute_patterns())}
         try:
             answer = self.ask("bmc_machines", arguments, task_vars)
@@ -34,7 +34,7 @@ class ActionModule(Asking):
             asked_from = self._task.delegate_to or task_vars["inventory_hostname"]
             machines = {name: {"failure": f"{asked_from} could not ask its BMC: {message}"} for name in bmcs}
         for name, machine in machines.items():
-            place = recording.directory(self._task.args.get("folder"), name)
+            place = recording.node_directory(self._task.args.get("directory"), name)
             attributes = machine.pop("attributes", None)
             recording.add(place, "bmc.json", machine)
             if attributes:

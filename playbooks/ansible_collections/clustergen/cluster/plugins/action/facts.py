@@ -17,15 +17,15 @@ _SLURM = {"scontrol-nodes": "scontrol -o show nodes", "scontrol-partitions": "sc
 
 
 class ActionModule(Asking):
-    """`folder`, whether the node is a `controller`, and the `tree`. An unreachable node is recorded as such, and is no failure."""
+    """`directory`, whether the node is a `controller`, and the `tree`. An unreachable node is recorded as such, and is no failure."""
 
-    _VALID_ARGS = frozenset(("folder", "controller", "seconds", "tree"))
+    _VALID_ARGS = frozenset(("directory", "controller", "seconds", "tree"))
 
     def run(self, tmp=None, task_vars=None):
         from clustergen.hardware.discovery.script import COMMANDS, without_serials
 
         result = super().run(tmp, task_vars)
-        place = recording.directory(self._task.args.get("folder"), task_vars["inventory_hostname"])
+        place = recording.node_directory(self._task.args.get("directory"), task_vars["inventory_hostname"])
         commands = {**COMMANDS, **(_SLURM if self._task.args.get("controller") else {})}
         arguments = {
             "commands": {name: without_serials(line) for name, line in commands.items()},

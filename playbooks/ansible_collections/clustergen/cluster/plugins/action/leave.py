@@ -6,18 +6,18 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.effects import 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
-_FOLDER = "/etc/systemd/system/"
+_DIRECTORY = "/etc/systemd/system/"
 
 
 class ActionModule(Asking):
-    """`tree: folder`, which still has the node. Units of the distribution, such as ssh, stay."""
+    """`tree: directory`, which still has the node. Units of the distribution, such as ssh, stay."""
 
     _VALID_ARGS = frozenset(("tree",))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         files = [file["target"] for file in Tree(self._task.args["tree"]).of_host(settled(self._templar, task_vars))]
-        names = [target.removeprefix(_FOLDER) for target in files if target.startswith(_FOLDER)]
+        names = [target.removeprefix(_DIRECTORY) for target in files if target.startswith(_DIRECTORY)]
         # Timers first, since they would start their services again.
         names = sorted((unit for unit in names if "/" not in unit), key=lambda unit: not unit.endswith(".timer"))
         done = self.ask("node_stop", {"units": [*reversed(SLURM_UNITS), *names]}, task_vars)

@@ -10,7 +10,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tre
 
 
 class ActionModule(Asking):
-    """`phase`: users (only accounts and folders), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
+    """`phase`: users (only accounts and directories), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
 
     _VALID_ARGS = frozenset(("tree", "phase"))
 

@@ -12,16 +12,16 @@ _MOST = 5
 
 
 class ActionModule(ActionBase):
-    """`folder`. With `edited_ok` or `version_ok` it only warns of that."""
+    """`directory`. With `edited_ok` or `version_ok` it only warns of that."""
 
     TRANSFERS_FILES = False
     _requires_connection = False
-    _VALID_ARGS = frozenset(("folder", "edited_ok", "version_ok"))
+    _VALID_ARGS = frozenset(("directory", "edited_ok", "version_ok"))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
         result["changed"] = False
-        if not self._task.args["folder"]:
+        if not self._task.args["directory"]:
             return dict(
                 result,
                 failed=True,
@@ -29,7 +29,7 @@ class ActionModule(ActionBase):
             )
         if wrong := list(self._command(task_vars)):
             return dict(result, failed=True, msg="; ".join(wrong))
-        tree = Tree(self._task.args["folder"])
+        tree = Tree(self._task.args["directory"])
         wrong, warnings = [], []
         damage = list(tree.damage())
         if damage:

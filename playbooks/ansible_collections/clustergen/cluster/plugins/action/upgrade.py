@@ -13,7 +13,7 @@ NOBODY = "all:!all"
 
 
 class ActionModule(ActionBase):
-    """`tree: folder`. Sets the fact `clustergen_upgrade`: host patterns for the plays that follow. Runs once."""
+    """`tree: directory`. Sets the fact `clustergen_upgrade`: host patterns for the plays that follow. Runs once."""
 
     TRANSFERS_FILES = False
     _requires_connection = False

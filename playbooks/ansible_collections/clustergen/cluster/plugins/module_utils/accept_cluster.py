@@ -195,9 +195,9 @@ class Acceptance:
         baseline = {} if self.asked["new_baseline"] else runs.read_json(base, {})
         runs.write(base, json.dumps(dict(readings, **baseline), indent=1, sort_keys=True) + "\n")
         runs.write(last, json.dumps(dict(runs.read_json(last, {}), **readings), indent=1, sort_keys=True) + "\n")
-        folder = os.path.join(self.directory, "reports")
-        os.makedirs(folder, mode=0o755, exist_ok=True)
-        path = os.path.join(folder, document["end"].replace(":", ""))
+        directory = os.path.join(self.directory, "reports")
+        os.makedirs(directory, mode=0o755, exist_ok=True)
+        path = os.path.join(directory, document["end"].replace(":", ""))
         runs.write(path + ".json", json.dumps(document, indent=1) + "\n")
         runs.write(path + ".md", reports.markdown(document))
         return document, path + ".md"

@@ -30,6 +30,7 @@ UNUSABLE = frozenset(
     ]
 )
 
+
 def is_held_down(states):
     """Whether a node answers and is down because it is drained.
 

@@ -136,7 +136,7 @@ def local(worker, effects):
 
 def _do(worker, kind, unit):
     if kind == "create":
-        # Folders of packages that are not there yet are no concern of ours.
+        # Directories of packages that are not there yet are no concern of ours.
         return worker.run("systemd-sysusers", "systemd-sysusers") and worker.run("systemd-tmpfiles", *tmpfiles())
     if kind == "daemon-reload":
         return worker.run("systemctl daemon-reload", "systemctl", "daemon-reload")
@@ -165,9 +165,9 @@ def make_directories(worker, unit):
 
 
 def tmpfiles():
-    folder = "/etc/tmpfiles.d"
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    paths = [os.path.join(folder, name) for name in names if name.startswith("clustergen-")]
+    directory = "/etc/tmpfiles.d"
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    paths = [os.path.join(directory, name) for name in names if name.startswith("clustergen-")]
     return ["systemd-tmpfiles", "--create", *paths]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 
-FOLDER = "/var/lib/clustergen"
-PLACE = FOLDER + "/state.json"
+DIRECTORY = "/var/lib/clustergen"
+PLACE = DIRECTORY + "/state.json"
 
 
 def read():
@@ -36,8 +36,8 @@ def boot():
 
 
 def write(state):
-    os.makedirs(FOLDER, mode=0o700, exist_ok=True)
-    os.chmod(FOLDER, 0o700)
+    os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
+    os.chmod(DIRECTORY, 0o700)
     beside = PLACE + ".new"
     with open(beside, "w", encoding="utf-8") as file:
         json.dump(state, file, indent=1, sort_keys=True)

@@ -91,22 +91,22 @@ def differences(expected, is_shown=True):
     return changed
 
 
-def make_parents(folder):
+def make_parents(directory):
     """Creates a directory and its parents with mode 0755, also with the narrow umask of a hardened root."""
-    if os.path.isdir(folder):
+    if os.path.isdir(directory):
         return
-    make_parents(os.path.dirname(folder))
-    os.mkdir(folder)
-    os.chmod(folder, 0o755)
+    make_parents(os.path.dirname(directory))
+    os.mkdir(directory)
+    os.chmod(directory, 0o755)
 
 
 def put(module, file, content):
     """Replaces one file. It is whole at every moment, with its owner and mode from the first on."""
     target = file["target"]
-    folder = os.path.dirname(target)
+    directory = os.path.dirname(target)
     if os.path.isdir(target) and not os.path.islink(target):
         raise IsADirectoryError(errno.EISDIR, "a directory is in the place of this file", target)
-    make_parents(folder)
+    make_parents(directory)
     ids = owner_ids(file["owner"])
     if ids is None:
         raise LookupError("no account " + file["owner"] + " for " + target)
@@ -118,7 +118,7 @@ def put(module, file, content):
         finally:
             os.close(descriptor)
         return
-    handle, beside = tempfile.mkstemp(prefix=".clustergen-", dir=folder)
+    handle, beside = tempfile.mkstemp(prefix=".clustergen-", dir=directory)
     try:
         with os.fdopen(handle, "wb") as opened:
             opened.write(content)
@@ -136,16 +136,16 @@ def put(module, file, content):
 
 
 def remove(target):
-    """Removes a file of an earlier tree, and the folders that became empty below one that every system has."""
+    """Removes a file of an earlier tree, and the directories that became empty below one that every system has."""
     try:
         os.unlink(target)
     except FileNotFoundError:
         return False
-    folder = os.path.dirname(target)
-    while folder.endswith(".d") or "clustergen" in os.path.basename(folder):
+    directory = os.path.dirname(target)
+    while directory.endswith(".d") or "clustergen" in os.path.basename(directory):
         try:
-            os.rmdir(folder)
+            os.rmdir(directory)
         except OSError:
             break
-        folder = os.path.dirname(folder)
+        directory = os.path.dirname(directory)
     return True

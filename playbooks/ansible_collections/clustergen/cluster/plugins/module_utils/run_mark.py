@@ -8,8 +8,8 @@ import json
 import os
 import time
 
-FOLDER = "/run/clustergen"
-PLACE = FOLDER + "/run.json"
+DIRECTORY = "/run/clustergen"
+PLACE = DIRECTORY + "/run.json"
 # A run that was killed gives no sign any more, and does not keep others away for longer.
 SILENT_S = 900
 
@@ -45,9 +45,9 @@ class Alone:
 
     def __enter__(self):
         # A process that can open the lock can hold it, and block every run.
-        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
-        os.chmod(FOLDER, 0o700)
-        self.file = open(FOLDER + "/lock", "w", encoding="utf-8")
+        os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
+        os.chmod(DIRECTORY, 0o700)
+        self.file = open(DIRECTORY + "/lock", "w", encoding="utf-8")
         fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def __exit__(self, *_):

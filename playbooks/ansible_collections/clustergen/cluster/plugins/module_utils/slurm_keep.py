@@ -41,23 +41,23 @@ def settings(path, depth=0):
     return values
 
 
-def fresh(folder, name):
+def fresh(directory, name):
     """A new file that only root reads, in a directory that only root writes to: its path and the opened file."""
-    path = os.path.join(folder, name)
+    path = os.path.join(directory, name)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path + ".part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     return path, os.fdopen(os.open(path + ".part", flags, 0o600), "wb")
 
 
-def room(folder, needed, what):
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    status = os.stat(folder)
+def room(directory, needed, what):
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    status = os.stat(directory)
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise KeepError("users other than root can write to %s: chown it to root and chmod go-w it" % folder)
-    free = shutil.disk_usage(folder).free
+        raise KeepError("users other than root can write to %s: chown it to root and chmod go-w it" % directory)
+    free = shutil.disk_usage(directory).free
     if free < needed:
-        raise KeepError("%s has %d MiB free, and %s may take %d" % (folder, free >> 20, what, needed >> 20))
+        raise KeepError("%s has %d MiB free, and %s may take %d" % (directory, free >> 20, what, needed >> 20))
 
 
 class Database:
@@ -85,7 +85,7 @@ class Database:
             % " nor ".join(names)
         )
 
-    def dump(self, folder, stamp):
+    def dump(self, directory, stamp):
         """Path and size in bytes of the finished dump."""
         with tempfile.NamedTemporaryFile("w", prefix="clustergen-", suffix=".cnf") as options:  # 0600
             options.write(
@@ -93,8 +93,8 @@ class Database:
                 + "".join('{}="{}"\n'.format(key, value.replace("\\", "\\\\")) for key, value in self.login.items())
             )
             options.flush()
-            room(folder, self._size(options.name), "the dump of %s" % self.name)
-            return self._dump(folder, stamp, options.name)
+            room(directory, self._size(options.name), "the dump of %s" % self.name)
+            return self._dump(directory, stamp, options.name)
 
     def _size(self, options):
         """Bytes of the tables' rows: what an uncompressed dump takes, about."""
@@ -109,7 +109,7 @@ class Database:
             raise KeepError("the database does not respond: " + " ".join((err or out).split()))
         return int(float(out.strip() or 0))
 
-    def _dump(self, folder, stamp, options):
+    def _dump(self, directory, stamp, options):
         program = self._program("mariadb-dump", "mysqldump")
         command = [
             program,
@@ -120,7 +120,7 @@ class Database:
             "--triggers",
             self.name,
         ]
-        path, file = fresh(folder, "%s-%s.sql.gz" % (self.name, stamp))
+        path, file = fresh(directory, "%s-%s.sql.gz" % (self.name, stamp))
         tail = b""
         with tempfile.TemporaryFile() as errors, contextlib.ExitStack() as stack:
             packed = stack.enter_context(gzip.GzipFile(fileobj=stack.enter_context(file), mode="wb", compresslevel=3))
@@ -139,7 +139,7 @@ class Database:
         return path, os.path.getsize(path)
 
 
-def state(folder, stamp, conf="/etc/slurm/slurm.conf"):
+def state(directory, stamp, conf="/etc/slurm/slurm.conf"):
     """Path and size of an archive of slurmctld's state; None where this host has none."""
     keys = settings(conf)
     place = keys.get("statesavelocation")
@@ -151,12 +151,12 @@ def state(folder, stamp, conf="/etc/slurm/slurm.conf"):
         for name in names
         if not os.path.islink(os.path.join(top, name))
     )
-    room(folder, size, "slurmctld's state")
+    room(directory, size, "slurmctld's state")
     try:
         user = safe_files.account(keys.get("slurmuser") or "root")
     except KeyError as err:
         raise KeepError("SlurmUser has no account here: %s" % err) from None
-    path, file = fresh(folder, "slurmctld-state-%s.tar.gz" % stamp)
+    path, file = fresh(directory, "slurmctld-state-%s.tar.gz" % stamp)
 
     def archive():
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as opened:

@@ -38,10 +38,10 @@ _ACCOUNTING = re.compile(
 )
 
 
-def _setting(folder, key):
+def _setting(directory, key):
     """The value of a key in slurm.conf and what lies beside it; None where it stands nowhere."""
     pattern = re.compile(r"^\s*" + key + r"\s*=\s*\"?([^\s\"#]+)", re.IGNORECASE | re.MULTILINE)
-    for root, _, names in os.walk(folder):
+    for root, _, names in os.walk(directory):
         for name in sorted(names):
             if name.endswith(".conf") and name not in ("gres.conf", "slurmdbd.conf"):
                 with open(os.path.join(root, name), encoding="utf-8", errors="replace") as opened:
@@ -51,11 +51,11 @@ def _setting(folder, key):
     return None
 
 
-def _own_places(folder, values, drop=None):
-    """Lets the daemon keep its state, log and pid file in the trial's own folder."""
+def _own_places(directory, values, drop=None):
+    """Lets the daemon keep its state, log and pid file in the trial's own directory."""
     keys = re.compile(r"^(\s*)(" + "|".join(values) + r")(\s*=).*$", re.IGNORECASE)
     lower = {key.lower(): value for key, value in values.items()}
-    for root, _, names in os.walk(folder):
+    for root, _, names in os.walk(directory):
         for name in names:
             if not name.endswith(".conf"):
                 continue
@@ -90,8 +90,8 @@ def slurmctld(module, staged):
     program = shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
     if not program:
         return None
-    folder = staged.folder("/etc/slurm")
-    name = _setting(folder, "SlurmUser") or "root"
+    directory = staged.directory("/etc/slurm")
+    name = _setting(directory, "SlurmUser") or "root"
     try:
         user = safe_files.account(name)
     except KeyError:
@@ -108,9 +108,11 @@ def slurmctld(module, staged):
     logs.update(SlurmctldPidFile=staged.place + "/slurmctld.pid", StateSaveLocation=state)
     # A controller that never ran knows no accounts yet, and none can be asked from in here.
     unknown = None if has_state else _ACCOUNTING
-    _own_places(folder, logs, unknown)
+    _own_places(directory, logs, unknown)
     safe_files.create(log, b"", 0o600, (user.pw_uid, user.pw_gid))
-    first = re.split(r"[(,]", _setting(folder, "SlurmctldHost") or _setting(folder, "ControlMachine") or "localhost")[0]
+    first = re.split(
+        r"[(,]", _setting(directory, "SlurmctldHost") or _setting(directory, "ControlMachine") or "localhost"
+    )[0]
     hosts = ["/etc/hosts"] if any(file["target"] == "/etc/hosts" for file in staged.files) else []
     script = (
         # A name service that knows only loopback gives no address at all.
@@ -160,10 +162,10 @@ def slurmdbd(module, staged):
     program = shutil.which("slurmdbd", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
     if not program:
         return None
-    folder = staged.folder("/etc/slurm")
-    _own_places(folder, {"PidFile": staged.place + "/slurmdbd.pid", "LogFile": staged.place + "/slurmdbd.log"})
+    directory = staged.directory("/etc/slurm")
+    _own_places(directory, {"PidFile": staged.place + "/slurmdbd.pid", "LogFile": staged.place + "/slurmdbd.log"})
     script = (
-        "for folder in /run/mysqld /var/lib/mysql; do [ ! -d $folder ] || mount -t tmpfs none $folder; done; ip link set lo up\n"
+        "for directory in /run/mysqld /var/lib/mysql; do [ ! -d $directory ] || mount -t tmpfs none $directory; done; ip link set lo up\n"
         'exec timeout -k 1 2 "$1" -D -v'
     )
     _, output = staged.see(

@@ -41,7 +41,7 @@ class Staged:
     def __exit__(self, *_):
         shutil.rmtree(self.place, ignore_errors=True)
 
-    def folder(self, real):
+    def directory(self, real):
         """The copy of one directory, made when it is first asked for."""
         if real not in self._made:
             copy = self.copies + real
@@ -74,12 +74,12 @@ class Staged:
                 os.mkdir(copy)
         return copy + "/" + os.path.basename(target)
 
-    def see(self, module, folders, command, extra=()):
-        """Runs `command` with the copies of `folders` in their place; (exit status, output)."""
+    def see(self, module, directories, command, extra=()):
+        """Runs `command` with the copies of `directories` in their place; (exit status, output)."""
         pairs = []
-        for folder in folders:
-            if os.path.isdir(folder):
-                pairs += [self.folder(folder), folder]
+        for directory in directories:
+            if os.path.isdir(directory):
+                pairs += [self.directory(directory), directory]
         wrapped = ["unshare", "--mount", "--propagation", "private", *extra, "sh", "-c", _VIEW, "sh", *pairs, "--"]
         code, out, err = module.run_command([*_RUN, *wrapped, *command])
         return code, out + err

@@ -11,12 +11,12 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_trials im
 from ansible_collections.clustergen.cluster.plugins.module_utils.staging import SECONDS, Staged, words, write
 
 
-def _asked(program, folders, arguments):
+def _asked(program, directories, arguments):
     def ask(module, staged):
         path = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin:/usr/local/sbin")
         if not path:
             return None
-        code, output = staged.see(module, folders, [path, *arguments])
+        code, output = staged.see(module, directories, [path, *arguments])
         return "" if code == 0 else program + " rejects these files: " + words(output)
 
     return ask

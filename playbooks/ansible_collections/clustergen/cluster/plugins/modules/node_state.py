@@ -222,7 +222,7 @@ def main():
         clock=time.time(),
         free=free_space(),
         read_only=[path for path in ("/etc",) if os.statvfs(path).f_flag & os.ST_RDONLY],
-        unwritable=writable(journal.FOLDER) if root and not module.check_mode else None,
+        unwritable=writable(journal.DIRECTORY) if root and not module.check_mode else None,
         systemd=os.path.isdir("/run/systemd/system"),
         outputs=outputs.collect(commands, asked["seconds"]),
     )

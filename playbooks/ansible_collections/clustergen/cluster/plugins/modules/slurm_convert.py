@@ -39,7 +39,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clustergen.cluster.plugins.module_utils import effects
 
 _UNIT = "slurmdbd.service"
-_FOLDER = "/run/systemd/system/slurmdbd.service.d"
+_DIRECTORY = "/run/systemd/system/slurmdbd.service.d"
 
 
 def answers(module):
@@ -58,8 +58,8 @@ def main():
         module.exit_json(changed=False, seconds=0)
     log = effects.slurm_log(_UNIT)
     size = os.path.getsize(log) if log else 0
-    os.makedirs(_FOLDER, exist_ok=True)
-    with open(_FOLDER + "/clustergen-upgrade.conf", "w", encoding="utf-8") as file:
+    os.makedirs(_DIRECTORY, exist_ok=True)
+    with open(_DIRECTORY + "/clustergen-upgrade.conf", "w", encoding="utf-8") as file:
         file.write("[Service]\nTimeoutStartSec=infinity\nRestart=no\n")
     module.run_command(["systemctl", "daemon-reload"])
     try:
@@ -79,7 +79,7 @@ def main():
             time.sleep(1)
     finally:
         if worker.property(_UNIT, "ActiveState") != "activating":
-            shutil.rmtree(_FOLDER, ignore_errors=True)
+            shutil.rmtree(_DIRECTORY, ignore_errors=True)
             module.run_command(["systemctl", "daemon-reload"])
     spent = int(time.monotonic() - began)
     module.exit_json(changed=True, seconds=spent, msg="the database is converted, slurmdbd answers after %d s" % spent)

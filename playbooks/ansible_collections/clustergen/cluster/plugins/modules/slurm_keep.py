@@ -20,7 +20,7 @@ options:
     description: The version that it is from.
     type: str
     required: true
-  folder:
+  directory:
     description: Where the file goes; made for its owner alone.
     type: path
     default: /var/backups/clustergen
@@ -52,16 +52,16 @@ def main():
         argument_spec={
             "what": {"type": "str", "choices": ["database", "state"], "required": True},
             "version": {"type": "str", "required": True},
-            "folder": {"type": "path", "default": "/var/backups/clustergen"},
+            "directory": {"type": "path", "default": "/var/backups/clustergen"},
         },
     )
     asked = module.params
     stamp = asked["version"] + time.strftime("-%Y%m%dT%H%M%S")
     try:
         if asked["what"] == "database":
-            dump = slurm_keep.Database(module).dump(asked["folder"], stamp)
+            dump = slurm_keep.Database(module).dump(asked["directory"], stamp)
         else:
-            dump = slurm_keep.state(asked["folder"], stamp)
+            dump = slurm_keep.state(asked["directory"], stamp)
     except (slurm_keep.KeepError, OSError) as err:
         module.fail_json(msg="the backup failed, so the upgrade stops: %s" % err)
     if dump is None:

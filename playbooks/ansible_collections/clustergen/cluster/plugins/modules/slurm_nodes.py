@@ -134,7 +134,7 @@ def is_silent(states):
 
 def is_returning(states):
     """Whether a node may come back by itself: it does not answer yet, or was restarted just now."""
-    return is_silent(states) or "down" in states and not is_held_down(states)
+    return is_silent(states) or ("down" in states and not is_held_down(states))
 
 
 def resume(module, slurm):

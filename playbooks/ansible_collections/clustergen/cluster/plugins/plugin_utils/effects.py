@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SLURM_FOLDER = "/etc/slurm/"
+SLURM_DIRECTORY = "/etc/slurm/"
 SLURM_KINDS = frozenset(
     (
         "reconfigure",

@@ -12,13 +12,13 @@ from ansible.errors import AnsibleError
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
 
-def directory(folder, host):
+def node_directory(directory, host):
     """The directory of one node. Raises AnsibleError for a host that no node is called by."""
     if not _HOST.fullmatch(host):
         raise AnsibleError(f"{host!r} is not a name for a directory of facts: letters, digits and -, at most 63")
-    if not folder:
+    if not directory:
         raise AnsibleError("no directory for the facts: set -e facts=DIR")
-    return Path(folder).expanduser().absolute() / host
+    return Path(directory).expanduser().absolute() / host
 
 
 def replace(place, files):

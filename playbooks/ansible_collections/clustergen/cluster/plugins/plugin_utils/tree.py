@@ -33,35 +33,35 @@ _OF_SITES = (
 class Tree:
     """A tree on disk. Raises AnsibleError where its lock file cannot be read, or a render of it was interrupted."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
-        with _in_ansibles_words(), access.reading(self.folder):
-            self.lock = lock_file.read_lock(self.folder)
+    def __init__(self, directory):
+        self.directory = Path(directory)
+        with _in_ansibles_words(), access.reading(self.directory):
+            self.lock = lock_file.read_lock(self.directory)
         if self.lock is None:
-            raise AnsibleError(f"{self.folder / LOCK}: No such file or directory; `clustergen render` makes it")
+            raise AnsibleError(f"{self.directory / LOCK}: No such file or directory; `clustergen render` makes it")
         self.files = self.lock["files"]
 
     @property
     def name(self):
         """What the journal of a node calls this tree."""
-        return hashlib.sha256((self.folder / LOCK).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256((self.directory / LOCK).read_bytes()).hexdigest()[:16]
 
     def damage(self):
         """What is not as it was rendered: one text per file."""
-        with _in_ansibles_words(), access.reading(self.folder):
+        with _in_ansibles_words(), access.reading(self.directory):
             return list(self._damage())
 
     def _damage(self):
         for path, entry in self.files.items():
             try:
-                content = regular_file.read(self.folder / path, FILE_LIMIT)
+                content = regular_file.read(self.directory / path, FILE_LIMIT)
             except OSError as err:
                 yield f"{path}: {(err.strerror or '').lower()}"
                 continue
             if hashlib.sha256(content).hexdigest() != entry["sha256"]:
                 yield f"{path} was edited by hand"
         present = {
-            f.relative_to(self.folder).as_posix() for f in (self.folder / "overlays").rglob("*") if not f.is_dir()
+            f.relative_to(self.directory).as_posix() for f in (self.directory / "overlays").rglob("*") if not f.is_dir()
         }
         for path in sorted(present - set(self.files)):
             yield f"{path} is not of this tree"
@@ -83,9 +83,9 @@ class Tree:
 
     def content(self, path):
         try:
-            return regular_file.read(self.folder / path, FILE_LIMIT)
+            return regular_file.read(self.directory / path, FILE_LIMIT)
         except OSError as err:
-            raise AnsibleError(f"{self.folder / path}: {err.strerror}") from err
+            raise AnsibleError(f"{self.directory / path}: {err.strerror}") from err
 
 
 @contextmanager

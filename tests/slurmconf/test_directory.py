@@ -1,4 +1,4 @@
-"""A folder of files as Slurm means it: the value that counts, and where it stands."""
+"""A directory of files as Slurm means it: the value that counts, and where it stands."""
 
 import os
 from collections.abc import Callable
@@ -8,17 +8,17 @@ import pytest
 
 from clustergen.catalogue.slurm import key_tables
 from clustergen.slurmconf.config import Config, Setting
-from clustergen.slurmconf.folder import Folder, open_folder
+from clustergen.slurmconf.directory import ConfigDirectory, open_directory
 
 
-def folder(tmp_path: Path, **files: str) -> Folder:
+def directory(tmp_path: Path, **files: str) -> ConfigDirectory:
     for name, text in files.items():
         (tmp_path / name.replace("_", ".")).write_text(text)
-    return open_folder(tmp_path, key_tables)
+    return open_directory(tmp_path, key_tables)
 
 
 def slurm_conf(tmp_path: Path, text: str) -> Config:
-    config = folder(tmp_path, slurm_conf=text).config("slurm.conf")
+    config = directory(tmp_path, slurm_conf=text).config("slurm.conf")
     assert config is not None
     return config
 
@@ -74,8 +74,8 @@ def test_some_keys_are_not_inherited(tmp_path: Path) -> None:
     assert partition.text("MaxTime") == "60"
 
 
-def test_an_absolute_name_is_looked_up_in_the_copy_of_its_folder(tmp_path: Path) -> None:
-    place = folder(
+def test_an_absolute_name_is_looked_up_in_the_copy_of_its_directory(tmp_path: Path) -> None:
+    place = directory(
         tmp_path, slurm_conf="Include /opt/slurm/etc/nodes.conf\nInclude /etc/passwd\n", nodes_conf="NodeName=n1\n"
     )
     config = place.config("slurm.conf")
@@ -97,10 +97,10 @@ def test_no_link_leads_out_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "etc/secret").symlink_to(tmp_path / "shared/secret")
     (tmp_path / "etc/beside.conf").write_text("AutoDetect=off\n")
     (tmp_path / "etc/same.conf").symlink_to("beside.conf")
-    folder = open_folder(tmp_path / "etc", key_tables)
+    directory = open_directory(tmp_path / "etc", key_tables)
     with pytest.raises(PermissionError, match=r"outside the directory, a link to .*shared"):
-        folder.config("slurm.conf")
-    config = folder.config("gres.conf")
+        directory.config("slurm.conf")
+    config = directory.config("gres.conf")
     assert config is not None
     [problem] = config.lines[0].problems
     assert "outside the directory" in problem.message
@@ -118,7 +118,7 @@ def test_no_link_leads_out_of_the_directory(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: str, tmp_path: Path) -> None:
     make(tmp_path / "gres.conf")
-    files = folder(tmp_path)
+    files = directory(tmp_path)
     assert files.has("gres.conf")
     with pytest.raises(OSError, match=why):
         files.config("gres.conf")
@@ -126,13 +126,13 @@ def test_what_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: st
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "gres.conf").mkdir()
-    assert folder(tmp_path).config("gres.conf") is None
+    assert directory(tmp_path).config("gres.conf") is None
 
 
 @pytest.mark.parametrize("name", ["slurmdbd.conf", "gres.conf"])
 def test_other_files_are_read_when_asked_for(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("AutoDetect=off\n")
-    place = open_folder(tmp_path, key_tables)
+    place = open_directory(tmp_path, key_tables)
     assert place.config("slurm.conf") is None
     assert place.has(name)
     assert place.config(name) is place.config(name) is not None

@@ -1,4 +1,4 @@
-"""The whole way: a folder of Slurm's files → a manifest, its site files, and what is to be said of both."""
+"""The whole way: a directory of Slurm's files → a manifest, its site files, and what is to be said of both."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _not_too_many(originals: Originals, path: Path) -> None:
         raise ClustergenError(f"{path}: {total:,} nodes; Slurm manages at most {MAX_HOSTS:,}", hint, 2)
 
 
-def import_folder(
+def import_directory(
     path: Path,
     *,
     version: str | None = None,
@@ -86,7 +86,7 @@ def import_folder(
     hosts: Path | None = None,
     accounts: Sequence[Path] = (),
 ) -> ImportResult:
-    """Reads the folder or slurm.conf at `path`. ClustergenError where it cannot be read; nothing is written.
+    """Reads the directory or slurm.conf at `path`. ClustergenError where it cannot be read; nothing is written.
 
     `version` is the release of Slurm, else guessed from the keys; `os` that of the nodes; `hosts` a hosts file with the
     addresses that slurm.conf lacks; `accounts` what sacctmgr writes of accounts and QOS.

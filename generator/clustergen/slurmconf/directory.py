@@ -1,18 +1,18 @@
-"""A folder of Slurm's files, read as Slurm reads it: every value with its place, DEFAULT lines applied.
+"""A directory of Slurm's files, read as Slurm reads it: every value with its place, DEFAULT lines applied.
 
 Who lints or imports hand-written files starts here:
 
-    folder = open_folder(Path("/etc/slurm"), key_tables)     # catalogue.slurm.key_tables: what each file may hold
-    conf = folder.config("slurm.conf")                       # Include followed; None where there is no such file
+    directory = open_directory(Path("/etc/slurm"), key_tables)     # catalogue.slurm.key_tables: what each file may hold
+    conf = directory.config("slurm.conf")                       # Include followed; None where there is no such file
     conf.value("SelectType")                                 # the one that counts: a Setting, or None
     conf.settings("SlurmctldHost")                           # all of them, in order
     for node in conf.entries("NodeName"):                    # one per line, folded as written; DEFAULT lines left out
         node.names, node.value("RealMemory", "…alias…")      # its own value, or that of the DEFAULT lines above it
         node.hosts()                                         # expanded, when somebody asks
 
-A Setting knows `file`, `key_at` and `value_at` (line and columns); `folder.texts` has the text of every file that was
-read, for comments and excerpts, and `folder.shown(file)` its path as a user knows it. What Slurm could not read is in
-`line.problems`. Files of another grammar (plugstack.conf, topology.yaml) are got with `folder.text`.
+A Setting knows `file`, `key_at` and `value_at` (line and columns); `directory.texts` has the text of every file that
+was read, for comments and excerpts, and `directory.shown(file)` its path as a user knows it. What Slurm could not read
+is in `line.problems`. Files of another grammar (plugstack.conf, topology.yaml) are got with `directory.text`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ TablesOf = Callable[[str], KeyTables | None]
 """File name → the keys that it may hold; None for a file whose keys nobody knows."""
 
 
-class Folder:
-    """The files of one folder. A file is read when it is asked for; OSError where it is there and cannot be read."""
+class ConfigDirectory:
+    """The files of one directory. A file is read when it is asked for; OSError where it is there and cannot be read."""
 
     def __init__(self, path: Path, main: str, tables_of: TablesOf, *, beside_includer: bool = False) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class Folder:
         return self.path / self._inside(file)
 
     def shown(self, file: str) -> str:
-        """The same for messages, in the words in which the folder was given."""
+        """The same for messages, in the words in which the directory was given."""
         if file not in self._shown:
             self._shown[file] = str(self.where(file))
         return self._shown[file]
@@ -114,9 +114,11 @@ class Folder:
         return next((end for end in ends if self._reader.has(end)), name)
 
 
-def open_folder(path: Path, tables_of: TablesOf, *, main: str = "slurm.conf", beside_includer: bool = False) -> Folder:
+def open_directory(
+    path: Path, tables_of: TablesOf, *, main: str = "slurm.conf", beside_includer: bool = False
+) -> ConfigDirectory:
     """The directory of a slurm.conf and related files. `main`: what slurm.conf is called there.
 
     `beside_includer`: before Slurm 23.02 Include was relative to the including file. Nothing is read yet.
     """
-    return Folder(path, main, tables_of, beside_includer=beside_includer)
+    return ConfigDirectory(path, main, tables_of, beside_includer=beside_includer)

@@ -1,4 +1,4 @@
-"""Whole folders as sites have them: what becomes of them, and that it means the same."""
+"""Whole directories as sites have them: what becomes of them, and that it means the same."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import render, validate
-from clustergen.importer.folder import ImportResult, import_folder
+from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.manifest.source import load
 
-FOLDERS = Path(__file__).with_name("folders")
+DIRECTORIES = Path(__file__).with_name("directories")
 
 
 @pytest.fixture(scope="module")
 def university() -> ImportResult:
-    return import_folder(FOLDERS / "university", version="24.11")
+    return import_directory(DIRECTORIES / "university", version="24.11")
 
 
 @pytest.fixture(scope="module")
 def gpu_lab() -> ImportResult:
-    return import_folder(FOLDERS / "gpu-lab")
+    return import_directory(DIRECTORIES / "gpu-lab")
 
 
 def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg]
@@ -37,14 +37,14 @@ def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg
     [("university", version) for version in ("22.05", "23.11", "26.05")] + [("gpu-lab", "22.05"), ("gpu-lab", "24.11")],
 )
 def test_the_same_meaning(name: str, version: str) -> None:
-    found = import_folder(FOLDERS / name, version=version)
+    found = import_directory(DIRECTORIES / name, version=version)
     assert found.errors == ()
     assert [item.change for item in found.compared if not item.meant] == []
     assert found.same
 
 
 def test_what_the_release_does_not_take_is_left_out_and_told() -> None:
-    found = import_folder(FOLDERS / "gpu-lab", version="26.05")
+    found = import_directory(DIRECTORIES / "gpu-lab", version="26.05")
     assert found.errors == ()
     [item] = [item for item in found.compared if not item.meant]
     assert (item.change.key, item.change.new) == ("JobContainerType", None)
@@ -149,14 +149,14 @@ def test_one_node_more_is_one_word_more(gpu_lab: ImportResult, tmp_path: Path) -
 
 
 def test_addresses_from_a_hosts_file(tmp_path: Path) -> None:
-    folder = tmp_path / "slurm"
-    folder.mkdir()
-    (folder / "slurm.conf").write_text(
+    directory = tmp_path / "slurm"
+    directory.mkdir()
+    (directory / "slurm.conf").write_text(
         "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL\n"
     )
     hosts = tmp_path / "hosts"
     hosts.write_text("127.0.1.1 head\n10.0.0.9 head.example.org head\n10.0.0.1 n1\n10.0.0.2 n2.example.org # rack\n")
-    found = import_folder(folder, version="24.11", hosts=hosts)
+    found = import_directory(directory, version="24.11", hosts=hosts)
     written = data(found, tmp_path)
     assert [entry["address"] for entry in written["nodes"]] == ["10.0.0.9", "10.0.0.[1-2]"]
     assert "hosts_file" not in written["host"]
@@ -165,6 +165,6 @@ def test_addresses_from_a_hosts_file(tmp_path: Path) -> None:
 
 
 def test_a_slurm_conf_by_its_name(tmp_path: Path) -> None:
-    for file in (FOLDERS / "university").iterdir():
+    for file in (DIRECTORIES / "university").iterdir():
         shutil.copy(file, tmp_path / ("slurm.conf.prod" if file.name == "slurm.conf" else file.name))
-    assert import_folder(tmp_path / "slurm.conf.prod", version="24.11").same
+    assert import_directory(tmp_path / "slurm.conf.prod", version="24.11").same

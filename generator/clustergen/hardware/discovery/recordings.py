@@ -39,24 +39,24 @@ def names(directory: Path, playbook: str = "discover") -> list[str]:
     """Directories in it, which `playbook` records. Raises ClustergenError where it cannot be read or has too many."""
     try:
         with os.scandir(directory) as entries:
-            folders = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            directories = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError as err:
         raise ClustergenError(f"{directory}: {err.strerror}", _record(directory, playbook)) from None
     if (directory / LOCK).exists():
         raise ClustergenError(
             f"{directory} is a rendered tree, not recorded facts", _record(Path("facts"), playbook), 2
         )
-    if not any(_has_facts(directory / name) for name in folders):
+    if not any(_has_facts(directory / name) for name in directories):
         raise ClustergenError(f"{directory}: no facts of a node in it", _record(directory, playbook), exit_code=2)
-    if len(folders) > MOST_NODES:
+    if len(directories) > MOST_NODES:
         raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
-    return folders
+    return directories
 
 
-def _has_facts(folder: Path) -> bool:
+def _has_facts(directory: Path) -> bool:
     """Whether a directory has a file of facts, or cannot be read: that is reported for its node."""
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(directory) as entries:
             return any(_file(entry.name) in _FILES for entry in entries)
     except OSError:
         return True
@@ -79,13 +79,13 @@ def is_host(name: str) -> bool:
 
 def read(directory: Path) -> Iterator[NodeFacts]:
     """The machines in order of their names. Raises ClustergenError where the directory cannot be read."""
-    folders = names(directory)
-    for name in folders:
+    directories = names(directory)
+    for name in directories:
         if not is_host(name):
             hint = "call each directory as its node: letters, digits and -, at most 63"
             raise ClustergenError(f"{quote(name)} is not the name of a node", hint, exit_code=2)
     reader = Reader(directory)
-    for name in folders:
+    for name in directories:
         yield reader.node(name)
 
 
@@ -98,10 +98,10 @@ class Reader:
 
     def node(self, name: str) -> NodeFacts:
         """One machine; what cannot be read is in `unread`, and costs nothing else."""
-        folder = f"{self._directory}/{name}"
+        directory = f"{self._directory}/{name}"
         unread: list[str] = []
         try:
-            with os.scandir(folder) as entries:
+            with os.scandir(directory) as entries:
                 names = sorted(entry.name for entry in entries)
         except OSError as err:
             return NodeFacts(name, unread=(f"the directory: {err.strerror}",))
@@ -112,7 +112,7 @@ class Reader:
             if file not in present:
                 return otherwise
             try:
-                return self._parsed(f"{folder}/{present[file]}", file, reader)
+                return self._parsed(f"{directory}/{present[file]}", file, reader)
             except OSError as err:
                 unread.append(f"{file}: {err.strerror}")
             except (ValueError, TypeError, AttributeError) as err:
