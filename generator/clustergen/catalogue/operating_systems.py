@@ -90,6 +90,17 @@ def operating_system(name: str, arch: str = X86_64) -> OperatingSystem | None:
     return systems.get(f"{family}-{version.split('.')[0]}")
 
 
+def releases_of(name: str) -> list[str]:
+    """The ids of the same distribution: `rocky-9` for `rocky-10` and `rhel-8`; empty for one that is not supported."""
+    family = _family_of(name)
+    same = {row["name"].partition("-")[0]: row["os"].partition("-")[0] for row in rows("os_rebuilds.tsv")}
+    return [ident for ident in operating_systems() if ident.partition("-")[0] == same.get(family, family)]
+
+
+def _family_of(name: str) -> str:
+    return (re.match(r"[a-z]*", name.strip().lower()) or [""])[0]
+
+
 def described_by(name: str) -> str | None:
     """The id under which the catalogue describes a system: `rocky-9` for `rhel9`, or None."""
     ident = name.strip().lower()

@@ -7,20 +7,25 @@ from pydantic import BeforeValidator
 
 from clustergen.manifest.base import Name
 
+_RELEASE = re.compile(r"[0-9]")
 _REBUILDS = "rhel", "redhat", "alma", "oracle"
 
 
 def _same_system(value: Any) -> Any:
-    from clustergen.catalogue.operating_systems import described_by
+    from clustergen.catalogue.operating_systems import described_by, releases_of
 
-    if isinstance(value, str) and (same := described_by(value)) not in (None, value):
-        from pydantic_core import PydanticCustomError
-
+    if not isinstance(value, str) or (same := described_by(value)) == value:
+        return value
+    if same:
         is_rebuild = value.lower().startswith(_REBUILDS)
-        reason = f": {value} has the same packages and paths" if is_rebuild else ""
-        context = {"value": value, "hint": f"write {same}{reason}"}
-        raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
-    return value
+        hint = f"write {same}" + (f": {value} has the same packages and paths" if is_rebuild else "")
+    elif (others := releases_of(value)) and _RELEASE.search(value):
+        hint = f"install {' or '.join(others)} on the nodes: the catalogue has no packages and paths of {value}"
+    else:
+        return value
+    from pydantic_core import PydanticCustomError
+
+    raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", {"value": value, "hint": hint})
 
 
 OsName = Annotated[
