@@ -75,7 +75,8 @@ KINDS = {
     "port-missing": Kind(
         "hardware", "error",
         "the adapter is no longer on the bus, its driver did not load, or the device has another name",
-        f"{_DRAIN}port-missing; {_SHELL}'lspci -d 15b3: ; dmesg -T | grep mlx5'  # reseat the adapter",
+        f"{_DRAIN}port-missing; {_SHELL}'lspci -d 15b3: ; rdma link'"
+        "  # reseat the adapter; if it has another name, apply the tree and reboot",
     ),
     "port-down": Kind(
         "hardware", "error",
