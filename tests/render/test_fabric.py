@@ -137,11 +137,14 @@ def test_others_leave_our_interfaces_alone(tmp_path: Path) -> None:
     assert not any("NetworkManager" in path or "networkd" in path for path in debian)
 
 
-def test_names_are_kept_where_the_manifest_counts(tmp_path: Path) -> None:
+def test_devices_get_the_names_of_the_manifest(tmp_path: Path) -> None:
     rules = "/etc/udev/rules.d/60-rdma-persistent-naming.rules"
     assert b"NAME_KERNEL" in node_files(fabric_tree(tmp_path), "c1")[rules].content
-    persistent = {**GPU, "nics": [{"device": "ibp24s0", "interface": "ibp24s0"}]}
-    assert rules not in node_files(fabric_tree(tmp_path, kind=persistent), "c1")
+    tray = node_files(fabric_tree(tmp_path, kind={"system": "gb200-nvl72-tray"}), "c1")
+    assert b"rdma_rename %k NAME_FALLBACK" in tray[rules].content, "MLNX_OFED would keep mlx5_0"
+    assert b"=ibp3s0:1,ibP2p3s0:1,ibP16p3s0:1,ibP18p3s0:1" in tray["/etc/nccl.conf"].content
+    own = {**GPU, "nics": [{"device": "rail0", "interface": "rail0"}]}
+    assert rules not in node_files(fabric_tree(tmp_path, kind=own), "c1")
 
 
 # --- interfaces -------------------------------------------------------------------------------------------------------

@@ -7,15 +7,25 @@ import re
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.views.fabric.rails import fabric_of, rdma_device
-from clustergen.render.views.fixed import Fixed
 
-_KERNEL_NAME = re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+")
+_MODES = {
+    "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),
+    "NAME_FALLBACK": re.compile(r"(ib|roce|iw)(P[0-9]+)?p[0-9]+s[0-9]+(f[0-9]+)?"),
+}
+"""What rdma_rename does -> the names that follow from it: by order of detection, or by PCI address."""
 
 
 @record
 class Module:
     name: str
     why: str
+
+
+@record
+class Naming:
+    mode: str
+    by_address: bool
+    device: str  # one of the names that result
 
 
 @record
@@ -39,10 +49,11 @@ def modules(cluster: Cluster) -> Modules | None:
     return Modules(tuple(names))
 
 
-def names(cluster: Cluster, kind: NodeType) -> Fixed | None:
-    """Where the manifest counts devices as the kernel does (mlx5_0), rdma-core must not name them by PCI address."""
+def names(cluster: Cluster, kind: NodeType) -> Naming | None:
+    """The rule that gives devices the names of the manifest: rdma-core and MLNX_OFED have different ones."""
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type == "ethernet":
         return None
     devices = [name for port in kind.fabric_ports() if (name := rdma_device(port, fabric))]
-    return Fixed() if devices and all(map(_KERNEL_NAME.fullmatch, devices)) else None
+    modes = [mode for mode, form in _MODES.items() if devices and all(map(form.fullmatch, devices))]
+    return Naming(modes[0], modes[0] != "NAME_KERNEL", devices[0]) if modes else None
