@@ -45,7 +45,7 @@ def test_every_share_with_a_measurement_is_below_it() -> None:
 def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
     """Published: 370 GB/s for a ring inside a node, 46 to 48 GB/s for one NDR port, 380 Gb/s for ib_write_bw."""
     floors = superpod()
-    assert floors["dgx/nccl-node"]["busbw"] == ("least", 344.1)
+    assert floors["dgx/nccl-node"]["busbw"] == ("least", 329.3)
     assert floors["dgx/nccl-pair"]["busbw"] == ("least", 320)
     assert floors["dgx/nccl-whole"]["busbw"] == ("least", 280)
     assert floors["dgx/nccl-rail/mlx5_0"]["busbw"] == ("least", 40)
@@ -55,13 +55,27 @@ def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
     assert floors["dgx/mpi-pair"]["latency"] == ("most", 5)
 
 
-def test_one_gigabit_is_a_floor_and_not_nil(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rate", "least"), [("1GbE", 0.0875), ("10GbE", 0.875), ("100GbE", 1.312)])
+def test_mpi_over_tcp_needs_a_share_of_the_port_or_of_one_connection(rate: str, least: float, tmp_path: Path) -> None:
+    """One connection carries 15 Gb/s on a healthy host with 100 GbE; a share of the port would drain it."""
     data = manifest(acceptance={"enabled": True})
-    data["networks"] = {"management": {**data["networks"]["management"], "rate": "1GbE"}}
+    data["networks"] = {"management": {**data["networks"]["management"], "rate": rate}}
     for kind in data["node_types"].values():
         kind.pop("nics", None)
     floors = floors_of(data, tmp_path)
-    assert floors["gpu/mpi-pair"]["bandwidth"] == ("least", 0.0875)
+    assert floors["gpu/mpi-pair"]["bandwidth"] == ("least", least)
+
+
+@pytest.mark.parametrize(
+    ("system", "bounds"), [("mgx-gh200", {"host_to_device": ("least", 315)}), ("gb200-nvl72-tray", {})]
+)
+def test_a_superchip_copies_over_its_own_link(
+    system: str, bounds: dict[str, tuple[str, float]], tmp_path: Path
+) -> None:
+    """A PCIe floor would pass a GH200 with an eighth of its bandwidth; nothing is published for GB200."""
+    data = manifest(acceptance={"enabled": True}, node_types={"gpu": {"system": system}})
+    floors = floors_of(data, tmp_path)["gpu/gpu-copy"]
+    assert {metric: floor for metric, floor in floors.items() if metric != "device_to_device"} == bounds
 
 
 def test_a_bound_of_two_hdr_ports_is_in_bytes_for_nccl_and_in_bits_for_rdma(tmp_path: Path) -> None:
@@ -81,14 +95,18 @@ def test_floors_have_four_digits(value: float, expected: float) -> None:
 
 def test_a_mount_that_states_its_bandwidth_has_a_floor(tmp_path: Path) -> None:
     data = manifest(acceptance={"enabled": True})
+    work = {"type": "nfs", "server": "nfs.example.org", "path": "/work", "mount": "/work", "bandwidth": "2GB/s"}
     data["storage"] = {
-        "work": {"type": "nfs", "server": "nfs.example.org", "path": "/work", "mount": "/work", "bandwidth": "2GB/s"},
+        "work": work,
         "old": {"type": "nfs", "server": "nfs.example.org", "path": "/old", "mount": "/old", "read_only": True},
     }
     floors = floors_of(data, tmp_path)
-    assert floors["gpu/storage/work"] == {"write": ("least", 1.6)}
+    assert floors["gpu/storage/work"] == {"write": ("least", 1.5)}  # one TCP connection carries 15 Gb/s
     assert "gpu/mounts/old" in floors
     assert "gpu/storage/old" not in floors
+    for stated in ({"nconnect": 8}, {"options": ["nconnect=8"]}, {"rdma": True}):
+        data["storage"]["work"] = {**work, **stated}
+        assert floors_of(data, tmp_path)["gpu/storage/work"] == {"write": ("least", 1.6)}
 
 
 def test_a_node_alone_has_no_pair(tmp_path: Path) -> None:

@@ -56,6 +56,23 @@ def fabric_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
     return BitRate(sum(rate.value for rate in rates if rate))
 
 
+def tcp_rate() -> BitRate:
+    """What one TCP connection carries at most, however fast the port is."""
+    share = shares()["tcp-connection"]
+    return BitRate(int(share.share * (share.published or 0) * 10**9))
+
+
+def message_floor(cluster: Cluster, kind: NodeType, *, is_rdma: bool) -> Floor | None:
+    """Bandwidth of MPI between two nodes: of one port, without RDMA of one TCP connection at most."""
+    rate = message_rate(cluster, kind)
+    if rate is None:
+        return None
+    share = shares()["mpi-pair"]
+    if is_rdma or rate <= tcp_rate():
+        return at_least("bandwidth", share, rate.to_bytes(), "one port")
+    return at_least("bandwidth", share, tcp_rate().to_bytes(), "one TCP connection")
+
+
 def message_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
     """One port between two nodes: of the fabric, else of the management network."""
     ports = kind.fabric_ports() or tuple(port for port in kind.ports if port.network == "management")
@@ -105,16 +122,21 @@ def nccl_nodes_floor(cluster: Cluster, kind: NodeType, share: Share) -> Floor | 
     gpus = kind.gpus
     if wire is None or gpus is None:
         return None
-    floor = at_least("busbw", share, wire.to_bytes(), f"{len(kind.fabric_ports())} fabric ports")
+    count = len(kind.fabric_ports())
+    floor = at_least("busbw", share, wire.to_bytes(), f"{count} fabric port{'s' if count > 1 else ''}")
     inside = nccl_node_floor(gpus)
     return inside if inside and inside.value < floor.value else floor
 
 
 def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:
-    """nvbandwidth: host to device by PCIe generation, device to device where NVLink joins all."""
+    """nvbandwidth: host to device by PCIe generation or NVLink-C2C, device to device where NVLink joins all."""
     floors = []
-    share = shares().get(f"pcie-gen{gpus.model.pcie_gen}")
-    if share and share.possible:
+    is_superchip = gpus.model.form == "superchip"
+    share = shares().get(f"c2c-{gpus.model.architecture}" if is_superchip else f"pcie-gen{gpus.model.pcie_gen}")
+    if share and share.possible and is_superchip:
+        link = ByteRate(int(share.possible * 10**9))
+        floors.append(at_least("host_to_device", share, link, "one direction of NVLink-C2C"))
+    elif share and share.possible:
         wire = ByteRate(int(share.possible * 10**9))
         of = f"PCIe gen{gpus.model.pcie_gen} x16"
         floors += [at_least(metric, share, wire, of) for metric in ("host_to_device", "device_to_host")]
@@ -148,7 +170,9 @@ def _sources(gpus: GpuSet) -> str:
 
 
 def storage_floor(cluster: Cluster, kind: NodeType, entry: Mount, nodes: int, metric: str) -> Floor | None:
-    """Write bandwidth of a mount that states one: of the file system, or of what the nodes' ports carry together."""
+    """Write bandwidth of a mount that states one: of the file system, or of what the nodes' ports or the mount's TCP
+    connections carry together.
+    """
     if entry.bandwidth is None:
         return None
     share = shares()["storage"]
@@ -159,4 +183,8 @@ def storage_floor(cluster: Cluster, kind: NodeType, entry: Mount, nodes: int, me
         wire = ByteRate(nodes * sum(rate.to_bytes().value for rate in rates))
         if wire < limit:
             limit, of = wire, f"the ports of {nodes} node{'s' if nodes > 1 else ''}"
+    if connections := entry.tcp_connections:
+        carried = ByteRate(nodes * connections * tcp_rate().to_bytes().value)
+        if carried < limit:
+            limit, of = carried, f"{nodes * connections} TCP connection{'s' if nodes * connections > 1 else ''}"
     return at_least(metric, share, limit, of)

@@ -125,6 +125,14 @@ class Nfs(Mount):
         None, "High availability: `server` is an address that moves between two nodes with a shared disk."
     )
 
+    @property
+    def tcp_connections(self) -> int | None:
+        """One without nconnect; None with RDMA."""
+        if self.rdma:
+            return None
+        stated = [value for name, _, value in (option.partition("=") for option in self.options) if name == "nconnect"]
+        return self.nconnect or (int(stated[-1]) if stated and stated[-1].isdigit() else 1)
+
 
 def stated_port(entries: Iterable[Nfs], *, rdma: bool) -> int | None:
     """The port of the one server of these entries; a rule refuses entries that differ."""

@@ -16,7 +16,7 @@ from clustergen.facility.expectations import (
     gpu_copy_floors,
     gpu_floors,
     latency_ceiling,
-    message_rate,
+    message_floor,
     nccl_node_floor,
     nccl_nodes_floor,
     port_rate,
@@ -234,9 +234,8 @@ def _network(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
         yield _gate(kind, "fabric-ports", {"DEVICES": " ".join(port.device for port in ports)}, floors)
     if count < 2:
         return
-    rate = message_rate(cluster, kind)
-    floor = at_least("bandwidth", shares()["mpi-pair"], rate.to_bytes(), "one port") if rate else None
     messages = _messages(cluster, kind)
+    floor = message_floor(cluster, kind, is_rdma=messages["PML"] == "ucx")
     latency = latency_ceiling() if infiniband and kind.fabric_ports() else None
     yield _gate(kind, "mpi-pair", messages, (floor, latency))
     yield _gate(kind, "mpi-whole", messages)

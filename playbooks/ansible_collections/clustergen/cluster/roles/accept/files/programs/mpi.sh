@@ -42,7 +42,7 @@ def ping(buffer):
 
 
 if size == 2:
-    small, large = bytearray(8), bytearray(1 << 22)
+    small, large = bytearray(8), bytearray(1 << 24)
     repeat(ping(small), 0.1)
     latency, transfer = repeat(ping(small), 0.4) / 2, repeat(ping(large), 0.5) / 2
     if rank == 0:
