@@ -131,6 +131,26 @@ def test_a_tray_of_grace_is_recognised_by_its_gpus(tmp_path: Path) -> None:
     assert "CHECK: ibstat shows the networks of mlx5_0, mlx5_1" in text
 
 
+@pytest.mark.parametrize(
+    ("product", "cores", "system"),
+    [("ARS-111GL-NHR", 72, "smc-111gl-nhr"), ("Super Server", 72, "mgx-gh200"), ("Standard PC", 64, "mgx-gh200")],
+)
+def test_a_gh200_is_recognised_by_its_product_or_its_gpu(product: str, cores: int, system: str, tmp_path: Path) -> None:
+    """Topology and NUMA nodes of NVIDIA/nvbandwidth issue 23, memory of node 0 and 1 of another such machine."""
+    kind, text = discovered(
+        tmp_path,
+        dmidecode=f"System Information\n\tProduct Name: {product}\n",
+        nvidia__smi__L=named("NVIDIA GH200 480GB", 1),
+        nvidia__smi__topo__m=matrix(lambda *_: "SYS", ["0"], ("mlx5_0", "mlx5_1"), ["1"]),
+        lscpu=processors(1, cores, 1, [f"0-{cores - 1}", *[""] * 8], "aarch64"),
+        meminfo="MemTotal: 601412608 kB\n",
+    )
+    cpu = kind.get("cpu", {}).get("cores_per_socket", 72)
+    assert (kind["system"], cpu, kind["gpus"]) == (system, cores, {"model": "gh200-96"})
+    assert "real_memory" not in kind
+    assert "CHECK: the 587317 MiB of Linux include memory of the GPUs" in text
+
+
 def test_cards_with_two_ports_next_to_every_other_gpu(tmp_path: Path) -> None:
     """The board's own ports are an assumption of the catalogue, so those of the machine are always printed."""
     kind, _ = discovered(

@@ -105,7 +105,7 @@ def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -
     ("system", "hint"),
     [
         ("dgx-h10", "did you mean 'dgx-h100'? run clustergen catalogue systems for all names"),
-        ("gh200", "state cpu, memory and gpus: {model: gh200-96, count: …}: gh200-96 is a GPU"),
+        ("gh200", "use one of mgx-gh200, mgx-gh200-nvl2, smc-111gl-nhr"),
     ],
 )
 def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from clustergen.catalogue.hardware import gpu as gpu_of
 from clustergen.catalogue.systems import System
 from clustergen.hardware.discovery.facts import Cpus, NodeFacts
 from clustergen.hardware.discovery.grouping import Group
@@ -71,7 +72,7 @@ def _node_type(group: Group) -> dict[str, Any]:
         fields["arch"] = node.cpus.arch
     if cpu := _cpu(node.cpus, system):
         fields["cpu"] = cpu
-    if group.real_memory_mib:
+    if group.real_memory_mib and not _counts_gpu_memory(group):
         fields["real_memory"] = group.real_memory_mib
     if node.gpus and (gpus := _gpus(node, system)):
         fields["gpus"] = gpus
@@ -84,6 +85,13 @@ def _node_type(group: Group) -> dict[str, Any]:
             for disk in node.disks
         ]
     return fields
+
+
+def _counts_gpu_memory(group: Group) -> bool:
+    """Whether the driver of a superchip has added the GPU's memory to that of Linux; RealMemory must not promise it."""
+    system, model = group.system, gpu_of(gpu_id(group.first.gpus[0].name)) if group.first.gpus else None
+    is_superchip = model is not None and model.form == "superchip"
+    return is_superchip and system is not None and (group.real_memory_mib or 0) > system.memory_mib
 
 
 def _cpu(cpus: Cpus | None, system: System | None) -> dict[str, Any]:
@@ -193,6 +201,9 @@ def _remarks(group: Group) -> Iterator[str]:
         yield "CHECK: neither slurmd-C nor lscpu has its CPUs"
     if group.real_memory_mib is None:
         yield "CHECK: neither slurmd-C nor meminfo has its memory"
+    if _counts_gpu_memory(group):
+        size = group.real_memory_mib
+        yield f"CHECK: the {size} MiB of Linux include memory of the GPUs; real_memory is the catalogue's"
     yield from _port_remarks(group)
     drivers = sorted({gpu.driver for member in group.nodes for gpu in member.gpus if gpu.driver})
     if len(drivers) > 1:
