@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -43,13 +44,17 @@ def list_text(topic: Topic) -> str:
 
 
 def matching(topic: Topic, words: str) -> list[Any]:
-    """The rows that have `words` in their id, title, aliases or columns, in any case."""
+    """The rows that have `words` in their id, title, aliases or columns, in any case; where some have them as whole
+    words, only those: `h200` is no GH200.
+    """
 
     def texts(row: Any) -> tuple[str, ...]:
         return (topic.id(row), topic.title(row), *topic.aliases(row), *(column.text(row) for column in topic.columns))
 
     searched = words.strip().lower()
-    return [row for row in topic.rows() if any(searched in text.lower() for text in texts(row))]
+    matches = [row for row in topic.rows() if any(searched in text.lower() for text in texts(row))]
+    whole = re.compile(rf"(?<![a-z0-9]){re.escape(searched)}(?![a-z0-9])")
+    return [row for row in matches if any(whole.search(text.lower()) for text in texts(row))] or matches
 
 
 def search_text(words: str) -> str:
