@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
+from strategies import exporter_pages, simulated_bmc
 from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
@@ -36,15 +38,9 @@ def test_each_exporter_has_its_targets(tmp_path: Path) -> None:
     assert "localhost:9115" in text_of(tree, "mon", "/etc/default/prometheus-blackbox-exporter")
 
 
-@pytest.mark.real
-@pytest.mark.slow
-def test_a_probe_of_sshd_has_the_name_of_its_host(tmp_path: Path) -> None:
-    """Prometheus asks the exporter, which asks a server that answers as sshd does; another host has none."""
-    root = root_with("promtool")
-    assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    tree = tree_of(probed(blackbox={"bmc": False, "interval": 15}, scrape_interval=5), tmp_path)
-    place = lay_out(tree, "mon", tmp_path / "node")
-    script = r"""
+# A server that answers as sshd does, the exporters of a node and of the monitoring, and Prometheus with its rules.
+# A second IPMI exporter has no BMC. Only the times between scrapes are shortened.
+PROGRAMS = r"""
 cd /tmp
 python3 - <<'PY' &
 import socket
@@ -54,24 +50,73 @@ while True:
     client.sendall(b"SSH-2.0-OpenSSH_10.0\r\n")
     client.close()
 PY
+bash /run/clustergen/ipmi.sh 2>ipmi.log &
+prometheus-ipmi-exporter --config.file=/etc/prometheus-exporters/ipmi.yml --web.listen-address=:9291 2>none.log &
 . /etc/default/prometheus-blackbox-exporter
 prometheus-blackbox-exporter $ARGS 2>blackbox.log &
+sed -i -E 's/(scrape_(interval|timeout): ).*/\11s/' /etc/prometheus/prometheus.yml
 prometheus --config.file=/etc/prometheus/prometheus.yml --web.listen-address=127.0.0.1:9090 2>prometheus.log &
-for _ in {1..1200}; do
-  promtool query instant http://127.0.0.1:9090 'sort(sum by (instance) (probe_success{instance=~"c1|c2"}))' >answer 2>&1
-  [ "$(grep -c instance= answer)" = 2 ] && break
-  sleep 0.1
-done
-cat answer
-kill %1 %2 %3
+python3 /run/clustergen/asks.py
+kill $(jobs -p)
 """
-    hosts = "127.0.0.1 localhost\n10.0.0.11 c1\n10.0.0.12 c2\n"
+ASKS = r"""
+import json, pathlib, time, urllib.error, urllib.parse, urllib.request
+
+def page(url):
+    for _ in range(300):
+        try:
+            return urllib.request.urlopen(url, timeout=60).read().decode()
+        except urllib.error.URLError:
+            time.sleep(0.1)
+
+def series(query):
+    url = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": query})
+    return json.loads(page(url))["data"]["result"]
+
+directory = pathlib.Path("/run/clustergen")
+queries = json.loads((directory / "queries.json").read_text())
+for _ in range(300):
+    if all(len(series(query)) == 2 for query in queries["complete"]):
+        break
+    time.sleep(0.1)
+pages = {name: page(f"http://127.0.0.1:{port}/metrics") for name, port in (("bmc", 9290), ("none", 9291))}
+answers = {name: [(row["metric"], row["value"][1]) for row in series(text)] for name, text in queries["alerts"].items()}
+answers |= {query: [(row["metric"], row["value"][1]) for row in series(query)] for query in queries["complete"]}
+(directory / "answers.json").write_text(json.dumps({"pages": pages, "answers": answers}))
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_prometheus_scrapes_probes_and_sensors(tmp_path: Path) -> None:
+    """It asks the exporter of probes, which finds sshd on one host of two, and that of a BMC with failed sensors."""
+    root = root_with("promtool")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    monitoring = {"blackbox": {"bmc": False, "interval": 15}, "ipmi": {}, "scrape_interval": 5}
+    tree = tree_of({**probed(**monitoring), "racks": {"r1": {"nodes": "c[1-4]"}}}, tmp_path)
+    rules = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/rules/sensors.yml"))["groups"][0]["rules"]
+    probes, bmcs = 'probe_success{instance=~"c1|c2"}', 'ipmi_up{job="node-ipmi",rack="r1",collector="ipmi"}'
+    queries = {"complete": [probes, bmcs], "alerts": {rule["alert"]: rule["expr"] for rule in rules}}
+    notes = {**simulated_bmc.notes(), "asks.py": ASKS, "queries.json": json.dumps(queries)}
+    places = [lay_out(tree, host, tmp_path / host) for host in ("mon", "c1")]
     box = sandbox.Sandbox(
-        root, files=((place, "/"),), hosts=hosts, addresses=("10.0.0.11", "10.0.0.12"), is_one_user=True
-    )
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=300)
-    values = [(line.split(" ")[0], line.split(" ")[2]) for line in done.stdout.splitlines()]
-    assert values == [('{instance="c2"}', "0"), ('{instance="c1"}', "1")], done
+        root, files=tuple((place, "/") for place in places), hosts="127.0.0.1 localhost\n10.0.0.11 c1\n10.0.0.12 c2\n",
+        addresses=("10.0.0.11", "10.0.0.12"), is_one_user=True,
+    )  # fmt: skip
+    done = sandbox.run(box, ["/bin/bash", "-c", PROGRAMS], timeout=300, notes=notes)
+    assert "answers.json" in done.files, done.stdout + done.stderr
+    result = json.loads(done.files["answers.json"])
+    answers = result["answers"]
+    assert {(row["instance"], value) for row, value in answers[probes]} == {("c1", "1"), ("c2", "0")}
+    names = {alert: {row.get("name", row.get("rack")) for row, _ in answers[alert]} for alert in queries["alerts"]}
+    assert names == {
+        "BmcSensorCritical": {"GPU7 Temp"}, "BmcSensorWarning": {"Fan Redundancy"}, "BmcUnreadable": set(),
+        "PowerSupplyFailed": {"PS2 Status", "PS Redundancy"}, "RackFeedLost": {"r1"},
+    }  # fmt: skip
+    expected = set("\n".join(exporter_pages.ipmi()).splitlines())
+    lines = set(result["pages"]["bmc"].splitlines())
+    assert expected <= lines, expected - lines
+    assert 'ipmi_up{collector="ipmi"} 0' in result["pages"]["none"].splitlines()
 
 
 def test_nothing_is_asked_unless_the_manifest_wants_it(tmp_path: Path) -> None:

@@ -69,20 +69,29 @@ def kernel() -> Iterator[str]:
 
 
 def ipmi() -> Iterator[str]:
-    """What the IPMI exporter reads from a BMC, in the format of release 1.6; one power supply has failed."""
-    sensors = (
-        ("temperature", "celsius", "Inlet Temp", "Temperature", 23, 0),
-        ("fan_speed", "rpm", "FAN1", "Fan", 8400, 1),
-        ("voltage", "volts", "12V", "Voltage", 12.1, 0),
-        ("power", "watts", "PS1 Input Power", "Power Supply", 2600, 0),
+    """The page of the IPMI exporter for the BMC of simulated_bmc.py, as tests/render/test_probes.py reads it."""
+    values = (
+        ("temperature", "celsius", "Inlet Temp", 23, 0),
+        ("temperature", "celsius", "GPU7 Temp", 93, 2),
+        ("fan_speed", "rpm", "FAN1", 8400, 0),
+        ("voltage", "volts", "12V", 12.1, 0),
+        ("current", "amperes", "PS1 Current", 40, 0),
+        ("power", "watts", "PS1 Input Power", 2600, 0),
     )
-    for number, (name, unit, sensor, kind, value, state_) in enumerate(sensors):
-        labels = f'id="{number}",name="{sensor}"' + (f',type="{kind}"' if name == "fan_speed" else "")
+    states = (
+        ("PS2 Status", "Power Supply", 2),
+        ("PS Redundancy", "Power Unit", 2),
+        ("Fan Redundancy", "Fan", 1),
+        ("Intrusion", "Physical Security", 0),
+    )
+    for number, (name, unit, sensor, value, state_) in enumerate(values, 1):
+        labels = f'id="{number}",name="{sensor}"'
         yield f"ipmi_{name}_{unit}{{{labels}}} {value}\nipmi_{name}_state{{{labels}}} {state_}"
-    yield 'ipmi_sensor_state{id="9",name="PS2 Status",type="Power Supply"} 2'
-    yield 'ipmi_sensor_state{id="10",name="Intrusion",type="Physical Security"} 0'
+    for number, (sensor, kind, state_) in enumerate(states, len(values) + 1):
+        yield f'ipmi_sensor_state{{id="{number}",name="{sensor}",type="{kind}"}} {state_}'
     yield "ipmi_dcmi_power_consumption_watts 5210"
-    yield 'ipmi_up{collector="ipmi"} 1'
+    for collector in ("bmc", "chassis", "dcmi", "ipmi", "sel"):
+        yield f'ipmi_up{{collector="{collector}"}} 1'
 
 
 def snmp() -> Iterator[str]:

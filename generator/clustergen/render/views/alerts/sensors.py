@@ -1,4 +1,7 @@
-"""Alerts on what the IPMI exporter reads from BMCs: power supplies, fans, temperatures, voltages."""
+"""Alerts on what the IPMI exporter reads from BMCs: power supplies, fans, temperatures, voltages, currents.
+
+FreeIPMI counts a value beyond a non-critical limit as normal, one beyond a critical limit as critical.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from clustergen.render.views.alerts.model import Alert, Topic
 _SUPPLIES = 'type=~"Power (Supply|Unit)"'
 _OTHERS = 'type!~"Power (Supply|Unit)"'
 _MANY, _MOST = 2, 0.8  # nodes of a rack, and share of those whose power supplies are read
-_SENSORS = "ipmi_sensor_state|ipmi_temperature_state|ipmi_fan_speed_state|ipmi_voltage_state|ipmi_power_state"
+_SENSORS = "ipmi_(sensor|temperature|fan_speed|voltage|current|power)_state"
 
 
 def topic(cluster: Cluster) -> Topic | None:
@@ -24,14 +27,14 @@ def _sensors() -> Iterator[Alert]:
     yield Alert(
         "BmcSensorCritical", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 2', "2m", "critical",
         f"Sensor {sensor} is critical",
-        "The BMC reports a fan, temperature or voltage beyond its critical limit.",
+        "The BMC reports a fan, temperature, voltage or current beyond its critical limit.",
         "`ipmi-sensors` on the node, or the web page of the BMC, shows value and limits; drain the node.",
     )  # fmt: skip
     yield Alert(
         "BmcSensorWarning", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 1', "10m", "warning",
-        f"Sensor {sensor} is beyond its limit",
-        "The BMC reports a value that is not critical yet; a failed fan of a redundant set is one.",
-        "`ipmi-sensors` on the node shows value and limits.",
+        f"Sensor {sensor} is not normal",
+        "The BMC reports a state that is not critical yet, as degraded redundancy when one fan of a set has failed.",
+        "`ipmi-sensors` on the node shows the states of all sensors; replace the part that failed.",
     )  # fmt: skip
     yield Alert(
         "BmcUnreadable", 'ipmi_up{collector="ipmi"} == 0', "15m", "warning",
