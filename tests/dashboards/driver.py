@@ -179,9 +179,9 @@ def main():
     for job, page in plan["series"].items():
         for labels in plan["targets"][job]:
             samples += with_labels(exposed(page), labels)
-    for targets in plan["targets"].values():
+    for job, targets in plan["targets"].items():
         for labels in targets:
-            extra = "up 1\nscrape_duration_seconds 0.1\nscrape_samples_scraped 900"
+            extra = f"up {int(job != 'alertmanager')}\nscrape_duration_seconds 0.1\nscrape_samples_scraped 900"
             samples += with_labels(exposed(extra), labels)
     samples += exposed(plan["alerts"])
     times = [END - STEP * (COUNT - 1 - index) for index in range(COUNT)]
