@@ -401,6 +401,32 @@ def _all_rules(tree: Any, topic: str) -> list[str]:
     return [rule["expr"] for rule in loaded(tree, f"{PROMETHEUS}/rules/{topic}.yml")["groups"][0]["rules"]]
 
 
+SCRATCH = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch"}
+TARGETS = [{"kind": "MGT", "server": "head", "device": "tank/mgt"},
+           {"kind": "MDT", "index": 0, "server": "head", "device": "/dev/disk/by-id/a"}]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("storage", "collectors", "shown"),
+    [
+        (SCRATCH, [], set()),
+        (SCRATCH, ["mdadm", "zfs"], {"Software RAID", "ZFS pools", "StoragePoolDegraded"}),
+        ({**SCRATCH, "device": "/dev/md/scratch"}, [], {"Software RAID"}),
+        ({**SCRATCH, "device": "/dev/disk/by-id/md-uuid-1:2"}, [], {"Software RAID"}),
+        ({"type": "lustre", "mount": "/scratch", "mgs": ["10.0.0.1@tcp"], "targets": TARGETS}, [],
+         {"ZFS pools", "StoragePoolDegraded"}),
+    ],
+)  # fmt: skip
+def test_pools_and_arrays_are_shown_where_a_cluster_has_them(
+    storage: dict[str, Any], collectors: list[str], shown: set[str], tmp_path: Path
+) -> None:
+    monitoring = {"grafana": {}, "node_exporter": {"collectors": collectors}}
+    tree = tree_of(monitored(storage={"scratch": storage}, monitoring=monitoring), tmp_path)
+    text = "".join(file.content.decode() for path, file in node_files(tree, "mon").items() if "/etc/" in path)
+    assert {name for name in ("Software RAID", "ZFS pools", "StoragePoolDegraded") if name in text} == shown
+    assert "NodeRaidDegraded" in text
+
+
 @pytest.mark.parametrize("state", ["CLOUD", "FUTURE"])
 def test_nodes_that_need_not_exist_are_not_scraped(tmp_path: Path, state: str) -> None:
     later = {"name": "z[1-3]", "type": "gpu", "state": state, "address": "10.0.0.[51-53]"}

@@ -150,7 +150,7 @@ def test_every_command_of_a_runbook_can_be_pasted(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_prometheus_serves_the_page_and_lists_what_fires(tmp_path: Path) -> None:
+def test_prometheus_serves_the_page_that_lists_what_fires_and_the_linked_targets(tmp_path: Path) -> None:
     """A real Prometheus with a rule that always fires, named as one of the page."""
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
@@ -170,11 +170,19 @@ print(u.urlopen("http://127.0.0.1:9090/consoles/runbooks.html", timeout=20).read
   grep -q 'class="critical"><a' /tmp/page && break
   sleep 0.2
 done
+cat /tmp/page; echo ==
+python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=20).read().decode())' "$TARGETS"
 kill %1
-cat /tmp/page
 """
     box = sandbox.Sandbox(root, files=((lay_out(tree, "mon", tmp_path / "node"), "/"),))
-    page = sandbox.run(box, ["/bin/bash", "-c", script], timeout=150).stdout
+    monitoring = text_of(tree, "mon", f"{PLACE}monitoring.json")
+    (targets,) = re.findall(r'"(http[^"]*)\$\{__value.text\}"', monitoring)
+    url, anchor = urldefrag(targets)
+    address = {"TARGETS": url.replace("//mon:", "//127.0.0.1:")}
+    page, _, other = sandbox.run(box, ["/bin/bash", "-c", script], timeout=150, env=address).stdout.partition("\n==\n")
+    assert "<h1>Targets</h1>" in other
+    template = root / "usr/share/prometheus/web/templates/targets.html"  # the first target appears after five seconds
+    assert f'id="{anchor}{{{{$job}}}}"' in template.read_text(encoding="utf-8")
     (line,) = re.findall(r'<li class="critical">(.*?)</li>', page, re.DOTALL)
     assert line.split("\n") == [
         '<a href="#NodeDown">NodeDown</a>',

@@ -57,7 +57,7 @@ mc_setbmc 0x20
 mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
 sel_enable 0x20 1000 0x0a
 """
-# tcc marks its libraries as if their stack had to be executable, which newer releases of glibc refuse unless told.
+# tcc marks its libraries as if their stack had to be executable, which newer releases of glibc refuse by default.
 _START = rf"""
 mkdir -p /tmp/bmc/bin
 tcc -nostdlib -shared -o /tmp/bmc/dcmi.so {_RUN}/dcmi.c

@@ -31,7 +31,7 @@ _LOOK = {
     "backups": "On the controller: `systemctl list-timers 'clustergen-*'`.",
     "drift": "On the controller: `journalctl -u clustergen-drift -n 50` shows the last report.",
     "pull": "On the node: `journalctl -u clustergen-pull -n 50` names the reason of the last run that failed.",
-    "meta": "The pages /targets, /rules and /config of Prometheus show its state.",
+    "meta": "Targets, rules and configuration are in the menu Status of Prometheus.",
 }
 _LOOK_OF = {
     IDLE_ALERT: "On a controller: `scontrol show job <hpc_job>` names its user, command and output file.",
@@ -43,7 +43,7 @@ _LOOK_OF = {
     "RackDown": "Ping the nodes and their BMCs: if neither answers, it is the power or the switch of the rack.",
     "RackFeedLost": "The dashboard shows the rack's power; on a node, `ipmi-sensors` shows which supply has no input.",
     "SlurmctldUnreachable": "On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {state}`.",
-    "SlurmMetricsMissing": "The page /targets of Prometheus shows whether the controllers answer.",
+    "SlurmMetricsMissing": "Status, Targets in the menu of Prometheus shows whether the controllers answer.",
     "SlurmdbdBacklog": "On a controller: `sdiag | grep DBD`; on slurmdbd's node: `journalctl -u slurmdbd -n 50`.",
     "SlurmJobsStuck": "On a controller: `squeue --states=COMPLETING`.",
     "StorageFull": "On a node that mounts it: `df -h <mountpoint>`.",

@@ -23,7 +23,7 @@ def topic(cluster: Cluster) -> Topic:
             "10m", "critical",
             "Prometheus cannot evaluate rules of {{ $labels.rule_group }}",
             "Alerts of that group do not fire.",
-            "The page /rules of Prometheus shows the error.",
+            "Status, Rules in the menu of Prometheus shows the error.",
         ),
         Alert(
             "PrometheusRulesSlow",
@@ -45,7 +45,7 @@ def topic(cluster: Cluster) -> Topic:
             "TargetDown", f'up{{job!~"{others}"}} == 0', "5m", "warning",
             "{{ $labels.job }} on {{ $labels.instance }} does not respond",
             "Prometheus reads no metrics from it.",
-            "The page /targets of Prometheus shows the error.",
+            "Status, Targets in the menu of Prometheus shows the error.",
         ),
         Alert(
             "TextfileUnreadable", "node_textfile_scrape_error == 1", "10m", "warning",

@@ -94,9 +94,14 @@ def topic(cluster: Cluster) -> Topic | None:
             "`systemctl status {{ $labels.name }}` and `journalctl -u {{ $labels.name }}` say why.",
         ),
         Alert(
-            "NodeRaidDegraded", 'node_md_disks{state="failed"} > 0', "1m", "warning",
+            "NodeRaidDegraded",
+            'max without (state) (node_md_disks{state="failed"}) > 0\n'
+            "or\n"
+            'node_md_disks_required - ignoring (state) node_md_disks{state="active"} > 0',
+            "1m", "warning",
             f"{{{{ $labels.device }}}} of {_WHERE} lost a disk",
-            "A software RAID runs without its redundancy.",
+            "A disk of a software RAID failed or is missing. Until it is replaced and rebuilt, another failure can lose"
+            " data.",
             "`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
         ),
     )  # fmt: skip

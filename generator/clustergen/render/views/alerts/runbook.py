@@ -1,4 +1,4 @@
-"""Where the runbooks of alerts are: on a page that Prometheus serves."""
+"""Pages that Prometheus serves: runbooks of alerts, and its targets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from clustergen.cluster.model import Cluster
 PAGE = "runbooks.html"
 
 
+def _prometheus(cluster: Cluster) -> str:
+    return f"http://{cluster.hosts('monitoring')[0]}:{cluster.manifest.monitoring.port}"
+
+
+def targets(cluster: Cluster) -> str:
+    """The URL of the targets, to which the name of a job is appended. Debian's package has the classic pages alone."""
+    is_debian = cluster.with_role("monitoring")[0].type.os.fact("family") == "debian"
+    return f"{_prometheus(cluster)}/{'classic/targets#job-' if is_debian else 'targets#pool-'}"
+
+
 def address(cluster: Cluster, alert: str) -> str:
     """The URL of an alert's runbook. Only where Prometheus runs."""
-    port = cluster.manifest.monitoring.port
-    return f"http://{cluster.hosts('monitoring')[0]}:{port}/consoles/{PAGE}#{alert}"
+    return f"{_prometheus(cluster)}/consoles/{PAGE}#{alert}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import mount_group, mounts_entry
@@ -11,12 +12,30 @@ from clustergen.filesystems.nfs.model import Nfs, servers
 from clustergen.manifest.storage import Storage
 from clustergen.render.views.alerts.model import Alert, Recording, Topic, draws, window
 
+_ARRAY = re.compile(r'"/dev/(md|disk/by-id/md-)')
+
+
+def has_pools(cluster: Cluster) -> bool:
+    """Whether the manifest has ZFS pools of NFS servers or Lustre targets, or asks for their collector."""
+    packages = {
+        package for entry in cluster.manifest.storage.values()
+        for _, package in file_system(entry.type).entry_packages(entry)
+    }  # fmt: skip
+    return bool({"zfs", "lustre_zfs"} & packages) or "zfs" in cluster.manifest.monitoring.node_exporter.collectors
+
+
+def has_arrays(cluster: Cluster) -> bool:
+    """Whether the manifest names a device of a software RAID, or asks for the collector."""
+    entries = cluster.manifest.storage.values()
+    asks = "mdadm" in cluster.manifest.monitoring.node_exporter.collectors
+    return asks or any(_ARRAY.search(entry.model_dump_json()) for entry in entries)
+
 
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.manifest.monitoring.node_exporter.enabled:
         return None
     alerts = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
-    if any(isinstance(entry, Nfs) and entry.export.zfs for entry in cluster.manifest.storage.values()):
+    if has_pools(cluster):
         alerts.append(
             Alert(
                 "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",

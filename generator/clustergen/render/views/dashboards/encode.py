@@ -128,7 +128,7 @@ def _panel(number: int, panel: Panel, place: Place) -> dict[str, Any]:
         "fieldConfig": {"defaults": _defaults(panel), "overrides": []},
         "gridPos": _grid(place),
         "id": number,
-        "options": _OPTIONS[panel.kind],
+        "options": _OPTIONS[panel.kind] | (_LEGEND_BESIDE if panel.kind == "timeseries" and place.h <= _LOW else {}),
         "title": panel.title,
         "type": panel.kind,
     }
@@ -167,6 +167,8 @@ def _steps(steps: tuple[Step, ...]) -> dict[str, Any]:
 
 def _defaults(panel: Panel) -> dict[str, Any]:
     defaults: dict[str, Any] = {"unit": panel.unit}
+    if panel.empty:
+        defaults["noValue"] = panel.empty
     if panel.words:
         defaults["mappings"] = _mappings(panel)
     if panel.steps:
@@ -202,7 +204,8 @@ def _mappings(panel: Panel) -> list[dict[str, Any]]:
 
 def _link(label: str, slug: str) -> dict[str, Any]:
     value = f"${{__field.labels.{label}}}"
-    return {"title": f"Open {value}", "url": f"/d/{PREFIX}{slug}?var-{label}={value}&${{__url_time_range}}"}
+    variable = "instance" if label == "host" else label
+    return {"title": f"Open {value}", "url": f"/d/{PREFIX}{slug}?var-{variable}={value}&${{__url_time_range}}"}
 
 
 def _columns(panel: Panel) -> list[dict[str, Any]]:
@@ -238,6 +241,8 @@ def _joined(panel: Panel) -> list[dict[str, Any]]:
 
 
 _LEGEND = {"calcs": ["lastNotNull", "max"], "displayMode": "table", "placement": "bottom", "showLegend": True}
+_LEGEND_BESIDE = {"legend": _LEGEND | {"placement": "right"}}
+_LOW = 4  # rows of the grid: with the legend below, little would be left for the graph
 _REDUCED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "stat": {

@@ -9,7 +9,7 @@ from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metri
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
-from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, snmp, topics
+from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, snmp, storage, topics
 from clustergen.render.views.alerts.model import JOB_INFO, dcgm_types, job_form
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
@@ -79,11 +79,12 @@ def _missing_collectors(cluster: Cluster) -> set[str]:
     fabric = cluster.manifest.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         missing.add("infiniband")
-    entries = cluster.manifest.storage.values()
-    if not any(isinstance(entry, Nfs) for entry in entries):
+    if not any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
         missing.add("nfs")
-    if not any(isinstance(entry, Nfs) and entry.export.zfs for entry in entries):
+    if not storage.has_pools(cluster):
         missing.add("zfs")
+    if storage.has_arrays(cluster):
+        missing.remove("mdadm")
     return missing - enabled
 
 

@@ -8,7 +8,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     CHOSEN,
-    NODE_PAGE,
     Dashboard,
     Panel,
     Row,
@@ -72,6 +71,7 @@ def _ports(errors: dict[str, str]) -> Iterator[Panel]:
         "table",
         (Target("max by (instance, device, port) (node_infiniband_state_id) != 4", "State"),),
         words=((1, "down"), (2, "initializing"), (3, "armed")),
+        empty="All ports are active",
         width=12,
         links=_THIS_PAGE,
     )
@@ -89,6 +89,7 @@ def _ports(errors: dict[str, str]) -> Iterator[Panel]:
         width=24,
         links=_THIS_PAGE,
         help="The ports with most of each kind; a click on a node shows its graphs below.",
+        empty="None",
     )
 
 
@@ -101,20 +102,19 @@ def _load() -> Iterator[Panel]:
             unit="bps",
             minimum=0,
             width=12,
-            links=NODE_PAGE,
         )
 
 
 def _most(title: str, metric: str, help: str = "", *, unit: str = "eps") -> Panel:
     expr = f"topk({_MOST}, rate({metric}{{{CHOSEN}}}[$__rate_interval]))"
-    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help, links=NODE_PAGE)
+    return graph(title, Target(expr, _NAME), unit=unit, minimum=0, help=help)
 
 
 def _links() -> Panel:
     """In an hour: as a rate, single losses would be numbers with many zeros."""
     expr = f"topk({_MOST}, increase(node_infiniband_link_downed_total{{{CHOSEN}}}[1h]))"
     target = Target(expr, _NAME)
-    return graph("Links lost", target, minimum=0, help="In an hour; an alert fires above two.", links=NODE_PAGE)
+    return graph("Links lost in an hour", target, minimum=0, help="An alert fires above two.")
 
 
 def _infiniband() -> Iterator[Panel]:
@@ -141,7 +141,6 @@ def _roce() -> Iterator[Panel]:
             unit="percentunit",
             minimum=0,
             help="Share of time; an alert fires at 10 %.",
-            links=NODE_PAGE,
         )
     yield _most("Packets out of sequence", "clustergen_roce_out_of_sequence_packets_total")
     yield _most("Missing acknowledgements", "clustergen_roce_ack_timeouts_total")

@@ -207,10 +207,10 @@ def _errors() -> Iterator[Panel]:
             help=meaning,
         )
     yield graph(
-        "Xids",
+        "Xids in five minutes",
         Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),
         minimum=0,
-        help="Errors in the last five minutes, by number.",
+        help="By number.",
     )
 
 
@@ -223,11 +223,11 @@ def _links() -> Iterator[Panel]:
     )
     names = [f"gpu:nvlink_{name}:max" for name in dict.fromkeys(row.name for row in nvlink_counters())]
     yield graph(
-        "NVLink errors",
+        "NVLink errors in an hour",
         *(
             Target(f"increase({name}{{{CHOSEN}}}[1h])", f"{_NAME} {name.split(':')[1].removeprefix('nvlink_')}")
             for name in names
         ),
         minimum=0,
-        help="In an hour, by counter of the GPU's generation.",
+        help="By counter of the GPU's generation.",
     )

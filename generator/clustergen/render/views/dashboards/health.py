@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.render.views.alerts.runbook import targets
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     IS_ONE,
@@ -11,18 +12,19 @@ from clustergen.render.views.dashboards.model import (
     Row,
     Target,
     graph,
+    or_none,
     stat,
 )
 
 _LOADED = ((0, "rejected"), (1, "loaded"))
 
 
-def dashboard(_cluster: Cluster) -> Dashboard:
+def dashboard(cluster: Cluster) -> Dashboard:
     return Dashboard(
         "monitoring",
         "Monitoring",
         "Targets, rules, samples, and delivery of alerts.",
-        (_summary(), _targets(), _probes(), _storage(), _alerting()),
+        (_summary(), _targets(cluster), _probes(), _storage(), _alerting()),
     )
 
 
@@ -51,7 +53,7 @@ def _summary() -> Row:
     )
 
 
-def _targets() -> Row:
+def _targets(cluster: Cluster) -> Row:
     return Row(
         "Targets",
         (
@@ -65,8 +67,10 @@ def _targets() -> Row:
                     Target("max by (job) (scrape_duration_seconds)", "Slowest", "s"),
                 ),
                 width=12,
+                links=(("job", targets(cluster)),),
+                help="A click on a job shows its targets in Prometheus, with the errors of scrapes.",
             ),
-            graph("Targets down", Target("job:targets_down:count or vector(0)", "{{job}}"), minimum=0, width=6),
+            graph("Targets down", Target(or_none("job:targets_down:count", "job"), "{{job}}"), minimum=0, width=6),
             graph(
                 "Slowest scrapes",
                 Target("job:scrape_seconds:max", "{{job}}"),
@@ -87,22 +91,24 @@ def _probes() -> Row:
                 "table",
                 (Target("max by (job, instance) (probe_success == 0)"),),
                 help="probe-ssh: sshd, probe-bmc: the page of a BMC, probe-web: a page.",
+                empty="All probes succeed",
             ),
             graph(
                 "Slowest probes",
                 Target("topk(20, probe_duration_seconds)", "{{job}} {{instance}}"),
                 unit="s",
                 minimum=0,
+                links=(),
             ),
             Panel(
-                "Certificates",
+                "Certificates of pages",
                 "table",
                 (
                     Target(
                         "sort(min by (instance) (probe_ssl_earliest_cert_expiry)) * 1000", "Expires", "dateTimeAsIso"
                     ),
                 ),
-                help="Of probed pages; an alert fires 14 days before.",
+                help="An alert fires 14 days before.",
             ),
             Panel(
                 "Certificates in files",
@@ -125,13 +131,13 @@ def _storage() -> Row:
         "Prometheus",
         (
             graph(
-                "Samples",
+                "Samples per second",
                 Target("rate(prometheus_tsdb_head_samples_appended_total[$__rate_interval])", "{{instance}}"),
                 unit="cps",
                 minimum=0,
             ),
             graph(
-                "Disk",
+                "Size of the database",
                 Target("prometheus_tsdb_storage_blocks_bytes", "{{instance}} blocks"),
                 Target("prometheus_tsdb_wal_storage_size_bytes", "{{instance}} log"),
                 unit="bytes",
@@ -139,13 +145,13 @@ def _storage() -> Row:
                 stacked=True,
             ),
             graph(
-                "Evaluation of rules",
+                "Duration of rule evaluation",
                 Target("prometheus_rule_group_last_duration_seconds", "{{rule_group}}"),
                 unit="s",
                 minimum=0,
             ),
             graph(
-                "Queries",
+                "Duration of queries",
                 Target('prometheus_engine_query_duration_seconds{quantile="0.9"}', "{{slice}}"),
                 unit="s",
                 minimum=0,
@@ -161,18 +167,16 @@ def _alerting() -> Row:
         (
             graph("Alerts in Alertmanager", Target("sum by (state) (alertmanager_alerts)", "{{state}}"), minimum=0),
             graph(
-                "Sent",
+                "Notifications sent in an hour",
                 Target("sum by (integration) (increase(alertmanager_notifications_total[1h]))", "{{integration}}"),
                 minimum=0,
-                help="In an hour.",
             ),
             graph(
-                "Failed to send",
+                "Notifications that failed in an hour",
                 Target(
                     "sum by (integration) (increase(alertmanager_notifications_failed_total[1h]))", "{{integration}}"
                 ),
                 minimum=0,
-                help="In an hour.",
             ),
         ),
     )

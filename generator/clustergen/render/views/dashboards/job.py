@@ -8,7 +8,6 @@ from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, gpus_in_
 from clustergen.render.views.dashboards.gpu import Gpus, heat, jobs_of, load
 from clustergen.render.views.dashboards.model import (
     CHOSEN,
-    NODE_PAGE,
     Dashboard,
     Row,
     Step,
@@ -75,7 +74,6 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
                         minimum=0,
                         maximum=1,
                         width=12,
-                        links=NODE_PAGE,
                     ),
                     graph(
                         "Memory",
@@ -84,7 +82,6 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
                         minimum=0,
                         maximum=1,
                         width=12,
-                        links=NODE_PAGE,
                     ),
                 ),
             ),

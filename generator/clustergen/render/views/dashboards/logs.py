@@ -27,10 +27,10 @@ def kernel(chosen: str, title: str) -> Row:
         title,
         (
             graph(
-                "Errors by kind",
+                "Errors in an hour, by kind",
                 Target(f"sum by (kind) ({errors}) > 0", "{{kind}}"),
                 minimum=0,
-                help="In an hour. kernel.log of the node on the log collector has the lines.",
+                help="kernel.log of the node on the log collector has the lines.",
             ),
             Panel(
                 "Xids in the time range",
@@ -44,6 +44,7 @@ def kernel(chosen: str, title: str) -> Row:
                     ),
                 ),
                 help="Errors of GPUs, by PCI address and number; alerts state what a number means.",
+                empty="None",
                 links=NODE_PAGE,
             ),
             Panel(
@@ -55,6 +56,7 @@ def kernel(chosen: str, title: str) -> Row:
                         "Times",
                     ),
                 ),
+                empty="None",
                 links=NODE_PAGE,
             ),
         ),
@@ -68,15 +70,15 @@ def _store() -> Row:
         (
             stat("Space used", f"max({share})", "percentunit", steps=at_least(0.8, 0.95)),
             stat("Size", "max(clustergen_logs_bytes)", "bytes"),
-            stat("Days", "max(clustergen_logs_days)"),
+            stat("Days of logs", "max(clustergen_logs_days)"),
             stat("Hosts that sent today", "min(clustergen_logs_hosts)"),
             graph(
-                "Hosts that log most",
+                "Hosts that log most in an hour",
                 Target(f"topk({_MOST}, max by (host) (increase(clustergen_logs_today_bytes[1h])))", "{{host}}"),
                 unit="bytes",
                 minimum=0,
                 width=12,
-                help="In an hour.",
+                links=(("host", "node"),),
             ),
             graph(
                 "Size over time",

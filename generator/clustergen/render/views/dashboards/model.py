@@ -41,7 +41,8 @@ class Panel:
     """One panel. `width` in columns of the grid is what it requires: its line is stretched over the whole grid.
 
     `links`: label of a table's column, or of the series → slug of the dashboard that a click opens, or a URL to which
-    the value is appended. `words`: value → what is shown instead. `sort`: the column that orders a table.
+    the value is appended. `words`: value → what is shown instead. `empty` is shown without data. `sort`: the column
+    that orders a table.
     """
 
     title: str
@@ -57,6 +58,7 @@ class Panel:
     stacked: bool = False
     links: tuple[tuple[str, str], ...] = ()
     words: tuple[tuple[int, str], ...] = ()
+    empty: str = ""
     sort: str = ""
 
 
@@ -100,8 +102,15 @@ def stat(title: str, expr: str, unit: str = "short", **more: object) -> Panel:
 
 
 def graph(title: str, *targets: Target, unit: str = "short", **more: object) -> Panel:
-    """Series over time."""
+    """Series over time. Those of a node are links to its page, unless `links` says otherwise."""
+    if any("{{instance}}" in target.legend for target in targets):
+        more.setdefault("links", NODE_PAGE)
     return Panel(title, "timeseries", targets, unit, **more)  # type: ignore[arg-type]
+
+
+def or_none(expr: str, label: str) -> str:
+    """The expression; while it has no series, one of zeros whose `label` is `none`."""
+    return f'{expr} or on () label_replace(vector(0), "{label}", "none", "", "")'
 
 
 def at_least(warning: float, critical: float) -> tuple[Step, ...]:

@@ -56,9 +56,18 @@ def _alerts(cluster: Cluster) -> Row:
                 height=5,
                 links=(("alertname", runbook(cluster, "")),),
                 help="A click on a name opens its runbook.",
+                empty="No alert fires",
                 sort="severity",
             ),
-            Panel("Why Slurm does not use it", "table", (Target(drained),), width=12, height=5, help="As sinfo -R."),
+            Panel(
+                "Why Slurm does not use it",
+                "table",
+                (Target(drained),),
+                width=12,
+                height=5,
+                help="As sinfo -R.",
+                empty="Not drained",
+            ),
         ),
     )
 
@@ -99,7 +108,7 @@ def _load() -> Row:
         "CPU and memory",
         (
             graph(
-                "CPU by mode",
+                "CPU cores in use by mode",
                 Target(
                     f'sum by (instance, mode) (rate(node_cpu_seconds_total{{mode!="idle",{CHOSEN}}}'
                     "[$__rate_interval]))",
@@ -107,9 +116,8 @@ def _load() -> Row:
                 ),
                 stacked=True,
                 minimum=0,
-                help="Cores in use.",
             ),
-            graph("Load", Target(f"node_load5{{{CHOSEN}}}", "{{instance}}"), minimum=0),
+            graph("Load average of five minutes", Target(f"node_load5{{{CHOSEN}}}", "{{instance}}"), minimum=0),
             graph(
                 "Memory",
                 Target(f"node_memory_MemTotal_bytes{{{CHOSEN}}}", "{{instance}} in total"),
@@ -155,8 +163,16 @@ def _disks(cluster: Cluster) -> Row:
                 unit="Bps",
                 help="Writes are below zero.",
             ),
+            graph(
+                "Time that disks are busy",
+                Target(
+                    f"rate(node_disk_io_time_seconds_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"
+                ),
+                unit="percentunit",
+                minimum=0,
+            ),
             Panel(
-                "Health",
+                "Health of disks",
                 "table",
                 tuple(
                     Target(
@@ -169,15 +185,33 @@ def _disks(cluster: Cluster) -> Row:
                         ("temperature_celsius", "Temperature", "celsius", ()),
                     )
                 ),
+                width=14,
                 help="As smartctl reads it. Worn: share of the rated writes.",
             ),
-            graph(
-                "Time that disks are busy",
-                Target(
-                    f"rate(node_disk_io_time_seconds_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"
+            Panel(
+                "Software RAID",
+                "table",
+                (
+                    Target(f"max by (instance, device) (node_md_disks_required{{{CHOSEN}}})", "Disks"),
+                    Target(
+                        "max by (instance, device)"
+                        f' (node_md_disks_required{{{CHOSEN}}} - ignoring (state) node_md_disks{{state="active"}})',
+                        "Missing",
+                        steps=ANY_IS_BAD,
+                    ),
+                    Target(
+                        f'max by (instance, device) (node_md_disks{{state="failed",{CHOSEN}}})',
+                        "Failed",
+                        steps=ANY_IS_BAD,
+                    ),
+                    Target(
+                        f"max by (instance, device) (node_md_blocks_synced{{{CHOSEN}}} / node_md_blocks{{{CHOSEN}}})",
+                        "In sync",
+                        "percentunit",
+                    ),
                 ),
-                unit="percentunit",
-                minimum=0,
+                width=10,
+                help="Arrays of /proc/mdstat.",
             ),
         ),
     )

@@ -18,6 +18,7 @@ from clustergen.render.views.dashboards.model import (
     Target,
     at_least,
     graph,
+    or_none,
     stat,
 )
 
@@ -81,11 +82,12 @@ def _alerts(cluster: Cluster) -> Row:
                 height=8,
                 links=(("instance", "node"), ("alertname", runbook(cluster, ""))),
                 help="A click on a name opens its runbook.",
+                empty="No alert fires",
                 sort="severity",
             ),
             graph(
                 "Alerts over time",
-                Target('count by (severity) (ALERTS{alertstate="firing"}) or vector(0)', "{{severity}}"),
+                Target(or_none('count by (severity) (ALERTS{alertstate="firing"})', "severity"), "{{severity}}"),
                 width=10,
                 height=8,
                 stacked=True,

@@ -26,7 +26,8 @@ def dashboard(cluster: Cluster) -> Dashboard:
 
 def _summary() -> Iterator[Panel]:
     yield stat("GPU power", "cluster:gpu_power_watts:sum", "watt")
-    yield stat("Highest in the time range", "max_over_time(cluster:gpu_power_watts:sum[$__range])", "watt")
+    highest = "max_over_time(cluster:gpu_power_watts:sum[$__range])"
+    yield stat("Highest GPU power", highest, "watt", help="In the time range.")
     yield stat("GPU energy in a day", "sum_over_time(cluster:gpu_power_watts:sum[1d:1m]) / 60", "watth")
     yield stat("Hottest GPU", "max(node:gpu_temperature_celsius:max)", "celsius")
 
@@ -57,12 +58,10 @@ def _nodes(cluster: Cluster) -> Iterator[Panel]:
         Target(f"topk({_MOST}, node:gpu_temperature_celsius:max)", "{{instance}}"),
         unit="celsius",
         steps=(Step(None, "green"), Step(warning, "yellow"), Step(critical, "red")),
-        links=(("instance", "node"),),
     )
     yield graph(
-        "Nodes that draw most",
+        "Nodes whose GPUs draw most",
         Target(f"topk({_MOST}, node:gpu_power_watts:sum)", "{{instance}}"),
         unit="watt",
         minimum=0,
-        links=(("instance", "node"),),
     )

@@ -13,6 +13,7 @@ METRICS = (
     "ipmi_fan_speed_state",
     "ipmi_fan_speed_rpm",
     "ipmi_voltage_state",
+    "ipmi_current_state",
     "ipmi_power_state",
     "ipmi_power_watts",
     METRIC,
@@ -27,11 +28,12 @@ _AIR = 'name=~"(?i).*(inlet|intake|ambient).*"'
 def _bad(chosen: str) -> Panel:
     beyond = " or ".join(f"{name}{{{chosen}}} > 0" for name in _STATES)
     return Panel(
-        "Sensors beyond their limits",
+        "Sensors that are not normal",
         "table",
         (Target(f"max by (instance, name, type) ({beyond})", "State", steps=_STATE_STEPS),),
         words=((1, "warning"), (2, "critical")),
-        help="As the BMC judges them. Empty: none.",
+        help="As the BMC reports them.",
+        empty="All sensors that were read are normal",
         links=NODE_PAGE,
     )
 
@@ -45,15 +47,13 @@ def of_cluster() -> Row:
                 "Warmest air at the inlet",
                 Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{_AIR}}}))", "{{instance}}"),
                 unit="celsius",
-                links=NODE_PAGE,
             ),
             graph(
-                "Nodes that draw most, with CPUs and fans",
+                "Nodes that draw most",
                 Target(f"topk({_MOST}, {METRIC})", "{{instance}}"),
                 unit="watt",
                 minimum=0,
                 help="What BMCs measure, in contrast to the power of GPUs alone.",
-                links=NODE_PAGE,
             ),
         ),
     )

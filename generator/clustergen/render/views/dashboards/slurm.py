@@ -102,6 +102,7 @@ def _reasons() -> Row:
                 width=16,
                 links=(("instance", "node"),),
                 help="As sinfo -R lists them.",
+                empty="No node is drained",
             ),
             graph(
                 "Oldest job that is completing",
@@ -147,7 +148,7 @@ def _scheduler() -> Row:
         "Scheduler",
         (
             graph(
-                "Cycles",
+                "Duration of cycles",
                 Target("max(slurm_sched_mean_cycle)", "main, mean"),
                 Target("max(slurm_schedule_cycle_last)", "main, last"),
                 Target("max(slurm_bf_mean_cycle)", "backfill, mean"),

@@ -13,7 +13,7 @@ def of_cluster() -> Row:
         "UPS and PDUs",
         (
             Panel(
-                "Source of the output",
+                "Output of each UPS",
                 "table",
                 (Target("max by (instance) (upsOutputSource)", "Source", steps=_STEPS),),
                 words=_SOURCES,
@@ -24,6 +24,7 @@ def of_cluster() -> Row:
                 unit="m",
                 minimum=0,
                 help="As the UPS estimates it for the load of the moment.",
+                links=(),
             ),
             graph(
                 "Load of UPS",
@@ -31,6 +32,7 @@ def of_cluster() -> Row:
                 unit="percent",
                 minimum=0,
                 help="Of the most loaded output line.",
+                links=(),
             ),
             graph(
                 "Power of UPS and PDUs",
@@ -38,12 +40,14 @@ def of_cluster() -> Row:
                 Target("sum by (instance) (rPDU2DeviceStatusPower) * 10", "{{instance}}"),
                 unit="watt",
                 minimum=0,
+                links=(),
             ),
             graph(
                 "Current of PDU phases",
                 Target("rPDU2PhaseStatusCurrent / 10", "{{instance}} phase {{rPDU2PhaseStatusIndex}}"),
                 unit="amp",
                 minimum=0,
+                links=(),
             ),
         ),
     )

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.manifest.storage import Storage
-from clustergen.render.views.dashboards.model import ANY_IS_BAD, Dashboard, Panel, Row, Target, at_least, graph, stat
+from clustergen.render.views.dashboards.model import (
+    ANY_IS_BAD,
+    NODE_PAGE,
+    Dashboard,
+    Panel,
+    Row,
+    Target,
+    at_least,
+    graph,
+    stat,
+)
 
 _MOST = 20
 
@@ -56,7 +66,6 @@ def _entry(entry: Storage, limit: int) -> Iterator[Panel]:
             maximum=100,
             height=4,
             steps=full,
-            links=(("instance", "node"),),
         )
 
 
@@ -67,7 +76,6 @@ def _protocols() -> Iterator[Panel]:
         Target(busiest, "{{instance}}"),
         unit="ops",
         minimum=0,
-        links=(("instance", "node"),),
     )
     yield graph(
         "NFS requests by method",
@@ -79,12 +87,11 @@ def _protocols() -> Iterator[Panel]:
         "ZFS pools",
         "table",
         (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"),),
-        links=(("instance", "node"),),
+        links=NODE_PAGE,
     )
     yield graph(
         "Busiest local disks",
         Target(f"topk({_MOST}, node:disk_busy:max)", "{{instance}}"),
         unit="percentunit",
         minimum=0,
-        links=(("instance", "node"),),
     )
