@@ -187,6 +187,26 @@ def test_both_servers_of_a_pair_are_named_in_the_target(tmp_path: Path) -> None:
     assert f"--index=0 {nodes} --servicenode=10.1.0.21@o2ib --servicenode=10.1.0.22@o2ib\n" in text
 
 
+@pytest.mark.parametrize(
+    ("mgs", "nids"),
+    [
+        ("10.1.0.{0}@o2ib", "10.1.0.{0}@o2ib"),
+        ("10.1.1.{0}@o2ib", "10.1.1.{0}@o2ib"),
+        ("10.1.0.{0}@o2ib,10.1.1.{0}@o2ib1", "10.1.0.{0}@o2ib,10.1.1.{0}@o2ib1"),
+        ("10.1.0.{0}@o2ib,10.1.1.{0}@o2ib", "10.1.0.{0}@o2ib,10.1.1.{0}@o2ib"),
+    ],
+)
+def test_a_server_has_nids_on_the_rails_of_the_mgs(mgs: str, nids: str, tmp_path: Path) -> None:
+    rails = data(mgs=[mgs.format(21), mgs.format(22)])
+    rails["networks"]["fabric"] = {"type": "roce", "rate": "400Gb/s", "rails": ["10.1.0.0/24", "10.1.1.0/24"]}
+    rails["node_types"] = {"gpu": {**GPU, "nics": [*NICS, {"device": "mlx5_1", "interface": "ib1", "model": "cx7"}]}}
+    for place, node in enumerate(rails["nodes"][1:], 1):
+        first = node["addresses"]["fabric"]
+        rails["nodes"][place] = {**node, "addresses": {"fabric": [first, first.replace("10.1.0.", "10.1.1.")]}}
+    text = text_of(tree_of(rails, tmp_path), "mds1", SCRIPT)
+    assert f" --servicenode={nids.format(21)} --servicenode={nids.format(22)}\n" in text
+
+
 ZFS = {"zpool": "exit 0", "zfs": "[[ $1 == get ]] && cat {directory}/label || [[ -f {directory}/label ]]"}
 
 

@@ -255,15 +255,38 @@ def test_lnet_has_the_net_that_the_node_can_reach(tmp_path: Path) -> None:
     assert lnet(stored(tmp_path, lus=LUSTRE)) == {"o2ib": ["ibp24s0"]}
 
 
-def test_lnet_uses_each_rail_that_has_addresses(tmp_path: Path) -> None:
-    nodes = [HEAD, {**COMPUTE, "addresses": {"fabric": ["10.1.0.[11-14]", "10.2.0.[11-14]"]}}]
-    networks = {
-        **manifest()["networks"],
-        "fabric": {"type": "infiniband", "rate": "NDR", "rails": ["10.1.0.0/24", "10.2.0.0/24"]},
-    }
-    tree = tree_of(manifest(nodes=nodes, networks=networks, storage={"lus": LUSTRE}), tmp_path)
-    assert lnet(tree) == {"o2ib": ["ibp24s0", "ibp64s0"]}
-    assert "net/ipv4/conf/ibp64s0/arp_ignore = 1" in text_of(tree, "c1", "/etc/sysctl.d/60-clustergen-lnet.conf")
+RAILS = {"rails": ["10.1.0.0/24", "10.1.1.0/24"]}
+
+
+def on_rails(kind: str, mgs: list[str], **fabric: Any) -> dict[str, Any]:
+    nodes = [HEAD, {**COMPUTE, "addresses": {"fabric": ["10.1.0.[11-14]", "10.1.1.[11-14]"]}}]
+    networks = {**manifest()["networks"], "fabric": {"type": kind, "rate": "400Gb/s", **fabric}}
+    return manifest(nodes=nodes, networks=networks, storage={"lus": {**LUSTRE, "mgs": mgs}})
+
+
+@pytest.mark.parametrize(
+    ("mgs", "fabric", "nets"),
+    [
+        (["10.1.0.1@o2ib", "10.1.0.2@o2ib"], RAILS, {"o2ib": ["ibp24s0"]}),
+        (["10.1.1.1@o2ib"], RAILS, {"o2ib": ["ibp64s0"]}),
+        (["10.1.0.1@tcp"], RAILS, {"tcp": ["ibp24s0"]}),
+        (["10.1.0.1@o2ib,10.1.1.1@o2ib"], RAILS, {"o2ib": ["ibp24s0", "ibp64s0"]}),
+        (["10.1.0.1@o2ib,10.1.1.1@o2ib1"], RAILS, {"o2ib": ["ibp24s0"], "o2ib1": ["ibp64s0"]}),
+        (["10.1.0.1@o2ib"], {"cidr": "10.1.0.0/16"}, {"o2ib": ["ibp24s0", "ibp64s0"]}),
+        (["10.1.0.1@o2ib"], {**RAILS, "gateways": ["10.1.0.254", "10.1.1.254"]}, {"o2ib": ["ibp24s0", "ibp64s0"]}),
+        (["mgs.example.org@o2ib"], RAILS, {"o2ib": ["ibp24s0", "ibp64s0"]}),  # of which only DNS knows the rail
+    ],
+)
+def test_lnet_uses_the_rails_with_a_route_to_the_mgs(
+    tmp_path: Path, mgs: list[str], fabric: dict[str, Any], nets: dict[str, list[str]]
+) -> None:
+    tree = tree_of(on_rails("roce", mgs, **fabric), tmp_path)
+    assert lnet(tree) == nets
+    sysctl = "/etc/sysctl.d/60-clustergen-lnet.conf"
+    if any(len(interfaces) > 1 for interfaces in nets.values()):
+        assert "net/ipv4/conf/ibp64s0/arp_ignore = 1" in text_of(tree, "c1", sysctl)
+    else:
+        assert sysctl not in node_files(tree, "c1")
 
 
 def test_lnet_prefers_the_storage_ports(tmp_path: Path) -> None:
@@ -287,7 +310,7 @@ def test_lnet_prefers_the_storage_ports(tmp_path: Path) -> None:
         ("10.9.0.200@o2ib", ["ens9"]),
         ("10.9.0.200@tcp", ["ens9"]),
         ("10.0.0.200@tcp", ["eno1"]),
-        ("203.0.113.9@o2ib", ["ens9"]),  # elsewhere: by preference
+        ("203.0.113.9@o2ib", ["ens9"]),  # elsewhere: through the router
     ],
 )
 def test_lnet_uses_the_network_that_contains_the_mgs(tmp_path: Path, nid: str, ports: list[str]) -> None:
@@ -296,7 +319,7 @@ def test_lnet_uses_the_network_that_contains_the_mgs(tmp_path: Path, nid: str, p
     node = {**ON_FABRIC[1], "addresses": {**ON_FABRIC[1]["addresses"], "storage": "10.9.0.[11-14]"}}
     data = manifest(
         node_types={"gpu": {**GPU, "nics": nics}},
-        networks={**FABRIC, "management": management, "storage": {"cidr": "10.9.0.0/24"}},
+        networks={**FABRIC, "management": management, "storage": {"cidr": "10.9.0.0/24", "gateway": "10.9.0.254"}},
         nodes=[HEAD, node],
         storage={"lus": {**LUSTRE, "mgs": [nid]}},
     )

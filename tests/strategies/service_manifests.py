@@ -364,6 +364,24 @@ WRONG = {
         ),
         [("lnet-interface-missing", "mgs")],
     ),
+    "an MGS to which no rail has a route": (
+        placed(
+            LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.9.1@o2ib").replace("10.1.0.2", "10.1.9.2") % "",
+            gpus=', addresses: {fabric: ["10.1.0.[11-14]", "10.1.1.[11-14]"]}',
+            fabric=ROCE.replace("}", ", rails: [10.1.0.0/24, 10.1.1.0/24]}"),
+            kind=NICS,
+        ),
+        [("lnet-interface-missing", "mgs")],
+    ),
+    "an MGS beyond a storage network without a router": (
+        placed(
+            'work: {type: lustre, mount: /work, mgs: ["10.9.0.1@o2ib"]}',
+            gpus=', addresses: {storage: "10.2.0.[11-14]"}',
+            fabric=STORAGE,
+            kind="{system: hgx-h100-8, nics: [{device: mlx5_9, interface: ens9, network: storage}]}",
+        ),
+        [("lnet-interface-missing", "mgs")],
+    ),
     "two file systems on one LNet network in two networks": (
         placed(
             LUSTRE.replace("10.1.0.1@o2ib,10.1.0.1@tcp", "10.1.0.1@o2ib") % ""

@@ -81,19 +81,43 @@ def node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | N
     return nodes[name]
 
 
+@once_per_cluster
+def _places(cluster: Cluster) -> dict[str, tuple[NodeGroup, int]]:
+    """Entry and position of every host."""
+    places: dict[str, tuple[NodeGroup, int]] = {}
+    for group in cluster.groups:
+        for position, host in enumerate(group.hosts):
+            places.setdefault(host, (group, position))
+    return places
+
+
+@once_per_cluster
+def _addressed(cluster: Cluster) -> tuple[dict[str, tuple[NodeGroup, int]], ...]:
+    """Entry and position of every address, by network in the order of `ip_networks`."""
+    result = []
+    for network in ip_networks(cluster):
+        places: dict[str, tuple[NodeGroup, int]] = {}
+        for group in cluster.groups:
+            for position, address in enumerate(addresses_in(group, network)):
+                places.setdefault(address, (group, position))
+        result.append(places)
+    return tuple(result)
+
+
+def place_of(cluster: Cluster, host: str) -> tuple[NodeGroup, int] | None:
+    """The entry of `nodes` that a host name is in, and its position there."""
+    return _places(cluster).get(host)
+
+
 def _node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | None:
     networks = ip_networks(cluster)
-    for group in cluster.groups:
-        if name in group.hosts:
-            return group, group.hosts.index(name), networks[0]
-    for network in networks:
+    if place := place_of(cluster, name):
+        return (*place, networks[0])
+    for network, addressed in zip(networks, _addressed(cluster), strict=True):
         short = name.removesuffix(f".{network.domain}") if network.domain else name
-        host = short.removesuffix(network.suffix) if short.endswith(network.suffix) else None
-        for group in cluster.groups:
-            if host in group.hosts:
-                return group, group.hosts.index(host), network
-            if name in (listed := addresses_in(group, network)):
-                return group, listed.index(name), network
+        host = short.removesuffix(network.suffix) if short.endswith(network.suffix) else ""
+        if place := place_of(cluster, host) or addressed.get(name):
+            return (*place, network)
     return None
 
 
@@ -101,14 +125,22 @@ def network_of(cluster: Cluster, host: str) -> IpNetwork | None:
     """The network that a host name or address is in; None: none of the cluster's, or a name that only DNS knows."""
     if (node := node_of(cluster, host)) is not None:
         return node[2]
-    address = address_of(host)
-    if address is None:
-        for text, names in cluster.manifest.host.extra_hosts.items():
-            if host in names:
-                address = address_of(text)
+    address = resolved(cluster, host)
     if address is None:
         return None
     return next((net for net in ip_networks(cluster) if net.cidr and is_inside(address, net.cidr)), None)
+
+
+def resolved(cluster: Cluster, host: str) -> Address | None:
+    """The address of a host name or address; None: a name that only DNS knows."""
+    if (address := address_of(host)) is not None:
+        return address
+    if (node := node_of(cluster, host)) is not None:
+        group, position, network = node
+        texts = addresses_in(group, network)
+        return address_of(texts[position]) if texts else None
+    names = cluster.manifest.host.extra_hosts.items()
+    return next((address_of(text) for text, hosts in names if host in hosts), None)
 
 
 def carries_rdma(cluster: Cluster, kind: NodeType, network: IpNetwork) -> bool | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
-from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks, network_of
+from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks, is_inside, network_of, resolved
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
@@ -18,6 +18,16 @@ class LnetNet:
 
     name: str  # o2ib, tcp, o2ib1 …
     interfaces: tuple[str, ...]
+
+
+@record
+class Way:
+    """How nodes of a type reach the MGS on one LNet network; no interfaces: the manifest shows none that does."""
+
+    key: str  # of `networks`; empty: none
+    interfaces: tuple[str, ...]
+    rails: tuple[int, ...] = ()  # of the interfaces, in the fabric
+    astray: tuple[tuple[str, str], ...] = ()  # interface and network of ports without a route to the MGS
 
 
 def lustre_fsname(name: str, entry: Lustre) -> str:
@@ -46,7 +56,7 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
             nets.setdefault(_canonical(network.name), network.interfaces)
         if entry.lnet:
             continue
-        reachable = {net: _ports(cluster, kind, entry, net)[1] for net in server_nets(entry)}
+        reachable = {net: way_to(cluster, kind, entry, net).interfaces for net in server_nets(entry)}
         # A server with NIDs on several networks is reached over those that this node has; one of them is enough.
         for net, interfaces in reachable.items():
             if interfaces or not any(reachable.values()):
@@ -56,7 +66,7 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
 
 def unreached_nets(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[str]:
     """The servers' LNet networks without a known interface of a node type; none where the manifest states them."""
-    return [] if entry.lnet else [net for net in server_nets(entry) if not _ports(cluster, kind, entry, net)[1]]
+    return [] if entry.lnet else [net for net in server_nets(entry) if not way_to(cluster, kind, entry, net).interfaces]
 
 
 def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -66,9 +76,9 @@ def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[
     """
     result = []
     for net in server_nets(entry) if not entry.lnet else ():
-        place, names = _ports(cluster, group.type, entry, net)
-        if net.startswith("o2ib") and names and not addressed_by(place, group):
-            result.append((net, place, names))
+        way = way_to(cluster, group.type, entry, net)
+        if net.startswith("o2ib") and way.interfaces and not addressed_by(way.key, group):
+            result.append((net, way.key, way.interfaces))
     return result
 
 
@@ -92,14 +102,15 @@ def nids_of(cluster: Cluster, host: str, entry: Lustre) -> str:
     group = next((group for group in cluster.groups if host in group.hosts), None)
     if group is None:
         return ""
+    position = group.hosts.index(host)
     nids = []
     for net in server_nets(entry):
+        way = way_to(cluster, group.type, entry, net)
         rdma = "storage" if group.storage else "fabric"
-        place = _ports(cluster, group.type, entry, net)[0] or (rdma if net.startswith("o2ib") else "management")
-        network = next((network for network in ip_networks(cluster) if network.key == place), None)
-        addresses = addresses_in(group, network) if network is not None else ()
-        if addresses:
-            nids.append(f"{addresses[group.hosts.index(host)]}@{net}")
+        key = way.key or (rdma if net.startswith("o2ib") else "management")
+        networks = [network for network in ip_networks(cluster) if network.key == key]
+        for network in [network for network in networks if network.rail in way.rails] or networks[:1]:
+            nids += [f"{address}@{net}" for address in addresses_in(group, network)[position : position + 1]]
     return ",".join(nids)
 
 
@@ -109,8 +120,8 @@ def server_places(cluster: Cluster, entry: Lustre, net: str) -> dict[str, IpNetw
     return {nid: network for nid, network in places.items() if network is not None}
 
 
-def _ports(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[str, tuple[str, ...]]:
-    """Key of the network, and interfaces in it, over which nodes of a type reach the MGS on an LNet network.
+def way_to(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> Way:
+    """The network, and interfaces in it, over which nodes of a type reach the MGS on an LNet network.
 
     Where all addresses of the MGS lie in networks of the cluster that are not routed, only interfaces in those reach
     it. Else the MGS's networks come first, then the storage network, then the fabric (RDMA) or management (TCP). A
@@ -120,11 +131,12 @@ def _ports(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[s
     places = [network.key for network in networks]
     if len(networks) < sum(name == net for _, name in server_nids(entry)) or any(each.routed for each in networks):
         places += ["storage", "fabric" if net.startswith("o2ib") else "management"]
-    candidates = list(_candidates(cluster, kind, net, tuple(dict.fromkeys(places))))
-    for place, names in candidates:
-        if any(addressed_by(place, group) for group in cluster.of_type[kind.name]):
-            return place, names
-    return candidates[0] if candidates else ("", ())
+    ways = [_way(cluster, kind, entry, net, place) for place in dict.fromkeys(places)]
+    candidates = [way for way in ways if way.interfaces]
+    for way in candidates:
+        if any(addressed_by(way.key, group) for group in cluster.of_type[kind.name]):
+            return way
+    return candidates[0] if candidates else Way("", (), (), tuple(port for way in ways for port in way.astray))
 
 
 def addressed_by(place: str, group: NodeGroup) -> bool:
@@ -132,22 +144,36 @@ def addressed_by(place: str, group: NodeGroup) -> bool:
     return bool(group.storage if place == "storage" else group.fabric if place == "fabric" else True)
 
 
-def _candidates(
-    cluster: Cluster, kind: NodeType, net: str, places: tuple[str, ...]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _way(cluster: Cluster, kind: NodeType, entry: Lustre, net: str, place: str) -> Way:
+    """The interfaces of a node type in one of the cluster's networks, as far as they have a route to the MGS."""
     networks = cluster.manifest.networks
+    network = getattr(networks, place)
     rdma = net.startswith("o2ib")
-    for place in places:
-        network = getattr(networks, place)
-        ports = [port for port in kind.ports if port.network == place and port.interface]
-        if rdma:
-            infiniband = place == "fabric" and networks.fabric is not None and networks.fabric.type == "infiniband"
-            ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
-        names = tuple(port.interface for port in ports if port.interface)
-        if names:
-            yield place, names[: _addressed(cluster, kind)] if place == "fabric" else names
-        elif network is not None and network.interface and not (rdma and place != "fabric"):
-            yield place, (network.interface,)
+    ports = [port for port in kind.ports if port.network == place and port.interface]
+    if rdma:
+        infiniband = place == "fabric" and networks.fabric is not None and networks.fabric.type == "infiniband"
+        ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
+    names = [(port.interface or "", port.rail or 0) for port in ports]
+    if place == "fabric":
+        names = names[: _addressed(cluster, kind)]
+    if not names and network is not None and network.interface and not (rdma and place != "fabric"):
+        names = [(network.interface, 0)]
+    on_rail = {each.rail or 0: each for each in ip_networks(cluster) if each.key == place}
+    # The kernel routes TCP from ports outside of the fabric; RDMA leaves by the interface of its source address.
+    judged = place == "fabric" or (rdma and place == "storage")
+    reaching = [(name, rail) for name, rail in names if not judged or _reaches(cluster, entry, net, on_rail.get(rail))]
+    astray = ((name, on_rail[rail].cidr or "") for name, rail in names if (name, rail) not in reaching)
+    rails = tuple(rail for _, rail in reaching) if place == "fabric" else ()
+    return Way(place, tuple(name for name, _ in reaching), rails, tuple(astray))
+
+
+def _reaches(cluster: Cluster, entry: Lustre, net: str, network: IpNetwork | None) -> bool:
+    """Whether an interface in a network has a route to the MGS; true where the manifest does not state enough."""
+    if network is None or network.cidr is None or network.routed:
+        return True
+    hosts = [host for host, name in server_nids(entry) if name == net]
+    addresses = [resolved(cluster, host) for host in hosts]
+    return any(address is None or is_inside(address, network.cidr) for address in addresses)
 
 
 def _addressed(cluster: Cluster, kind: NodeType) -> int:

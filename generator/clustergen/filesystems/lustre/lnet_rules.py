@@ -9,9 +9,11 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import (
     lnet_nets,
     lustre_clients,
+    server_nids,
     server_places,
     unaddressed_nets,
     unreached_nets,
+    way_to,
 )
 from clustergen.diagnostics import Finding
 from clustergen.filesystems.lustre.model import Lustre
@@ -52,24 +54,42 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
                 continue
             net = unreached[0]
-            nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
-            where = f"in the {place.name} network, where the MGS {nid} is" if place else f"on LNet network {net}"
+            stated = result = ""
             if usable:
                 result = f"is mounted over {usable[0].name}"
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
-            else:
-                result, stated = "cannot be mounted", ""
             nics = "nics of a separate node type" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
-            network = f" with network: {place.key}" if place and place.key != "fabric" else ""
+            why, hint = _astray(cluster, kind, entry, net) or _unnamed(cluster, entry, net, nics)
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
-                f"no interface of {compress(clients)} is {where}, so '{name}' {result}",
-                f"list the ports with their interfaces in {nics}{network}, or set the networks in"
-                f" storage.{name}.lnet{stated}"
+                f"no interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
+                f"{hint}, or set the networks in storage.{name}.lnet{stated}"
                 + ("" if kind.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
             )
+
+
+def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str, str]:
+    """The problem and the remedy where the manifest names no interface."""
+    nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
+    where = f"is in the {place.name} network, where the MGS {nid} is" if place else f"is on LNet network {net}"
+    network = f" with network: {place.key}" if place and place.key != "fabric" else ""
+    return where, f"list the ports with their interfaces in {nics}{network}"
+
+
+def _astray(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
+    """The same where interfaces are in other networks than the MGS, without a router; None: there are none."""
+    ports = way_to(cluster, kind, entry, net).astray
+    if not ports:
+        return None
+    nids = " and ".join(f"{host}@{name}" for host, name in server_nids(entry) if name == net)
+    listed = ", ".join(f"{name} in {cidr}" for name, cidr in ports)
+    return (
+        f"has a route to the MGS {nids} ({listed}, without a gateway)",
+        "write NIDs in these networks in mgs, give the nodes addresses in the network of the MGS, or state the gateway"
+        " of these networks if they are routed",
+    )
 
 
 def shared_networks(cluster: Cluster) -> Iterator[Finding]:
