@@ -5,11 +5,11 @@ from __future__ import annotations
 from hashlib import sha256
 from ipaddress import ip_network
 
-from clustergen.cluster.ip_networks import network_of
+from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
 from clustergen.filesystems.nfs.model import AUTHKEY, BMC_PASSWORD, Nfs, servers
-from clustergen.filesystems.nfs.pair import group_of, rings, shares
+from clustergen.filesystems.nfs.pair import rings, shares
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
@@ -104,7 +104,7 @@ def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | 
     network = network_of(cluster, entry.server)
     fences = []
     for host, other in zip(hosts, reversed(hosts), strict=True):
-        if place := group_of(cluster, host):
+        if place := place_of(cluster, host):
             fences.append(Fence(host, place[0].bmc[place[1]], other))
     return {
         "cib": Resources(

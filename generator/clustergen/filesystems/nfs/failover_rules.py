@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import mounts_entry
-from clustergen.cluster.ip_networks import addresses_in, network_of, node_of
+from clustergen.cluster.ip_networks import addresses_in, network_of, node_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.nfs.model import Nfs, servers
-from clustergen.filesystems.nfs.pair import group_of, rings, shares
+from clustergen.filesystems.nfs.pair import rings, shares
 from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import address_of
 
 _CODE = "nfs-failover"
-
-
-def paired(cluster: Cluster, entry: Nfs) -> bool:
-    """Whether a failover pair serves the entry."""
-    return any(share.failover for share in shares(cluster, entry).values())
 
 
 def pairs(cluster: Cluster) -> Iterator[Finding]:
@@ -38,7 +33,7 @@ def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> 
         return
     lacking = []
     for host in hosts:
-        place = group_of(cluster, host)
+        place = place_of(cluster, host)
         if place is None:
             hint = did_you_mean(host, cluster.hosts()) or "add it to nodes, with roles: []"
             yield Finding(_CODE, path, f"'{host}' is not a node", hint)
@@ -60,7 +55,7 @@ def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> 
     if lacking:
         message = f"without a BMC of {compress(lacking)}, both servers could write to the disk at the same time"
         yield Finding(_CODE, path, message, f"add networks.bmc, and addresses: {{bmc: …}} to {compress(lacking)}")
-    if all(group_of(cluster, host) for host in hosts) and not rings(cluster, hosts):
+    if all(place_of(cluster, host) for host in hosts) and not rings(cluster, hosts):
         yield Finding(_CODE, path, "Corosync needs the addresses of both servers", "add address to the nodes")
 
 
@@ -76,7 +71,7 @@ def _address(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
         message = f"no network of the cluster contains {entry.server}"
         yield Finding(_CODE, path, message, "write an unused address of a network with a cidr")
     else:
-        places = [place for host in servers(entry) if (place := group_of(cluster, host))]
+        places = [place for host in servers(entry) if (place := place_of(cluster, host))]
         for group, position in places:
             if not addresses_in(group, network):
                 message = f"'{group.hosts[position]}' has no address on the {network.name} network of {entry.server}"

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.ip_networks import addresses_in, ip_networks
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.ip_networks import addresses_in, ip_networks, place_of
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 
 _LINKS = 8  # of knet, Corosync's transport
 
 
+@once_per_cluster
+def _by_server(cluster: Cluster) -> dict[str, dict[str, Nfs]]:
+    """NFS entries by their server as written."""
+    entries: dict[str, dict[str, Nfs]] = {}
+    for name, entry in cluster.manifest.storage.items():
+        if isinstance(entry, Nfs):
+            entries.setdefault(entry.server, {})[name] = entry
+    return entries
+
+
+@once_per_cluster
+def _pair_addresses(cluster: Cluster) -> frozenset[str]:
+    return frozenset(
+        server for server, entries in _by_server(cluster).items() if any(entry.failover for entry in entries.values())
+    )
+
+
 def shares(cluster: Cluster, pair: Nfs) -> dict[str, Nfs]:
     """Entries that a pair serves: all with its address."""
-    entries = cluster.manifest.storage.items()
-    return {name: entry for name, entry in entries if isinstance(entry, Nfs) and entry.server == pair.server}
+    return _by_server(cluster)[pair.server]
 
 
-def group_of(cluster: Cluster, host: str) -> tuple[NodeGroup, int] | None:
-    """The entry of the manifest that a host is in, and its place there."""
-    return next(((group, group.hosts.index(host)) for group in cluster.groups if host in group.hosts), None)
+def is_paired(cluster: Cluster, entry: Nfs) -> bool:
+    """Whether a failover pair serves the entry."""
+    return entry.server in _pair_addresses(cluster)
 
 
 def rings(cluster: Cluster, hosts: tuple[str, ...]) -> list[tuple[str, ...]]:
     """The addresses of the hosts in each network that all of them are in; Corosync uses the first that works."""
-    places = [place for host in hosts if (place := group_of(cluster, host))]
+    places = [place for host in hosts if (place := place_of(cluster, host))]
     result = []
     for network in ip_networks(cluster):
         columns = [(addresses_in(group, network), position) for group, position in places]

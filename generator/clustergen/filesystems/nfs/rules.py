@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import Route, route, routes, served, server_of, serves
+from clustergen.cluster.nfs import Route, route, routes, served, server_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.nfs.failover_rules import paired, pairs
+from clustergen.filesystems.nfs.failover_rules import pairs
 from clustergen.filesystems.nfs.model import Nfs, listening_port
-from clustergen.filesystems.nfs.pair import shares
+from clustergen.filesystems.nfs.pair import is_paired, shares
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
@@ -27,17 +27,17 @@ def _nfs(cluster: Cluster) -> Iterator[tuple[str, Nfs]]:
 def servers(cluster: Cluster) -> Iterator[Finding]:
     used: set[int] = set()
     for name, entry in _nfs(cluster):
-        serving = [group for group in cluster.groups if serves(cluster, group, entry)]
-        used.update(group.index for group in serving)
-        for group in serving:
-            if not group.has("nfs-server"):
+        server = server_of(cluster, entry)
+        if server is not None:
+            used.add(server.group.index)
+            if not server.group.has("nfs-server"):
                 yield Finding(
                     "nfs-server-role",
                     ("storage", name, "server"),
                     f"node '{entry.server}' does not have the role nfs-server, so it exports nothing",
-                    f"add nfs-server to the roles of {group.folded}",
+                    f"add nfs-server to the roles of {server.group.folded}",
                 )
-        if not serving and not paired(cluster, entry) and entry.export.model_fields_set:
+        elif not is_paired(cluster, entry) and entry.export.model_fields_set:
             similar = did_you_mean(entry.server, cluster.hosts())
             yield Finding(
                 "nfs-export-elsewhere",
@@ -255,8 +255,7 @@ def exports(cluster: Cluster) -> Iterator[Finding]:
 
 def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
     """None for RDMA from a node of the cluster, whose route other rules judge."""
-    ours = entry.rdma and any(serves(cluster, server, entry) for server in cluster.groups)
-    return [] if ours else [entry.server]
+    return [] if entry.rdma and server_of(cluster, entry) else [entry.server]
 
 
 RULES = (servers, reach, listening, version_three, transport, zfs, exports, pairs)
