@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from clustergen.render.tree import Tree
 from strategies.trees import COMPUTE, HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
 
 NFS = {"type": "nfs", "server": "head", "path": "/export/home", "mount": "/home"}
@@ -101,13 +103,12 @@ esac""",
 }  # fmt: skip
 
 
-def data(entry: dict[str, Any]) -> dict[str, Any]:
+def data(entry: dict[str, Any], **more: Any) -> dict[str, Any]:
     head = {**HEAD, "roles": [*HEAD["roles"], "nfs-server"]} if entry["type"] == "nfs" else HEAD
     nodes = [head, {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]"}}]
     fabric = {"type": "infiniband", "rate": "NDR", "cidr": "10.1.0.0/24"}
-    return manifest(
-        networks={"management": {"cidr": "10.0.0.0/24"}, "fabric": fabric}, nodes=nodes, storage={"data": entry}
-    )
+    networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": fabric}
+    return manifest(networks=networks, nodes=nodes, storage={"data": entry}, **more)
 
 
 def run(backend: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
@@ -206,3 +207,37 @@ WRONG: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_quotas_that_cannot_be_kept_are_errors(case: str, tmp_path: Path) -> None:
     assert "quota-wrong" in codes_of(data(WRONG[case]), tmp_path)
+
+
+def purposes_of(tree: Tree, group: str) -> list[str]:
+    variables = next(file for file in tree if file.path == "inventory/group_vars/all.yml")
+    purposes: list[str] = yaml.safe_load(variables.content)["cluster_packages"].get(group, [])
+    return purposes
+
+
+@pytest.mark.parametrize(
+    ("os", "unit"), [("debian-13", "quotarpc.service"), ("rocky-9", "rpc-rquotad.service")], ids=["debian", "rocky"]
+)
+def test_an_nfs_server_shows_users_their_limits(os: str, unit: str, tmp_path: Path) -> None:
+    shown = data({**NFS, "quotas": [ADA]}, os=os, user_guide={})
+    if os == "debian-13":
+        shown["host"] = {"firewall": "nftables"}
+    tree = tree_of(shown, tmp_path)
+    start = "ExecStart=\nExecStart=/usr/sbin/rpc.rquotad --foreground --port 875\n"
+    assert start in text_of(tree, "head", f"/etc/systemd/system/{unit}.d/50-clustergen.conf")
+    assert purposes_of(tree, "export_data")[-2:] == ["quota", "rquotad"]
+    assert f"/etc/systemd/system/{unit}.d/50-clustergen.conf" not in node_files(tree, "c1")
+    if os == "debian-13":
+        rules = text_of(tree, "head", "/etc/clustergen-firewall/ports.d/export_data.nft")
+        assert {int(number) for number in re.findall(r"udp dport (\d+)", rules)} == {111, 875}
+
+
+def test_limits_of_zfs_are_not_shown_by_rquotad(tmp_path: Path) -> None:
+    tree = tree_of(data({**NFS, "export": ZFS, "quotas": [ADA]}), tmp_path)
+    assert not [path for path in node_files(tree, "head") if "quotarpc" in path]
+    assert "rquotad" not in purposes_of(tree, "export_data")
+
+
+def test_the_port_of_rquotad_is_taken(tmp_path: Path) -> None:
+    ports = {"slurm": {"version": "24.11", "ports": {"slurmctld": 875}}}
+    assert "port-twice" in codes_of(data({**NFS, "quotas": [ADA]}, **ports), tmp_path)

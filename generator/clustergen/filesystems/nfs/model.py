@@ -149,6 +149,11 @@ def servers(entry: Nfs) -> tuple[str, ...]:
     return tuple(expand(entry.failover.servers)) if entry.failover else ()
 
 
+def shows_quotas(entry: Nfs) -> bool:
+    """Whether the server answers clients that ask for a user's limits; rquotad does not know those of ZFS."""
+    return bool(entry.quotas) and entry.export.zfs is None
+
+
 def _manual_steps(name: str, entry: Nfs, _: str) -> Iterator[str]:
     if entry.failover:
         hosts = servers(entry)
@@ -169,6 +174,9 @@ def _listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
     entry, protocols, corosync = storage[name], ports()["nfs"].protocols, ports()["corosync"]
     if entry.failover is None:
         yield Listening("export", "nfs", str(listening_port([entry], rdma=False)), protocols, entry.export.networks)
+        for service in ("rpcbind", "rquotad") if shows_quotas(entry) else ():
+            row = ports()[service]
+            yield Listening("export", service, row.span, row.protocols, entry.export.networks)
         return
     shares = [share for share in storage.values() if isinstance(share, Nfs) and share.server == entry.server]
     networks = dict.fromkeys(network for share in shares for network in share.export.networks)
@@ -186,6 +194,7 @@ def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
         yield "export", "zfs"
     elif entry.quotas:
         yield "export", "quota"
+        yield "export", "rquotad"
 
 
 FILE_SYSTEM = FileSystem(
@@ -201,6 +210,6 @@ FILE_SYSTEM = FileSystem(
     packages=("nfs_client",),
     entry_packages=_packages,
     monitored_units=("pacemaker|corosync",),
-    lab_units=("zfs*", "nfs-*", "rpc*", "nfsdcld.service"),
-    lab_packages=("zfs", "nfs_client", "nfs_server", "failover"),
+    lab_units=("zfs*", "nfs-*", "rpc*", "quotarpc.service", "nfsdcld.service"),
+    lab_packages=("zfs", "nfs_client", "nfs_server", "rquotad", "failover"),
 )

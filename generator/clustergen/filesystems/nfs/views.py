@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.network import ports
+from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, served, serves
 from clustergen.filesystems.nfs import failover, zfs
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
-from clustergen.filesystems.nfs.model import Nfs, listening_port
+from clustergen.filesystems.nfs.model import Nfs, listening_port, shows_quotas
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, reload, restart
+from clustergen.render.effects import DAEMON_RELOAD, Effect, reload, restart
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
@@ -110,6 +112,24 @@ def zfs_first(cluster: Cluster) -> ZfsFirst | None:
     return ZfsFirst(", ".join(pools)) if pools else None
 
 
+@record
+class Rquotad:
+    """Drop-in of the unit that tells clients their users' limits."""
+
+    unit: str
+    port: int
+    exports: str
+
+
+def rquotad(cluster: Cluster, os: OperatingSystem) -> Rquotad | None:
+    shown = [name for name, entry in served(cluster).items() if shows_quotas(entry)]
+    return Rquotad(os.fact("rquotad_unit"), ports()["rquotad"].port, ", ".join(shown)) if shown else None
+
+
+def _restart_rquotad(view: Rquotad) -> Effect:
+    return restart(view.unit)
+
+
 def client_idmap(cluster: Cluster) -> Domain | None:
     return domain_of(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
 
@@ -151,6 +171,13 @@ FILES: tuple[File, ...] = (
     File(f"export/{_MOUNT}", server_view, remount_unit, source=f"mount/{_MOUNT}"),
     File("nfs_server/etc/nfs.conf.d/50-clustergen.conf", server_conf, restart(_NFSD)),
     File("nfs_server/etc/systemd/system/nfs-server.service.d/50-clustergen.conf", zfs_first, DAEMON_RELOAD),
+    File(
+        "nfs_server/etc/systemd/system/{os.rquotad_unit}.d/50-clustergen.conf",
+        rquotad,
+        _restart_rquotad,
+        per="os",
+        source="nfs_server/etc/systemd/system/rquotad.service.d/50-clustergen.conf",
+    ),
     File("nfs_server/etc/modules-load.d/clustergen-nfs-server.conf", server_modules, _MODULES),
     File("nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf", server_idmap, restart("nfs-idmapd.service")),
     File("nfs_client/etc/idmapd.conf.d/50-clustergen-client.conf", client_idmap),

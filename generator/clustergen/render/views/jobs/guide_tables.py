@@ -9,6 +9,7 @@ from clustergen.cluster.job_site import JobSite, shared_with_jobs, users_groups,
 from clustergen.cluster.model import Cluster, NodeType, Partition
 from clustergen.cluster.nfs import serves
 from clustergen.cluster.rights import parents_first, rights_of
+from clustergen.filesystems.nfs.model import Nfs, shows_quotas
 from clustergen.hostlist import compress
 from clustergen.render.views.jobs.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.render.views.report_policy import qos_rows
@@ -121,13 +122,13 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
         if not places:
             continue
         served = any(serves(cluster, group, entry) for group in cluster.groups)
+        asked = not served or (isinstance(entry, Nfs) and shows_quotas(entry))
         yield {
             "Directory": entry.mount.rstrip("/"),
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
             "Available on": " and ".join(places),
             "Use": _use(name in shared, entry.type == "local", entry.read_only),
-            # The cluster's own NFS servers run no rpc.rquotad, which answers for limits.
-            "Your quota": "" if served else quota_commands().get(entry.type, "").format(mount=entry.mount),
+            "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount) if asked else "",
         }
 
 
