@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import cProfile
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clustergen import compile as compiler
+from clustergen.filesystems.nfs import rules
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import HEAD, calls, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
@@ -44,6 +48,22 @@ def test_clients_mount_the_moving_address_and_only_the_pair_exports(tmp_path: Pa
     assert not [path for host in ("c1", "head") for path in node_files(tree, host) if "/exports.d/" in path]
     text = text_of(tree, "nfs1", "/etc/corosync/corosync.conf")
     assert "ring0_addr: 10.0.0.22\n        ring1_addr: 10.2.0.22\n" in text
+
+
+def test_the_work_of_rules_grows_with_the_entries(tmp_path: Path) -> None:
+    """In calls of functions, on which the machine's load has no influence."""
+    counts = []
+    for number in (4, 50, 100):  # the first fills caches
+        more = {f"e{i}": {**DATA, "path": f"/srv/nfs/e{i}", "mount": f"/e/{i}"} for i in range(number)}
+        more |= {f"f{i}": {**DATA, "server": f"10.0.0.{100 + i}", "mount": f"/f/{i}"} for i in range(number)}
+        path = tmp_path / "manifest.yaml"
+        path.write_text(json.dumps(data(**more)), encoding="utf-8")
+        cluster = compiler.validate(path).cluster
+        assert cluster is not None
+        profile = cProfile.Profile()
+        profile.runcall(lambda cluster=cluster: [list(rule(cluster)) for rule in rules.RULES])
+        counts.append(sum(entry.callcount for entry in profile.getstats()))
+    assert counts[2] < 2.3 * counts[1]
 
 
 # As the programs answer for a disk: label, signatures, size.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on, node_of
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.filesystems.nfs.model import Nfs, listening_port
+from clustergen.filesystems.nfs.model import Nfs, listening_port, shows_quotas
 from clustergen.hostlist.addresses import address_of
 from clustergen.records import record
 
@@ -56,6 +56,11 @@ def served(cluster: Cluster) -> dict[str, Nfs]:
         for name, entry in cluster.manifest.storage.items()
         if isinstance(entry, Nfs) and server_of(cluster, entry) is not None
     }
+
+
+def answers_quotas(cluster: Cluster, entry: object) -> bool:
+    """Whether users see their limits on an NFS file system with quota(1); a server elsewhere is assumed to answer."""
+    return isinstance(entry, Nfs) and (server_of(cluster, entry) is None or shows_quotas(entry))
 
 
 def server_port(cluster: Cluster) -> tuple[int, str | None]:

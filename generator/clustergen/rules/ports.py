@@ -7,11 +7,10 @@ from typing import NamedTuple, get_args
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import served, server_port
+from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm_daemons import ROLES
 from clustergen.cluster.slurm_daemons import port as slurm_port
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.filesystems.nfs.model import shows_quotas
 from clustergen.manifest.slurm import Daemon
 
 
@@ -41,7 +40,7 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     port, entry = server_port(cluster)
     path = ("storage", entry, "port") if entry else None
     yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
-    if any(map(shows_quotas, served(cluster).values())):
+    if any(answers_quotas(cluster, entry) for entry in served(cluster).values()):
         yield _Daemon("rpcbind", ports()["rpcbind"].port, None, cluster.with_role("nfs-server"))
         yield _Daemon("rpc.rquotad", ports()["rquotad"].port, None, cluster.with_role("nfs-server"))
     for name in get_args(Daemon):

@@ -10,11 +10,11 @@ from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.groups import entry_group, mount_group, mounts_entry
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import server_of, serves
+from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.local.model import Local
-from clustergen.filesystems.nfs.model import Nfs, shows_quotas
+from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.tree import Outline
 from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.slurm.containers import PLUGIN
@@ -113,7 +113,7 @@ def _users(cluster: Cluster) -> Iterator[str]:
     """What the commands of the guide require."""
     yield "virtual_environments"
     entries = cluster.manifest.storage.values()
-    if any(isinstance(entry, Nfs) and (shows_quotas(entry) or not server_of(cluster, entry)) for entry in entries):
+    if any(answers_quotas(cluster, entry) for entry in entries):
         yield "quota"
 
 

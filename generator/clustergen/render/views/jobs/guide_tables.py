@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from clustergen.catalogue.job_templates import quota_commands
 from clustergen.cluster.job_site import JobSite, shared_with_jobs, users_groups, visible
 from clustergen.cluster.model import Cluster, NodeType, Partition
-from clustergen.cluster.nfs import serves
+from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.rights import parents_first, rights_of
-from clustergen.filesystems.nfs.model import Nfs, shows_quotas
 from clustergen.hostlist import compress
 from clustergen.render.views.jobs.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.render.views.report_policy import qos_rows
@@ -122,7 +121,7 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
         if not places:
             continue
         served = any(serves(cluster, group, entry) for group in cluster.groups)
-        asked = not served or (isinstance(entry, Nfs) and shows_quotas(entry))
+        asked = not served or answers_quotas(cluster, entry)
         yield {
             "Directory": entry.mount.rstrip("/"),
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
