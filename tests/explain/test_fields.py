@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,11 @@ from pydantic import BaseModel
 
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
+from clustergen.explain import about as about_field
 from clustergen.explain.about import About, _models, about
+from clustergen.explain.edits import Edit
 from clustergen.manifest.model import Manifest
+from strategies.inventories import compiled
 from strategies.pages import ROOT
 from strategies.trees import COMPUTE, HEAD, manifest
 
@@ -158,6 +161,36 @@ def test_only_files_of_the_tree_are_listed_for_a_field_that_is_set() -> None:
     assert document["files"]
     assert [path for path in document["files"] if not (tree / path).is_file()] == []
     assert document["files_added"] == []
+
+
+def test_files_that_only_two_edits_change_together_are_not_those_of_a_field() -> None:
+    one, two, three = (Edit(("a", number), "set", "") for number in range(3))
+
+    def changed(edits: Sequence[Edit]) -> set[str] | None:
+        if {two, three} <= set(edits):
+            return None  # they make no manifest
+        return {"both"} | {"first"} if {one, two} <= set(edits) else {"first"} if one in edits else {"other"}
+
+    assert about_field._changed_by_one([[one], [two], [three]], 1, changed) == {"first", "other"}
+    assert about_field._changed_by_one([[two, one]], 1, changed) == {"other"}
+    assert about_field._changed_by_one([[two, one]], 2, changed) == {"first", "other"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [("slurm",), ("storage",)])
+def test_the_files_of_a_field_are_those_that_single_edits_change(
+    steps: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, _ = compiled("home-3090")
+    at_once = about_field.reach(result, steps, "manifest.yaml", "")
+    together = about_field._changed_by_one
+    monkeypatch.setattr(
+        about_field,
+        "_changed_by_one",
+        lambda choices, most, changed: {path for one in choices for path in together([one], most, changed)},
+    )
+    assert about_field.reach(result, steps, "manifest.yaml", "") == at_once
+    assert at_once.files or at_once.added
 
 
 @pytest.mark.slow

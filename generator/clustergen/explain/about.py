@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -14,6 +14,7 @@ from clustergen import compile as compiler
 from clustergen.cluster import resolve
 from clustergen.diagnostics import suggest
 from clustergen.diagnostics.model_path import choices_of
+from clustergen.explain.edits import Edit
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
 from clustergen.manifest.model import Manifest
@@ -175,20 +176,50 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
     if not fields:  # a section that the manifest leaves out
         fields, most = [field for field in all_fields.all if field.path[: len(steps)] == steps], 1
     stated = tuple(dict.fromkeys(field.name for field in fields if field.kind in ("value", "key")))
-    paths: set[str] = set()
-    for field in fields:
-        trials = 0
-        for edit in all_fields.edits(field):
-            try:
-                after = tree(resolve(original.edited([edit]), lambda _: None))
-            except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
-                continue
-            paths |= {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-            trials += 1
-            if trials == most:
-                break
+
+    def changed(edits: Iterable[Edit]) -> set[str] | None:
+        """The files to report that differ in the tree of this manifest; None where it cannot be rendered."""
+        try:
+            after = tree(resolve(original.edited(edits), lambda _: None))
+        except Exception:  # noqa: BLE001 - as in trials: what no rule has passed may break any view
+            return None
+        names = before.keys() if stated else before.keys() | after.keys()
+        return {path for path in names if before.get(path) != after.get(path)}
+
+    paths = _changed_by_one([all_fields.edits(field) for field in fields], most, changed)
     added = sorted(path for path in paths if not _SAMPLE.search(path) and _whole(path) not in set(map(_whole, before)))
-    return Reach(shown, stated, tuple(sorted(paths & before.keys())), () if stated else tuple(added))
+    return Reach(shown, stated, tuple(sorted(paths & before.keys())), tuple(added))
+
+
+def _changed_by_one(
+    choices: Sequence[Sequence[Edit]], most: int, changed: Callable[[Sequence[Edit]], set[str] | None]
+) -> set[str]:
+    """What single edits change, of each field until `most` of its `choices` have made a manifest.
+
+    Edits of many fields are tried together first: only a batch that changes more than what is known, or that makes
+    no manifest, is tried by halves.
+    """
+    paths: set[str] = set()
+    trials = dict.fromkeys(range(len(choices)), 0)
+
+    def attempt(batch: Sequence[tuple[int, Edit]]) -> None:
+        differing = changed([edit for _, edit in batch])
+        if len(batch) > 1 and (differing is None or differing - paths):
+            attempt(batch[: len(batch) // 2])
+            attempt(batch[len(batch) // 2 :])
+        elif differing is not None:
+            paths.update(differing)
+            for number, _ in batch:
+                trials[number] += 1
+
+    for turn in range(max(map(len, choices), default=0)):
+        batches: dict[str, list[tuple[int, Edit]]] = {}
+        for number, edits in enumerate(choices):
+            if turn < len(edits) and trials[number] < most:
+                batches.setdefault(edits[turn].does, []).append((number, edits[turn]))
+        for batch in batches.values():
+            attempt(batch)
+    return paths
 
 
 def _whole(path: str) -> str:
