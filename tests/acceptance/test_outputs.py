@@ -229,6 +229,7 @@ def test_text_of_a_node_has_no_braces_and_no_control_characters() -> None:
     assert problem == "(0.__class__) [31m %s"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=400), st.sampled_from(sorted(outputs.TOOLS)))
 def test_any_text_ends_in_an_answer(text: str, tool: str) -> None:
     answer = outputs.read(f"0: @output {tool}\n" + "".join(f"0: {line}\n" for line in text.split("\n")))

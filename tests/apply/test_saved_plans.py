@@ -111,6 +111,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
     assert run("plan").exit_code == 0
     write(repository, LONGER)

@@ -60,6 +60,7 @@ def labels(cluster: dict[str, Any]) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_each_of_many_values_is_behind_its_changes(many: tuple[str, dict[str, Any]]) -> None:
     behind = labels(many[1])
     assert len(many[1]["manifest"]) > 8
@@ -100,6 +101,7 @@ def test_a_value_alone_is_behind_the_machine_room(tmp_path: Path) -> None:
     assert "networks.fabric.plan.racks: net1 → gpu1" in text
 
 
+@pytest.mark.slow
 def test_values_that_were_not_tried_are_not_said_to_be_without_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPat
         assert diff(path, "manifest.yaml").exit_code == 0
 
 
+@pytest.mark.slow
 def test_by_default_the_work_tree_is_compared_with_the_last_commit(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

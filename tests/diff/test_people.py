@@ -37,6 +37,7 @@ def by_hand(cluster: dict[str, Any]) -> list[str]:
     return [step["text"] for step in cluster["steps"] if step["by"] == "manual"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
 def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_takes_it(
     tmp_path: Path, of_trees: bool

@@ -37,6 +37,7 @@ def test_nodes_that_join_and_settings_of_jobs_are_in_the_verdict(cluster: dict[s
     )
 
 
+@pytest.mark.slow
 def test_totals_are_in_every_format(sides: tuple[str, str], cluster: dict[str, Any]) -> None:
     assert {name: number for name, number in cluster["totals"].items() if number} == {
         "nodes_to_add": 2,

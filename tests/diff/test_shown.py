@@ -71,15 +71,15 @@ def test_markdown_fits_a_comment(tmp_path: Path) -> None:
     for limit in (30, 60):
         document["slurm"]["partitions"] = {
             f"p{number}": {"nodes": ",".join(f"c{n}" for n in range(number + 1, 1001, 23)), "max_time": limit}
-            for number in range(400)
+            for number in range(150)
         }
         document["slurm"]["partitions"]["batch"] = {"nodes": "all", "default": True}
         sides.append(snapshot(tmp_path / f"{limit}/manifest.yaml", document))
     whole = plan(*sides)
     shown = markdown([whole], [], [])
     assert len(shown) <= LONGEST_COMMENT
-    assert "800 changes with an effect are not shown here" in shown
-    assert "- **`400 × partition MaxTime`**: `00:30:00` → `01:00:00` on `c[1-1000]`" in shown
+    assert "300 changes with an effect are not shown here" in shown
+    assert "- **`150 × partition MaxTime`**: `00:30:00` → `01:00:00` on `c[1-1000]`" in shown
     assert shown.count("<details>") == shown.count("</details>") > 2
     assert shown.startswith("<!-- clustergen diff -->\n### small: scontrol reconfigure; no job is lost\n")
     assert "Steps to apply it" in shown

@@ -79,6 +79,7 @@ def test_an_edited_tree_is_compared_as_it_stands(tmp_path: Path) -> None:
     assert "SlurmdTimeout: 300 → 301" in done.stdout
 
 
+@pytest.mark.slow
 def test_manifest_tree_and_directory_are_the_same_side(tmp_path: Path) -> None:
     old, new = write(tmp_path / "a"), write(tmp_path / "b", LONGER)
     said = []
@@ -94,6 +95,7 @@ def test_manifest_tree_and_directory_are_the_same_side(tmp_path: Path) -> None:
     assert said[0][1]
 
 
+@pytest.mark.slow
 def test_directories_of_clusters(tmp_path: Path) -> None:
     for name in ("same", "changed", "gone"):
         write(tmp_path / "old" / name)

@@ -135,11 +135,11 @@ def go_through(seed: int, rounds: int, directory: Path) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_seven_hundred_and_fifty_manifests(seed: int, tmp_path: Path) -> None:
-    ends = go_through(seed, 250, tmp_path)
-    assert ends["refused"] > 50
-    assert ends["rendered"] > 20
+@pytest.mark.parametrize("seed", range(2))
+def test_two_hundred_and_fifty_manifests(seed: int, tmp_path: Path) -> None:
+    ends = go_through(seed, 125, tmp_path)
+    assert ends["refused"] > 25
+    assert ends["rendered"] > 10
     assert ends["not rendered"] == 0  # what validate takes, render takes
 
 

@@ -187,6 +187,7 @@ _WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_WORDS, max_size=40).map("".join))
 def test_anything_at_all(tmp_path: Path, text: str) -> None:

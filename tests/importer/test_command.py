@@ -112,6 +112,7 @@ def test_differences_end_with_1_and_have_reasons() -> None:
     assert "JobContainerType: job_container/tmpfs → nothing" in done.stderr
 
 
+@pytest.mark.slow
 def test_for_programs(tmp_path: Path) -> None:
     done = run("import", DIRECTORIES / "gpu-lab", "--format", "json", "-o", tmp_path / "m.yaml", "--os", "rocky-9")
     assert done.exit_code == 0

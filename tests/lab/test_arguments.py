@@ -36,6 +36,7 @@ def test_applying_needs_a_lab_and_leaves_no_directory() -> None:
     assert not Work("ml-training").directory.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -50,6 +51,7 @@ def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
     assert not Work("ml-training").directory.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cluster", "options", "words", "hint"),
     [
@@ -82,6 +84,7 @@ def test_another_system_and_release_are_in_the_list_and_in_the_tree() -> None:
     assert str(made.cluster.release) == "24.11"
 
 
+@pytest.mark.slow
 def test_variables_of_the_user_reach_ansible() -> None:
     from clustergen.compile import validate
 
@@ -138,6 +141,7 @@ def test_a_lab_on_paper(tmp_path: Path) -> None:
     assert work.key.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_the_list_is_printed_with_its_reasons(tmp_path: Path) -> None:
     from clustergen.compile import validate
 

@@ -46,6 +46,7 @@ def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
     assert any("1g" in kind for types in found.values() for kind in types)
 
 
+@pytest.mark.slow
 def test_each_instance_has_its_gpu_and_two_files_of_its_own(lab: Lab) -> None:
     kind = next(kind for kind in lab.cluster.gpu_types if kind.gpus and any(kind.gpus.mig))
     made = list(instances(kind.gpus))

@@ -40,6 +40,7 @@ def test_a_network_in_use_is_reported_before_an_image_is_built(tmp_path: Path, m
     assert not [words for words in commands if words[:2] == ("network", "create")]
 
 
+@pytest.mark.slow
 def test_installed_packages_are_another_image_and_a_substitution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

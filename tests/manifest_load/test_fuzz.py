@@ -74,6 +74,7 @@ def check(found: Diagnostic, text: str) -> None:
         assert found.place.end_column <= len(lines[found.place.line - 1]) + 2, found
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("seed", range(10))
 def test_mutations_load_or_are_refused_with_a_place(seed: int) -> None:

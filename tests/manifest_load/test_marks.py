@@ -183,6 +183,7 @@ TREES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(TREES, st.booleans())
 def test_every_leaf_of_any_tree_is_where_its_place_says(tree: dict[str, object], flow: bool) -> None:
     source = Source("m", yaml.safe_dump(tree, default_flow_style=flow, width=10_000).encode())

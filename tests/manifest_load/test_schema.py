@@ -58,6 +58,7 @@ def test_names_of_the_catalogue_are_offered(model: str, field: str, topic: str) 
     assert schema["$defs"][model]["properties"][field]["description"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [STARTER, *MANIFESTS.values()], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_valid_manifests_fit(validator: Draft202012Validator, path: Path) -> None:
     validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -229,6 +229,7 @@ def collect(pattern: re.Pattern[str], examples: list[str]) -> None:
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("cluster", ["ml-training", "midrange-weka", "dgx-a100-mig", "a6000-quad", "home-3090"])
 def test_no_rendered_tree_has_a_secret(cluster: str) -> None:

@@ -93,6 +93,7 @@ def listens(port: Port, tree: Tree, host: str) -> bool:
     return bool(names_of(tree, host).intersection(port.units))
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", TREES)
 def test_every_service_of_a_node_has_its_port_open(name: str, tmp_path: Path) -> None:

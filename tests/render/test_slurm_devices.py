@@ -251,6 +251,7 @@ def test_topology_yaml_takes_the_place_of_plugin_and_conf(plugin: str, tmp_path:
     assert found == expected[plugin]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_any_fabric_becomes_one_tree_that_names_every_node_once(data: st.DataObject) -> None:
     hosts = [f"n{n}" for n in range(data.draw(st.integers(1, 12)))]

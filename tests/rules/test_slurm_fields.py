@@ -220,6 +220,7 @@ def printed(of: Cluster, file: str, block: str) -> dict[str, str]:
     return {row.key.lower(): str(row.value) for section in made for row in section.rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bare", [False, True], ids=["recommended", "slurm"])
 def test_a_field_is_printed_under_its_key_and_read_back_from_it(bare: bool) -> None:
     """With Slurm's own defaults too, where only what the manifest sets is printed."""

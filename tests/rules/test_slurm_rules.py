@@ -40,6 +40,7 @@ def test_a_cycle_of_preempting_qos_is_named(tmp_path: Path) -> None:
     assert "form a cycle: b → c → a → b," in diagnostic.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entries", range(1, 5))
 def test_without_the_entries_that_are_reported_no_qos_preempts_in_a_cycle(entries: int) -> None:
     """Every way for three QOS to have so many entries: graphlib finds a cycle exactly where the rule has a finding."""

@@ -40,6 +40,7 @@ def test_what_is_no_key_is_refused(key: str) -> None:
         line([(key, "x")])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(KEY, VALUE), min_size=1, max_size=5))
 def test_a_printed_line_is_read_back(pairs: list[tuple[str, str]]) -> None:
     text = f"{comment('before')}\n{line(pairs)}\n{comment('behind')}\n"

@@ -143,6 +143,7 @@ def test_checks_are_listed_and_their_names_are_checked(clustergen: Command, tree
     assert clustergen("verify").exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_component_stands_for_its_checks(clustergen: Command, tree: Path) -> None:
     text = CliRunner().invoke(group, ["verify", "--help"]).stdout
     for name, checks in COMPONENTS.items():

@@ -69,6 +69,7 @@ def test_devices_are_those_of_gres_conf(tmp_path: Path) -> None:
     assert around(tmp_path, "ClusterName=c\n", gres="AutoDetect=nvml\n").autodetect
 
 
+@pytest.mark.slow
 def test_every_invented_address_is_another_one() -> None:
     lines = invented_hosts([f"c{n}" for n in range(70_000)] + ["10.0.0.1"]).splitlines()
     assert len({line.split()[0] for line in lines}) == len(lines) == 70_000
