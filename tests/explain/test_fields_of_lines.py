@@ -65,18 +65,19 @@ Trees = Mapping[str, Tree]
 
 
 @pytest.fixture(scope="session")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Trees:
-    """Name of a field that the manifest states → the tree with another value of it."""
-    return once(tmp_path_factory, "trees", trees_by_field)
+def trees(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Trees:
+    """Name of a field that the manifest states → the tree with another value of it; in CI, of every third field."""
+    step = 1 if request.config.getoption("markexpr") == "long" else 3
+    return once(tmp_path_factory, "trees", lambda: trees_by_field(step))
 
 
-def trees_by_field() -> Trees:
+def trees_by_field(step: int) -> Trees:
     source = compiled("ml-training")[0].source
     values = [
         field for field in Fields(Original(source.data)).all if field.kind == "value" and source.text_of(field.path)
     ]
     made = {}
-    for field in values:
+    for field in values[::step]:
         alike = [other for other in values if other.origin.owner[1] == field.origin.owner[1]]
         elsewhere = [(source.text_of(other.path) or "").strip('"') for other in alike]
         if tree := tree_with(source, field, other_words(source.text_of(field.path) or "", elsewhere)):
@@ -122,5 +123,5 @@ def test_every_value_is_named_by_the_lines_that_change_with_it(
 
 
 def test_enough_values_are_edited(trees: Trees) -> None:
-    assert len(trees) > 60
-    assert sum(len(fields_of(path, trees)) for path in paths("ml-training")) > 80
+    assert len(trees) > 20
+    assert sum(len(fields_of(path, trees)) for path in paths("ml-training")) > 50

@@ -157,7 +157,14 @@ def test_a_node_s_type_is_named_where_another_value_leaves_that_type_unused() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", ["/etc/slurm/slurm.conf:39", "/etc/slurm/gres.conf:7", "inventory/hosts.ini:16"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "/etc/slurm/gres.conf:7",
+        pytest.param("/etc/slurm/slurm.conf:39", marks=pytest.mark.long),
+        pytest.param("inventory/hosts.ini:16", marks=pytest.mark.long),
+    ],
+)
 def test_trying_many_at_once_finds_what_trying_each_finds(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = compiler.validate(MANIFEST)
     tree, _ = compiler.render(compiled, MANIFEST)
