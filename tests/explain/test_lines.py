@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from clustergen import compile as compiler
 from clustergen.catalogue.hardware import gpu
 from clustergen.cli import group
+from clustergen.cli.init import STARTER
 from clustergen.diagnostics import ClustergenError
 from clustergen.explain.causes import Cause
 from clustergen.explain.lines import Explained, Line, explain
@@ -226,3 +227,12 @@ def test_an_invalid_manifest_ends_with_2(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text("name: x\n", encoding="utf-8")
     assert run(path, "/etc/slurm/slurm.conf:1").exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_first_lines_of_a_file_come_before_the_others_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rows in the same order, from two studies."""
+    at_once = run(STARTER, "cgroup.conf").output
+    monkeypatch.setattr("clustergen.cli.explain._is_awaited", lambda *_: True)
+    monkeypatch.setattr("clustergen.cli.explain._SCREEN", 6)
+    assert run(STARTER, "cgroup.conf").output == at_once

@@ -65,7 +65,7 @@ def test_figures_that_no_source_confirms_are_marked(tmp_path, power, is_marked):
     assert f"| {watts} | 90kW |" in pages["README.md"]
     assert f"| {units} | {watts} | 90kW |" in pages["facility/README.md"]
     for page in pages.values():
-        assert ("No source confirms figures with ?" in page) is is_marked
+        assert ("Figures with ? are not confirmed" in page) is is_marked
     picture = tree.files["facility/racks.svg"].content.decode()
     assert ("14.5 kW ?" in picture, "?: not confirmed by any source" in picture) == (is_marked, is_marked)
 

@@ -110,10 +110,10 @@ def test_who_may_run_what(tmp_path: Path) -> None:
     slurm = {"version": "24.11", "qos": qos, "accounts": accounts, "users": {"alice": {"admin_level": "operator"}}}
     found = tables(readme(tmp_path, slurm=slurm))
     by_qos = {row["QOS"]: row for row in found["QOS"]}
-    assert by_qos["`high`"]["Limits and flags"] == "Flags DenyOnLimit; MaxJobsPerUser 8; LimitFactor 2.000000"
+    assert by_qos["`high`"]["Limits and flags"] == "Flags DenyOnLimit; MaxJobsPerUser 8; LimitFactor 2"
     assert by_qos["`normal`"]["Limits and flags"] == "MaxTRESPerUser gres/gpu=16"
     assert by_qos["`low`"]["When preempted"] == "requeue, after 120 s, exempt for the first 00:05:00"
-    assert by_qos["`low`"]["Limits and flags"] == "UsageFactor 0.250000"
+    assert by_qos["`low`"]["Limits and flags"] == "UsageFactor 0.25"
     columns = ("Account", "Share", "Allowed QOS", "Default QOS", "Limits")
     rows = [tuple(row[column] for column in columns) for row in found["Accounts"]]
     assert rows == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +26,7 @@ _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 _FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$")
 _MOST = 200
 _MANY = 10  # lines that take several seconds
+_SCREEN = 16  # lines shown at once
 _MOST_FIELDS = 8
 
 
@@ -170,7 +171,7 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
         return
     from clustergen.explain.lines import explain
     from clustergen.explain.locate import find_alone
-    from clustergen.explain.show import json_of_lines, text_of_lines
+    from clustergen.explain.show import heading, json_of_lines, origin, summaries, text_of_lines
 
     match = _LINES.fullmatch(query)
     path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (query, 0, 0)
@@ -184,10 +185,25 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     if manifest == STDIN:  # its tree and its site's files are where a manifest.yaml would have them
         manifest = Path(MANIFEST)
     tree, file = find_alone(compiled.cluster, manifest, path) or _in_whole_tree(compiled, manifest, path)
+    if _is_awaited(file, numbers, form):
+        click.echo(heading(file.path, file.target), nl=False)
+        first = explain(compiled, tree, file, manifest.parent, range(1, _SCREEN + 1))
+        click.echo(summaries(first.lines), nl=False)
+        with _progress(file.path, len(numbers)):
+            explained = explain(compiled, tree, file, manifest.parent)
+        click.echo(summaries(explained.lines[_SCREEN:]) + origin(explained), nl=False)
+        return
     with _progress(file.path, len(numbers)):
         explained = explain(compiled, tree, file, manifest.parent, numbers)
     text = json_of_lines(explained) if form == "json" else text_of_lines(explained, whole=not match)
     click.echo(text, nl=False)
+
+
+def _is_awaited(file: RenderedFile, numbers: Sequence[int], form: str) -> bool:
+    """Whether somebody waits at a terminal for all lines of a long file: they depend on the same trials, and are ready
+    together, so the first ones are explained on their own before.
+    """
+    return not numbers and form == "text" and sys.stdout.isatty() and file.content.count(b"\n") > 2 * _SCREEN
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics.document import json_document
@@ -20,18 +20,30 @@ _MOST_FILES = 24  # that fit on a screen, each on a line
 
 def text_of_lines(explained: Explained, *, whole: bool) -> str:
     """A paragraph for each line; of a `whole` file a row for each line, with the values closest to it."""
-    out = [f"{explained.path}" + (f", on the nodes {explained.target}" if explained.target else "")]
     if whole:
-        out += [_summary(line) for line in explained.lines if line.text.strip()]
-    else:
-        for line in explained.lines:
-            out += ["", *_line(line)]
+        return heading(explained.path, explained.target) + summaries(explained.lines) + origin(explained)
+    paragraphs = ("\n".join(["", *_line(line), ""]) for line in explained.lines)
+    return heading(explained.path, explained.target) + "".join(paragraphs) + origin(explained)
+
+
+def heading(path: str, target: str | None) -> str:
+    """The file, with its place on the nodes."""
+    return path + (f", on the nodes {target}" if target else "") + "\n"
+
+
+def summaries(lines: Iterable[Line]) -> str:
+    """A row for each line that is not empty, with the values closest to it."""
+    return "".join(_summary(line) + "\n" for line in lines if line.text.strip())
+
+
+def origin(explained: Explained) -> str:
+    """The template and the function of a file, and the values without which it does not exist."""
     made_by = [explained.source] if explained.source else []
     if explained.rule is None:
         made_by = [f"{explained.source}, a file of the site"]
     else:
         made_by += [explained.rule + (f": {explained.rule_says}" if explained.rule_says else "")]
-    out += ["", "made by " + " from ".join(made_by)]
+    out = ["", "made by " + " from ".join(made_by)]
     if explained.needs:
         out.append("the file exists, under this name, because of")
         out += [f"  {_where(cause)}" for cause in explained.needs]

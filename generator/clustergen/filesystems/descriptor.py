@@ -54,6 +54,7 @@ class FileSystem:
     kind: str
     model: type[Mount]
     mount_type: Callable[[Any], str] = lambda entry: str(entry.type)  # of an entry, for mount(8) and its options
+    sources: Callable[[Any], Iterable[str]] = lambda _: ()  # what clients of an entry mount: servers, as they name them
     client_group: str = ""  # of all nodes that mount one; empty: there is none
     server_group: str = ""  # of all servers of one; empty: servers are not rendered
     servers: Callable[[Any], Iterable[str]] = lambda _: ()  # hosts of an entry on which targets are created

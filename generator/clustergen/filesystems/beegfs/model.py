@@ -109,6 +109,7 @@ FILE_SYSTEM = FileSystem(
     kind="beegfs",
     quotas="client",
     model=Beegfs,
+    sources=lambda entry: (entry.mgmtd,),
     client_group="beegfs_client",
     server_group="beegfs_server",
     servers=servers,

@@ -110,6 +110,7 @@ FILE_SYSTEM = FileSystem(
     quotas="client",
     model=Cephfs,
     mount_type=mount_type,
+    sources=lambda entry: entry.monitors,
     client_group="cephfs_client",
     servers=servers,
     manual_steps=_manual_steps,

@@ -155,6 +155,7 @@ FILE_SYSTEM = FileSystem(
     kind="lustre",
     quotas="client",
     model=Lustre,
+    sources=lambda entry: entry.mgs,
     client_group="lustre_client",
     server_group="lustre_server",
     servers=servers,

@@ -154,6 +154,10 @@ def shows_quotas(entry: Nfs) -> bool:
     return bool(entry.quotas) and entry.export.zfs is None
 
 
+def _sources(entry: Nfs) -> Iterator[str]:
+    yield f"[{entry.server}]:{entry.path}" if ":" in entry.server else f"{entry.server}:{entry.path}"
+
+
 def _manual_steps(name: str, entry: Nfs, _: str) -> Iterator[str]:
     if entry.failover:
         hosts = servers(entry)
@@ -201,6 +205,7 @@ FILE_SYSTEM = FileSystem(
     kind="nfs",
     quotas="server",
     model=Nfs,
+    sources=_sources,
     client_group="nfs_client",
     server_group="nfs_failover",
     servers=servers,

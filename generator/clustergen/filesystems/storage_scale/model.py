@@ -50,6 +50,7 @@ FILE_SYSTEM = FileSystem(
     kind="storage_scale",
     model=StorageScale,
     mount_type=lambda _: "gpfs",
+    sources=lambda entry: entry.contacts,
     client_group="storage_scale_client",
     ready_unit="clustergen-storage-scale-{name}.service",
     manual_steps=_manual_steps,

@@ -38,6 +38,7 @@ FILE_SYSTEM = FileSystem(
     kind="weka",
     model=Weka,
     mount_type=lambda _: "wekafs",
+    sources=lambda entry: entry.backends,
     client_group="weka_client",
     packages=("kernel_headers", "compiler"),
     paths=("/etc/wekaio/service.conf",),

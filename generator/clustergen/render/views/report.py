@@ -188,6 +188,7 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield {
             "Name": name,
             "Type": entry.type,
+            "Server": ", ".join(file_system(entry.type).sources(entry)),
             "Mounted at": entry.mount,
             "Clients": ",".join(group.folded for group in cluster.groups if mounts_entry(cluster, group, name)),
             "If not mounted": "Slurm does not start" if entry.required else "jobs still run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster
@@ -76,7 +77,12 @@ def accounts_intro(cluster: Cluster) -> str:
 
 
 def _others(stated: Iterable[tuple[str, str]]) -> str:
-    return "; ".join(f"{key} {text}" for key, text in stated if key not in _IN_COLUMNS)
+    return "; ".join(f"{key} {_number(text)}" for key, text in stated if key not in _IN_COLUMNS)
+
+
+def _number(text: str) -> str:
+    """Factors without the zeros that sacctmgr shows: 0.25 for 0.250000."""
+    return f"{float(text):g}" if re.fullmatch(r"\d+\.\d{6}", text) else text
 
 
 def _share(account: Account, limits: Iterable[Limits]) -> str:

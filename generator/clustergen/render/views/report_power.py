@@ -8,8 +8,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.power import kilowatts
 from clustergen.facility.placement import devices
 from clustergen.facility.power import Load, rack_loads
+from clustergen.render.views.facility.drawing import kilowatts as drawn
 from clustergen.render.views.tables import UNCONFIRMED, marked
-from clustergen.units import Watts
 
 
 def racks(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -20,12 +20,12 @@ def racks(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name, rack in cluster.manifest.racks.items():
         load = max(loads[name], key=lambda load: load.watts)
         unknown = len(load.without_power)
-        drawn = marked(kilowatts(load.watts), "power" in load.unconfirmed)
+        total = marked(kilowatts(load.watts), "power" in load.unconfirmed)
         yield {
             "Rack": name,
             "Nodes": rack.nodes or "",
             "Height": f"{rack.units} U",
-            "Maximum power of a rack": f"{drawn}, unknown for {unknown}" if unknown else drawn,
+            "Maximum power of a rack": f"{total}, unknown for {unknown}" if unknown else total,
             "Rack power limit": str(rack.power or ""),
             "Cooling": str(rack.cooling or ""),
             "Feeds of a rack": ", ".join(f"{c.count} × {c.volts} V {c.amps} A" for c in rack.circuits),
@@ -71,7 +71,7 @@ def power(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield {
             "Type": kind.name,
             "Count": str(counts[kind.name]),
-            "Each": marked(str(Watts(each)), is_doubtful) if each else "unknown",
+            "Each": marked(drawn(each), is_doubtful) if each else "unknown",
             "Total": marked(kilowatts(counts[kind.name] * each), is_doubtful) if each else "unknown",
         }
     if len(metered) > 1:

@@ -30,8 +30,8 @@ _EFFECTS = {
     "reboot": "drain and reboot",
     "refuse": "wait until no job runs on the cluster",
 }
-_CODE = frozenset({"Nodes", "Addresses", "BMC", "Partition", "QOS", "Mounted at", "Clients", "File", "From"})
-UNCONFIRMED = "No source confirms figures with ?, or a part of them."
+_CODE = frozenset({"Nodes", "Addresses", "BMC", "Partition", "QOS", "Server", "Mounted at", "Clients", "File", "From"})
+UNCONFIRMED = "Figures with ? are not confirmed by any source, or only in part."
 
 
 def marked(figure: str, is_unconfirmed: bool) -> str:

@@ -265,8 +265,8 @@ def _words(device: Device, height: int) -> Iterator[Text]:
     room = right - left - width(device.name, _NAME) - 6
     about, below, y = power, device.title, height // 2 - 2
     if height == UNIT:
-        both = f"{device.title} · {power}"
-        about, below, y = both if width(both, _WORDS) <= room else power, "", 11
+        wordings = [f"{device.title} · {power}", *([device.title] if device.power_w is None else [])]
+        about, below, y = next((text for text in wordings if width(text, _WORDS) <= room), power), "", 11
     elif width(power, _WORDS) > room:
         about, below = "", f"{device.title} · {power}"
     if about:
