@@ -28,6 +28,8 @@ class Compiled:
     diagnostics: tuple[Diagnostic, ...]
     is_partial: bool = False
     """Whether mistakes of its shape kept the rules from judging it: once they are corrected, there may be more."""
+    meant: Cluster | None = None
+    """With mistakes of its shape: the cluster that was probably meant."""
 
     @property
     def ok(self) -> bool:
@@ -60,13 +62,12 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         more = source.from_validation_error(err, Manifest, hint_for_key, mig_findings)
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
-        hidden = _hidden_by(err, source)
+        meant, hidden = _hidden_by(err, source)
         of_types = _of_node_types(err, source) if hidden is None else []
         rejected = {item.place for item in hidden or () if item.severity is Severity.ERROR}
         more = [item for item in more if item.code != "type-wrong" or item.place not in rejected]
-        return Compiled(
-            source, None, tuple(in_file_order([*diagnostics, *more, *(hidden or of_types)])), hidden is None
-        )
+        listed = tuple(in_file_order([*diagnostics, *more, *(hidden or of_types)]))
+        return Compiled(source, None, listed, is_partial=hidden is None, meant=meant)
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
@@ -84,8 +85,10 @@ def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:
     return cluster, findings
 
 
-def _hidden_by(err: ValidationError, source: Source) -> list[Diagnostic] | None:
-    """What the rules find after the mistakes of `err` are put right as was probably meant; None where that is open."""
+def _hidden_by(err: ValidationError, source: Source) -> tuple[Cluster | None, list[Diagnostic] | None]:
+    """The cluster after the mistakes of `err` are put right as was probably meant, and what the rules find in it; None
+    where that is open.
+    """
     from pydantic import ValidationError
 
     from clustergen.manifest.bounds import too_many_names
@@ -96,10 +99,11 @@ def _hidden_by(err: ValidationError, source: Source) -> list[Diagnostic] | None:
     try:
         manifest = Manifest.model_validate(frozen(repair.data)) if repair is not None else None
     except ValidationError:
-        return None
+        return None, None
     if repair is None or manifest is None or too_many_names(manifest):
-        return None
-    return source.diagnose(repair.certain(_judged(manifest)[1]))
+        return None, None
+    cluster, findings = _judged(manifest)
+    return cluster, source.diagnose(repair.certain(findings))
 
 
 def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:

@@ -49,6 +49,22 @@ def test_unconfirmed_hardware_is_marked_everywhere(tmp_path: Path) -> None:
     assert "Assumed: node type h100" in rendered(B200, tmp_path, "README.md")
 
 
+@pytest.mark.parametrize(
+    ("change", "is_reported"),
+    [
+        (("roles: [slurm-controller]", "roles: [login]"), True),  # a rule's error
+        (("cidr:", "cidre:"), True),  # a typo that is put right to judge the rest
+        (("{system: hgx-b200-8}", "{system: hgx-b200-8, gpus: {numa: [0, 9]}}"), False),  # within the node type
+    ],
+)
+def test_unconfirmed_hardware_is_reported_beside_errors(
+    change: tuple[str, str], is_reported: bool, tmp_path: Path
+) -> None:
+    output = run(changed(B200, change), tmp_path).stdout
+    assert "error[" in output
+    assert ("warning[hardware-unconfirmed]" in output) is is_reported
+
+
 def test_a_render_warns_too(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(changed(B200, ("debian-13", "ubuntu-24.04")))

@@ -244,3 +244,13 @@ def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> 
     assert supplied["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
     assert supplied["accounts and users of Slurm"][0] == "`head`"
     assert supplied[r"package repository storage\_scale"][0] == "`g[1-4]`"
+
+
+def test_file_systems_name_their_servers_as_clients_do(tmp_path: Path) -> None:
+    storage = {
+        "home": {"type": "nfs", "server": "fd00::5", "path": "/export/home", "mount": "/home"},
+        "scratch": {"type": "lustre", "mgs": ["10.0.0.5@tcp", "10.0.0.6@tcp"], "mount": "/scratch"},
+        "nvme": {"type": "local", "mount": "/local", "device": "/dev/nvme1n1"},
+    }
+    rows = tables(readme(tmp_path, storage=storage))["File systems"]
+    assert [row["Server"] for row in rows] == ["`[fd00::5]:/export/home`", "`10.0.0.5@tcp, 10.0.0.6@tcp`", ""]

@@ -14,7 +14,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, standard_input
 from clustergen.cluster.assumptions import assumptions
 from clustergen.compile import Compiled, validate
-from clustergen.diagnostics import FORMATS, Diagnostic, Finding, exit_code, render
+from clustergen.diagnostics import FORMATS, Diagnostic, Finding, Severity, exit_code, render
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
 from clustergen.manifest.source import MAX_BYTES
@@ -35,11 +35,21 @@ def format_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def assumed_by(compiled: Compiled) -> list[Diagnostic]:
-    """Warnings of unconfirmed hardware and missing packages, which do not make a manifest invalid."""
-    if not compiled.ok or compiled.cluster is None:
+    """Warnings of unconfirmed hardware and missing packages, which do not make a manifest invalid.
+
+    Beside errors only the hardware, which takes a look at a node, of node types without one: others may follow from
+    what is wrong.
+    """
+    cluster, source = compiled.cluster or compiled.meant, compiled.source
+    if cluster is None:
         return []
-    findings = assumptions(compiled.cluster)
-    return compiled.source.diagnose(Finding(one.code, one.path, one.message, one.hint, key=True) for one in findings)
+    wrong = {one.place.line for one in compiled.diagnostics if one.severity is Severity.ERROR and one.place}
+    findings = (
+        one
+        for one in assumptions(cluster)
+        if compiled.ok or (one.code == "hardware-unconfirmed" and wrong.isdisjoint(source.lines_of(one.path)))
+    )
+    return source.diagnose(Finding(one.code, one.path, one.message, one.hint, key=True) for one in findings)
 
 
 def compiled_from(manifest: Path) -> Compiled:

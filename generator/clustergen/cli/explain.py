@@ -187,8 +187,8 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
     tree, file = find_alone(compiled.cluster, manifest, path) or _in_whole_tree(compiled, manifest, path)
     if _is_awaited(file, numbers, form):
         click.echo(heading(file.path, file.target), nl=False)
-        first = explain(compiled, tree, file, manifest.parent, range(1, _SCREEN + 1))
-        click.echo(summaries(first.lines), nl=False)
+        opening = explain(compiled, tree, file, manifest.parent, range(1, _SCREEN + 1))
+        click.echo(summaries(opening.lines), nl=False)
         with _progress(file.path, len(numbers)):
             explained = explain(compiled, tree, file, manifest.parent)
         click.echo(summaries(explained.lines[_SCREEN:]) + origin(explained), nl=False)

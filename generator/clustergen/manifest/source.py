@@ -77,6 +77,13 @@ class Source:
         """
         return self._span(*self._find(path, key, at))
 
+    def lines_of(self, path: ManifestPath) -> range:
+        """Numbers of the lines with the value at a path; empty where there is none."""
+        node = self._node(path)
+        if node is None:
+            return range(0)
+        return range(self._span(node.start, node.start).line, self._span(node.end, node.end).line + 1)
+
     def text_of(self, path: ManifestPath) -> str | None:
         """A scalar as the file has it, quotes included: `24.10` where the data holds 24.1. None for anything else."""
         node = self._node(path)
