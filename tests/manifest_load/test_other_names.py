@@ -71,7 +71,7 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.accounts.a.GrpTRESMins", "write group_tres_minutes"),
         ("slurm.accounts.a.user_limits.u.MaxJobs", "write max_jobs"),
         # everyday words
-        ("node_types.gpu.cores", "write cpu.cores_per_socket, and cpu.sockets"),
+        ("node_types.gpu.cores", "write cpu: {sockets: 2, cores_per_socket: 16}, as slurmd -C shows them"),
         ("slurm.qos.normal.max_tres", "write max_tres_per_job, max_tres_per_user or group_tres"),
         ("slurm.partitions.batch.time_limit", "write max_time"),
         ("nodes.1.ip", "write address"),
@@ -109,7 +109,7 @@ def test_a_section_that_is_not_in_the_manifest_was_not_meant() -> None:
 def test_alerts_are_no_field() -> None:
     (hint,) = hints("monitoring.alerts", [])
     assert hint is not None
-    assert hint.startswith("write thresholds")
+    assert hint.startswith("write receivers")
 
 
 def test_a_switch_of_a_section_is_its_key_enabled() -> None:

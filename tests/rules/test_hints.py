@@ -304,11 +304,49 @@ HINTS = {
         "switch-fabric",
         "use 'qm9700', 'qm9790' or 'q3400'",
     ),
+    "one address too few": (TINY, ("[11-14]", "[11-13]"), "address-count", 'write "10.0.0.[11-14]"'),
+    "a node type of login nodes": (
+        TINY,
+        (
+            "nodes:\n",
+            "  login: {memory: 64GiB}\nnodes:\n  - {name: l1, type: login, address: 10.0.0.9, roles: [login]}\n",
+        ),
+        "hardware-incomplete",
+        "write type: service for machines that run no jobs, or set system to one of the catalogue, or set"
+        " cpu.cores_per_socket",
+    ),
+    "a server that is called much like a node": (
+        NFS,
+        ("- {name: head, ", "- {name: nas1, type: service, address: 10.0.0.9, roles: [nfs-server]}\n  - {name: head, "),
+        "nfs-server-idle",
+        "write server: nas1 in storage.home, not nas; or remove the role",
+    ),
+    "a host list without its end": (TINY, ('"gpu[1-4]"', '"gpu[1-4"'), "hostlist-syntax", "write gpu[1-4]"),
+    "a list that is one word": (
+        NFS,
+        ("path: /home,", "path: /home, clients: gpu,"),
+        "type-wrong",
+        "write a list of slurm-controller, slurm-accounting, slurm-compute, login, monitoring, log-collector,"
+        " nfs-server, subnet-manager",
+    ),
+    "typographic quotes": (TINY, ('"gpu[1-4]"', "“gpu[1-4]”"), "yaml-syntax", 'write "gpu[1-4]"'),
+    "a no-break space before a key": (
+        TINY,
+        ("  management", "\u00a0 management"),
+        "key-unknown",
+        "write 'management' behind spaces: a no-break space is no indentation",
+    ),
+    "a no-break space before one of several keys": (
+        TINY,
+        ("  management", "\u00a0 management: {}\n  bmc"),
+        "yaml-syntax",
+        "replace it with a space",
+    ),
     "an address in use": (
         TINY,
         ("address: 10.0.0.1,", "address: 10.0.0.12,"),
         "address-duplicate",
-        "use unused addresses, such as 10.0.0.1 to 10.0.0.4",
+        "use unused addresses, such as 10.0.0.15 to 10.0.0.18",
     ),
     "an address of one host in use": (
         TINY,

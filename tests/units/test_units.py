@@ -67,7 +67,12 @@ def test_texts_with_a_unit(kind: Any, text: str, value: float, canonical: str) -
         (Age, "2 moons", "'moons' is not a unit of a retention time", "use hours, days, weeks, months or years"),
         (Age, "0days", "0days would keep no record", "remove it to keep all records"),
         (Age, "soon", "'soon' is not a retention time", "write 24months, 90days or 12hours"),
-        (Bytes, "1.5T", "1.5T is ambiguous: 1.5TB or 1.5TiB", "write 1.5TiB (1024s) or 1.5TB (1000s)"),
+        (
+            Bytes,
+            "1.5T",
+            "1.5T is ambiguous: 1.5TB or 1.5TiB",
+            "write 1.5TiB (1024s, as memory) or 1.5TB (1000s, as disks)",
+        ),
         (Bytes, "512Gb", "512Gb is a number of bits", "write 512GiB or 512GB"),
         (Bytes, "64gb", "'gb' is not a unit", "write 64GB"),
         (Bytes, "1,5TiB", "'1,5TiB' is not a number with a unit", "write 1.5TiB"),

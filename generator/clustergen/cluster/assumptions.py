@@ -38,9 +38,14 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
             ("slurm", "version"),
             "Slurm's packages",
             f"no distribution package of Slurm {cluster.release} exists for {', '.join(lacking)}",
-            "build SchedMD's packages and set repositories_slurm_url"
-            " (clustergen explain slurm-packages-lacking), or use another release",
+            "build SchedMD's packages and set repositories_slurm_url (clustergen explain slurm-packages-lacking)"
+            + _release_of({systems[name].fact("slurm") for name in lacking}),
         )
+
+
+def _release_of(releases: set[str]) -> str:
+    """The way out where the distribution has another release, the same for all nodes."""
+    return f', or use version: "{release}", which it has' if len(releases) == 1 and (release := min(releases)) else ""
 
 
 def of_hardware(cluster: Cluster, kind: NodeType) -> Assumption | None:

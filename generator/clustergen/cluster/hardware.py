@@ -85,7 +85,7 @@ class TypeResolver:
                     f"node type '{name}' sets neither system nor {' and '.join(missing)}"
                     if base is None
                     else f"node type '{name}' requires {' and '.join(missing)}, which its system does not define",
-                    f"set system to one of the catalogue, or set {' and '.join(missing)}" if base is None else None,
+                    self._hint_for_missing(name, missing) if base is None else None,
                     key=True,
                 )
             )
@@ -93,6 +93,13 @@ class TypeResolver:
         cpu = self._cpu(path, spec, base)
         gpus = self.gpus.resolve(path, spec, base, cpu)
         return self._assemble(name, spec, base, gpus, tuple(self._ports(spec, base)), is_resolved=True, cpu=cpu)
+
+    def _hint_for_missing(self, name: str, missing: list[str]) -> str:
+        """Machines of roles other than slurm-compute need no node type."""
+        entries = [entry for entry in self.manifest.nodes if entry.type == name]
+        is_idle = entries and all(entry.roles and "slurm-compute" not in entry.roles for entry in entries)
+        other = "write type: service for machines that run no jobs, " if is_idle else ""
+        return f"{other}{'or ' * bool(other)}set system to one of the catalogue, or set {' and '.join(missing)}"
 
     def _near_system(self, name: str) -> str | None:
         """A system with the same GPU, where the name has one: 'gh200' looks like 'hgx-h200' and is something else."""

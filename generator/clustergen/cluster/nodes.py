@@ -47,15 +47,17 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
             return ()
         addresses_of_text = tuple(expand(text))
         if len(addresses_of_text) != len(hosts):
+            meant = _of_length(text, len(hosts))
             report(
                 Finding(
                     "address-count",
                     (*path, *where),
                     f"{_many(len(addresses_of_text), 'address', 'addresses')} for {_many(len(hosts), 'node', 'nodes')}",
-                    _bracketed(text) or "list one address per name, in the same order",
+                    _bracketed(text)
+                    or (f'write "{meant}"' if meant else "list one address per name, in the same order"),
                 )
             )
-            return ()
+            return tuple(expand(meant)) if meant else ()
         return addresses_of_text
 
     other = entry.addresses
@@ -88,6 +90,13 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
 
 def _many(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
+
+
+def _of_length(text: str, count: int) -> str | None:
+    """`10.0.0.[11-14]` for `10.0.0.[11-13]` and 4 nodes; None where it is not one range, or that would leave IPv4."""
+    match = re.fullmatch(r"(\d+\.\d+\.\d+\.)\[(\d+)-\d+\]", text)
+    last = int(match[2]) + count - 1 if match else 256
+    return f"{match[1]}[{match[2]}-{last}]" if match and last < 255 and count > 1 else None
 
 
 def _bracketed(text: str) -> str | None:

@@ -59,7 +59,8 @@ def _existing(
         every = "write all for every node that runs slurmd" if strange[0] == "ALL" else None
         meant = every or _of_type(strange, where) or _padded(strange, where)
         has_number = any(char.isdigit() for char in strange[0])  # gpus is not gpu8
-        guess = meant or did_you_mean(strange[0], [*sets, *(where if has_number else ())])
+        candidates = [*sets, *(where if has_number else ())] if len(strange) == 1 else ()  # no node for a whole list
+        guess = meant or did_you_mean(strange[0], candidates)
         choice = f"write all, or nodes of {compress(list(where))}" if where else None
         whys = "is not a node of this cluster", "are not nodes of this cluster"
         refuse("node-unknown", strange, whys, guess or choice)

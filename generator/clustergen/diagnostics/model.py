@@ -50,7 +50,7 @@ class Finding:
 
     The manifest's `Source` turns it into a `Diagnostic`. `key` points at the last key of the path instead of at its
     value; `at` is (offset, length) in characters inside a scalar value. A path that the manifest does not hold (a
-    missing key) points at the nearest key that it does hold.
+    missing key) points at the nearest key that it does hold. `first` is the other place of what is listed twice.
     """
 
     code: str
@@ -59,6 +59,7 @@ class Finding:
     hint: str | None = None
     key: bool = False
     at: tuple[int, int] | None = None
+    first: ManifestPath | None = None
 
 
 class Problem(NamedTuple):

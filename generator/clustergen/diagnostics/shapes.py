@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -51,6 +51,9 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         return f"write {on_one_line(parts)}"
     if refused and instead:
         return f"write a list: {instead}"
+    items = get_args(declared.annotation) if isinstance(declared, FieldInfo) else ()
+    if refused and items and (choices := choices_of(items[0])):
+        return f"write a list of {', '.join(map(str, choices))}"
     if text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
         text = f'"{text}"'
     return f"write [{text}]"

@@ -16,6 +16,7 @@ from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
 _LONGEST_HINT, _LONGEST_LINE = 60, 100
+_TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"  # quotes as word processors and web pages have them
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
 
 
@@ -161,7 +162,10 @@ def _flow(complaint: Complaint) -> Problem | None:
         end = whole.end() if whole else at + 1
         if text[end : end + 1] == "[":
             return _problem(end, 1, f"{quote('[')} opened here is never closed", "add ']', and put the text in quotes")
-        hint = f'write "{text[start:end]}"' if end - start < _LONGEST_HINT else None
+        plain = text[start:end].strip(_TYPOGRAPHIC)
+        hint = f'write "{plain}"' if end - start < _LONGEST_HINT else None
+        if plain != text[start:end]:
+            return _problem(start, end - start, "typographic quotes are text in YAML", hint)
         problem = _problem(start, end - start, f"brackets inside {opened} {closing} require quotes", hint)
         return problem._replace(lacks_quotes=True)
     if complaint.char in ("]", "}") and complaint.char != closing:
@@ -279,6 +283,9 @@ def _indentation(complaint: Complaint) -> Problem | None:
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
         message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
         return _problem(glued.start(1), len(glued[1]), message, f"add a space after the colon of {quote(glued[1])}")
+    if odd := re.compile(r"^ *(\u00a0)", re.MULTILINE).search(text, 0, at):
+        message = "this line is indented with a no-break space"
+        return _problem(odd.start(1), 1, message, "replace it with a space")
     message = f"nothing above is indented by {spaces(width)}"
     return _problem(at, len(shown), message, f"indent it by {spaces(column)}, as line {above}")
 

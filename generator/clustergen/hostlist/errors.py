@@ -30,7 +30,7 @@ def explain(text: str, pos: int) -> HostlistError:
             while end < len(text) and text[end] not in "[]":
                 end += 1
             if end == len(text):
-                return HostlistError("this bracket is never closed", pos)
+                return HostlistError("this bracket is never closed", pos, 1, f"write {text}]")
             if text[end] == "[":
                 return HostlistError("nested brackets", end, 1, "close the first bracket before you open the next")
             if error := _explain_ranges(text[pos + 1 : end], pos + 1):

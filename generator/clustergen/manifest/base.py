@@ -214,7 +214,12 @@ Mac = Annotated[
 ]
 """The hardware address of an Ethernet port."""
 Device = Annotated[
-    str, text(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", "write the name of one interface or device, as eno1 or mlx5_0", 63)
+    str,
+    text(
+        r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$",
+        "write the name of one interface or device, as eno1 or mlx5_0; list several one by one",
+        63,
+    ),
 ]
 """A network interface or RDMA device: `eno1`, `mlx5_0`, `ibp24s0`."""
 Rate = Annotated[

@@ -28,11 +28,17 @@ class Repair:
     def certain(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings that do not follow from what was left out, with paths as in the file."""
         for finding in findings:
-            if not any(finding.path[: len(section)] == section for section in self.uncertain):
+            if not any(_may_lack(finding, section) for section in self.uncertain):
                 yield replace(finding, path=self._original(finding.path))
 
     def _original(self, path: ManifestPath) -> ManifestPath:
         return tuple(self.renamed.get(path[: end + 1], part) for end, part in enumerate(path))
+
+
+def _may_lack(finding: Finding, section: ManifestPath) -> bool:
+    """Whether a finding may follow from a key that was left out of a section."""
+    is_inside = finding.path[: len(section)] == section
+    return is_inside or (finding.code == "hardware-incomplete" and section[: len(finding.path)] == finding.path)
 
 
 def repaired(

@@ -97,7 +97,10 @@ class Source:
     def diagnostic(self, finding: Finding) -> Diagnostic:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
-        return self._covered(finding.code, place, finding.message, finding.hint)
+        message = finding.message
+        if finding.first is not None and (line := self.place(finding.first).line) != place.line:
+            message += f" (line {line})"
+        return self._covered(finding.code, place, message, finding.hint)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. What was refused as a secret is not spoken of again."""

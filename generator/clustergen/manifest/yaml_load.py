@@ -174,6 +174,7 @@ class _Composer:
             self.problems.append(
                 Problem("yaml-duplicate-key", start, size, f"key {quote(text)} is listed twice", _REMOVE, other=first)
             )
+            return text, start, end
         else:
             return text, start, end
         return None, start, end

@@ -31,6 +31,13 @@ class Node:
             return self.children.get(part) if isinstance(self.children, dict) else None
         return self.children[part] if isinstance(self.children, list) and 0 <= part < len(self.children) else None
 
+    def take(self, other: Node) -> None:
+        """Takes what another mapping under the same key has besides: that they are two has been reported."""
+        if isinstance(self.children, dict) and isinstance(other.children, dict):
+            for key in other.children.keys() - self.children.keys():
+                self.children[key], self.keys[key] = other.children[key], other.keys[key]
+                self.value[key] = other.value[key]
+
     def has_scalar_at(self, offset: int) -> bool:
         """Whether this place of the text, in characters from its start, is inside a scalar."""
         if not self.start <= offset < self.end:
@@ -67,7 +74,10 @@ class Frame:
         assert self.key is not None
         text, start, end = self.key
         self.key = None
-        if text is not None:
+        if text in node.keys:
+            assert isinstance(node.children, dict)
+            node.children[text].take(child)
+        elif text is not None:
             node.children[text] = child  # type: ignore[index,call-overload]  # a dict, as the value is one
             node.keys[text] = (start, end)
             node.value[text] = child.value

@@ -39,22 +39,31 @@ class Unused:
         self._used: set[Address | None] | None = None
 
     def hint(self, network: IpNetwork | None, count: int) -> str:
-        """A hint that names the lowest `count` consecutive addresses that are not in use."""
+        """A hint that names `count` consecutive addresses that are not in use, the lowest behind one that is: gateways
+        and switches often have those before.
+        """
         if network is None:
             return "give each host an address of its own"
         if self._used is None:
             self._used = {address_of(text) for text in self._addresses()}
+        low, _ = ends(network)
+        inside = [number[1] for number in self._used if number and is_inside(number, network)]
+        last = self._run(network, min(inside, default=low), count) or self._run(network, low, count)
+        if last is not None and count > 1:
+            return f"use unused addresses, such as {network[last - low - count + 1]} to {network[last - low]}"
+        if last is not None:
+            return f"use an unused address, such as {network[last - low]}"
+        lacking = f"{count} unused addresses in a row" if count > 1 else "unused address"
+        return f"use a larger network: {network} has no {lacking}"
+
+    def _run(self, network: IpNetwork, start: int, count: int) -> int | None:
+        """The last of the first `count` addresses in a row from `start` on that are not in use."""
+        assert self._used is not None
         low, high = ends(network)
         edge = 1 if network.version == 4 and network.prefixlen < 31 else 0
         length = 0
-        for value in range(low + edge, min(high - edge, low + _MOST_TRIED) + 1):
+        for value in range(max(start, low + edge), min(high - edge, start + _MOST_TRIED) + 1):
             length = 0 if (network.version, value) in self._used else length + 1
             if length == count:
-                first, last = network[value - low - count + 1], network[value - low]
-                return (
-                    f"use unused addresses, such as {first} to {last}"
-                    if count > 1
-                    else f"use an unused address, such as {last}"
-                )
-        lacking = f"{count} unused addresses in a row" if count > 1 else "unused address"
-        return f"use a larger network: {network} has no {lacking}"
+                return value
+        return None

@@ -32,6 +32,7 @@ def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
                 f"host '{clash}' is already defined by the entry {quote(seen[clash].folded)}",
                 "list each host once; give a node with several roles one entry with all of them",
                 at=_span(cluster, group, clash),
+                first=("nodes", seen[clash].index, "name"),
             )
         for host in group.hosts:
             seen.setdefault(host, group)

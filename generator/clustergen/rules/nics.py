@@ -22,7 +22,7 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
         (("catalogue", "systems", name, "nics"), system.nics) for name, system in manifest.catalogue.systems.items()
     ]
     for path, ports in lists:
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
         interfaces: set[str] = set()
         for index, port in enumerate(ports):
             if port.model and hardware.nic(port.model) is None:
@@ -34,9 +34,13 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
                 )
             if port.device in seen:
                 yield Finding(
-                    "nic-twice", (*path, index, "device"), f"port '{port.device}' is listed twice in this node type"
+                    "nic-twice",
+                    (*path, index, "device"),
+                    f"port '{port.device}' is listed twice in this node type",
+                    "write the device of each port, as `rdma link` shows them",
+                    first=(*path, seen[port.device], "device"),
                 )
-            seen.add(port.device)
+            seen.setdefault(port.device, index)
             if port.interface in interfaces:
                 yield Finding(
                     "nic-twice",

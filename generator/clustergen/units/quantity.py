@@ -135,7 +135,8 @@ class Bytes(_Quantity):
         if len(unit) == 1 and unit.upper() in "KMGTP":
             decimal, binary = f"{number}{unit.upper()}B", f"{number}{unit.upper()}iB"
             return UnitError(
-                f"{number}{unit} is ambiguous: {decimal} or {binary}", f"write {binary} (1024s) or {decimal} (1000s)"
+                f"{number}{unit} is ambiguous: {decimal} or {binary}",
+                f"write {binary} (1024s, as memory) or {decimal} (1000s, as disks)",
             )
         if re.fullmatch("[kKMGTP]i?(b|bit)", unit):
             return UnitError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, served, server_of
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest
 from clustergen.filesystems.nfs.failover_rules import pairs
 from clustergen.filesystems.nfs.model import Nfs, listening_port
 from clustergen.filesystems.nfs.pair import is_paired, shares
@@ -52,8 +52,18 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
                 "nfs-server-idle",
                 ("nodes", group.index, "roles"),
                 f"{group.folded} has the role nfs-server, but is not the server of any nfs storage entry",
-                f"set server: {group.hosts[0]} in a storage entry, or remove the role",
+                _server_meant(cluster, group.hosts)
+                or f"set server: {group.hosts[0]} in a storage entry, or remove the role",
             )
+
+
+def _server_meant(cluster: Cluster, hosts: Iterable[str]) -> str | None:
+    """The hint where an entry has a server that is no node, but called much like one of these."""
+    nodes = set(cluster.hosts())
+    for name, entry in _nfs(cluster):
+        if entry.server not in nodes and (host := suggest(entry.server, hosts)):
+            return f"write server: {host} in storage.{name}, not {entry.server}; or remove the role"
+    return None
 
 
 def version_three(cluster: Cluster) -> Iterator[Finding]:
