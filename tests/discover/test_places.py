@@ -265,4 +265,4 @@ def test_a_directory_with_other_files_only(tmp_path: Path) -> None:
     (tmp_path / "n1/cpuinfo").write_text("x", encoding="utf-8")
     result = CliRunner().invoke(group, ["discover", "--facts", str(tmp_path)])
     assert isinstance(result.exception, ClustergenError)
-    assert "no facts of a node" in str(result.exception)
+    assert "no facts of any node" in str(result.exception)

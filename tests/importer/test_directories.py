@@ -89,7 +89,7 @@ def test_comments_that_say_something(university: ImportResult) -> None:
     assert "  # nodes come back by themselves after the weekly power cut\n  return_to_service: 1" in text
     assert "debug5" not in text
     told = [note.text for note in university.notes]
-    assert "1 commented-out setting, with the comments above, not imported" in told
+    assert "1 commented-out setting and the comments above it are not imported" in told
 
 
 def test_old_names_and_idle_keys_are_told_and_differ_in_words_only(university: ImportResult) -> None:

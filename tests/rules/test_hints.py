@@ -330,12 +330,6 @@ HINTS = {
         " nfs-server, subnet-manager",
     ),
     "typographic quotes": (TINY, ('"gpu[1-4]"', "“gpu[1-4]”"), "yaml-syntax", 'write "gpu[1-4]"'),
-    "a no-break space before a key": (
-        TINY,
-        ("  management", "\u00a0 management"),
-        "key-unknown",
-        "write 'management' behind spaces: a no-break space is no indentation",
-    ),
     "a no-break space before one of several keys": (
         TINY,
         ("  management", "\u00a0 management: {}\n  bmc"),

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from errno import ENOSPC
 from io import TextIOWrapper
 from typing import Any
 
@@ -147,7 +148,7 @@ def main(arguments: list[str] | None = None) -> Any:
         _say(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""))
         sys.exit(_INTERRUPTED if isinstance(err.__context__, KeyboardInterrupt) else err.exit_code)
     except OSError as err:  # a file that may not be read, a full disk
-        where = f"{err.filename}: " if err.filename else ""
+        where = f"{err.filename}: " if err.filename else "cannot write: " if err.errno == ENOSPC else ""
         _say(f"clustergen: {where}{err.strerror or err}")
         _write_no_more(1)
         sys.exit(3)

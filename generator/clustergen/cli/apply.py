@@ -45,9 +45,10 @@ def command(ctx: click.Context, plan_or_manifest: Path | None, yes: bool, limit:
         if options:
             raise click.UsageError("a plan that queried the nodes is applied with the options that it was saved with")
         options = plan.arguments
-    if not (yes or only_check or sys.stdin.isatty()):
+    manifest = manifest_path(place) if plan is None else plan.manifest
+    if not (yes or only_check or sys.stdin.isatty() or not manifest.exists()):
         raise ClustergenError("there is no terminal to confirm at", "--yes applies without asking", exit_code=2)
-    planned = require(manifest_path(place) if plan is None else plan.manifest)
+    planned = require(manifest)
     if plan is not None:
         plan.require_same(planned)
     kept = planned.kept_digest()

@@ -17,6 +17,7 @@ from clustergen.manifest import MANIFEST
 from clustergen.render.tree import LOCK, RENDERED
 
 STDIN = Path("-")
+_MOST_NAMED = 4
 
 
 def manifest_path(path: Path) -> Path:
@@ -31,7 +32,9 @@ def manifest_path(path: Path) -> Path:
             return path / MANIFEST
         if (path / LOCK).exists():
             raise ClustergenError(f"{path} is a rendered tree", f"run clustergen verify {path}", 2)
-        hint = f"name the manifest, or write one with clustergen init {path}"
+        clusters = [str(place.parent) for place in sorted(path.glob(f"*/{MANIFEST}"))[:_MOST_NAMED]]
+        named = f"name one of its clusters: {', '.join(clusters)}" if clusters else "name the manifest"
+        hint = f"{named}, or write one with clustergen init {path}"
         raise ClustergenError(f"{path}: no {MANIFEST} in this directory", hint, 2)
     if kind := other_kind(path):
         raise ClustergenError(f"{path} is {kind.title}", kind.advice(path), 2)
@@ -102,7 +105,9 @@ def default_tree() -> Path:
     for path in (Path(RENDERED), Path()):
         if (path / LOCK).exists():
             return path
-    raise click.UsageError("no rendered tree in this directory: name one, or write one with `clustergen render`")
+    without = f" ({RENDERED} contains no {LOCK})" if Path(RENDERED).is_dir() else ""
+    message = f"no rendered tree in this directory{without}: name one, or write one with `clustergen render`"
+    raise click.UsageError(message)
 
 
 def standard_input(limit: int) -> bytes:

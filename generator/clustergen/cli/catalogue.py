@@ -41,6 +41,9 @@ def command(topic: str | None, name: str | None, form: str) -> None:
     if row is None:
         matches = ", ".join(chosen.id(match) for match in show.matching(chosen, name))
         listing = f"run clustergen catalogue {topic} for all names"
+        elsewhere = next((other.name for other in TOPICS.values() if other.find(name) is not None), None)
+        if elsewhere:
+            listing = f"run clustergen catalogue {elsewhere} {name}"
         hint = f"use one of {matches}" if matches else did_you_mean(name, chosen.names()) or listing
         raise ClustergenError(f"the catalogue has no '{name}' among its {topic}", hint=hint, exit_code=2)
     _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row) + _variants(topic, name))

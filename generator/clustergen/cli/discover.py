@@ -34,7 +34,7 @@ def command(facts: Path | None, script: bool) -> None:
 
     \b
       clustergen discover --script > collect.sh
-      ssh gpu01 sh -s < collect.sh > facts/gpu01.tar && mkdir facts/gpu01 && tar xf facts/gpu01.tar -C facts/gpu01
+      mkdir -p facts/gpu01 && ssh gpu01 sh -s < collect.sh | tar xf - -C facts/gpu01
     """
     from clustergen.hardware.discovery import draft
     from clustergen.hardware.discovery.grouping import groups

@@ -18,8 +18,9 @@ from clustergen.cli.complete import explained
 from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
 from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.pages import page, without_links
+from clustergen.diagnostics.words import one_of
 from clustergen.manifest import MANIFEST
-from clustergen.render.tree import RENDERED, RenderedFile, Tree
+from clustergen.render.tree import LOCK, RENDERED, RenderedFile, Tree
 
 _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
@@ -81,8 +82,16 @@ def _code_or_field(word: str, form: str) -> None:
         return
     if (word.isupper() and _is_known(word.lower())) or _fields_called(word):
         word = word.lower()
+    if Path(word).name == LOCK:
+        message = f"{LOCK} lists the rendered files, and is not one of them"
+        raise ClustergenError(message, hint="explain a file that it lists: clustergen explain slurm.conf", exit_code=2)
+    if word[:1].isupper() and _FILE.search(word) and Path(MANIFEST).exists():
+        _in_manifest(Path(MANIFEST), word, form)
+        return
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
-        hint = "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
+        from clustergen.explain.keys import names
+
+        hint = did_you_mean(word, names()) or "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
         raise ClustergenError(f"'{word}' is not a diagnostic, a field or a key of Slurm", hint=hint, exit_code=2)
     from clustergen.explain.about import about
 
@@ -95,7 +104,7 @@ def _code_or_field(word: str, form: str) -> None:
         raise ClustergenError(f"no {MANIFEST} in this directory", hint=hint, exit_code=2)
     if isinstance(answer, str) and (paths := _fields_called(word)):
         if paths[1:]:
-            hint = f"run clustergen explain {paths[0]}, or one of {', '.join(paths[1:])}"
+            hint = f"run clustergen explain {paths[0]}, or name {one_of(paths[1:])}"
             raise ClustergenError(f"'{word}' is a key of several sections", hint=hint, exit_code=2)
         word = paths[0]
         answer = about(word)
@@ -175,6 +184,9 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
 
     match = _LINES.fullmatch(query)
     path, first, last = (match[1], int(match[2]), int(match[3] or match[2])) if match else (query, 0, 0)
+    if match is None and (odd := re.fullmatch(r"([^:]+):([^/:]*)", query)):
+        message = f"'{odd[2]}' is neither the number of a line nor a range"
+        raise ClustergenError(message, hint=f"write {odd[1]}:20 or {odd[1]}:20-25", exit_code=2)
     if first > last or last - first >= _MOST:
         raise ClustergenError(
             f"{first}-{last} is not a valid range", hint=f"up to {_MOST} lines, as :10-20", exit_code=2

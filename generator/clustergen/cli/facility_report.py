@@ -61,7 +61,7 @@ def _cells(one: Design, size: Bytes) -> Iterator[tuple[str, str]]:
     yield "oversubscription", f"{one.oversubscription:.3g}:1" if one.oversubscription else _UNKNOWN
     reduce = one.all_reduce
     yield f"all-reduce of {size}, at least", seconds(reduce.times[0].ring_s) if reduce else _UNKNOWN
-    yield "over", f"{reduce.gpus:,} GPUs, {reduce.bus.gb:g} GB/s" if reduce else _UNKNOWN
+    yield "all-reduce over", f"{reduce.gpus:,} GPUs, {reduce.bus.gb:g} GB/s" if reduce else _UNKNOWN
     yield "cost", _UNKNOWN if one.cost is None else f"{one.cost:,.0f} {one.currency}"
     yield "cost per GPU", _UNKNOWN if one.cost_per_gpu is None else f"{one.cost_per_gpu:,.0f} {one.currency}"
     yield "without a price", f"{one.without_price} of {one.lines} lines" if one.without_price else ""

@@ -69,6 +69,7 @@ _KINDS = {
     ),
     "nccl": _kind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
     "ucx": _kind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
+    "plan": _kind("a saved plan", r'\A\s*\{\s*"kind": "clustergen plan"', "run clustergen apply {path}"),
     "slurm": _kind("a Slurm configuration file", _SLURM_KEY, _SLURM),
 }
 """In the order in which they are tried: output of slurmd -C also has NodeName."""

@@ -61,9 +61,9 @@ class Filters:
     ) -> Filters:
         """Raises UsageError for a code that no diagnostic has, and for options that do not go together."""
         if statistics and form != "text":
-            raise click.UsageError("--statistics goes with --format text; --format json has counts")
+            raise click.UsageError("--statistics requires --format text; --format json has counts")
         if write_baseline and baseline is None:
-            raise click.UsageError("--write-baseline goes with --baseline FILE, the file to write")
+            raise click.UsageError("--write-baseline requires --baseline FILE, the file to write")
         try:
             selection = Selection(codes_in(select), codes_in(ignore))
         except ValueError as err:

@@ -14,6 +14,7 @@ from clustergen.manifest.schema import json_schema_text
 
 STARTER = Path(__file__).with_name("starter.yaml")
 _SUFFIXES = (".yaml", ".yml")
+_OTHER_SUFFIXES = (".txt", ".json", ".toml", ".conf", ".ini", ".yam", ".md")
 SCHEMA = "clustergen.schema.json"
 
 
@@ -26,6 +27,8 @@ def command(path: str) -> None:
     clustergen.schema.json, is updated.
     """
     place = Path(path)
+    if place.suffix in _OTHER_SUFFIXES and not place.exists():
+        raise click.UsageError(f"{path} is neither a directory nor a file NAME.yaml")
     is_file = not path.endswith("/") and not place.is_dir() and (place.suffix in _SUFFIXES or place.exists())
     manifest = place if is_file else place / MANIFEST
     if manifest.exists() or manifest.is_symlink():

@@ -31,7 +31,7 @@ _UNREADABLE = "file-unreadable"
     help="Slurm release, e.g. 24.11; default: detected from the keys.",
 )
 @click.option("--fix", "fixing", is_flag=True, help="Fix findings that have one safe correction.")
-@click.option("--diff", "differing", is_flag=True, help="Show what --fix would change; without --fix, write nothing.")
+@click.option("--diff", "differing", is_flag=True, help="Show what --fix would change, and write nothing.")
 @format_option
 @filter_options
 def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
@@ -56,7 +56,7 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     except ValueError as err:
         raise click.BadParameter(str(err), param_hint="--slurm-version") from None
     if differing and form != "text":
-        raise click.UsageError("--diff goes with --format text")
+        raise click.UsageError("--diff requires --format text")
     filters = Filters.of(form, **filtering)
     if path == STDIN and (fixing or differing):
         raise click.UsageError("--fix and --diff go with a file, not with standard input")
@@ -66,7 +66,7 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
         for chunk in diff(edits(report, judged.reported)):
             click.echo(chunk, nl=False)
     made = 0
-    if fixing:
+    if fixing and not differing:
         report, made = fix_all(path, release, report, lambda another: _judged(another, filters).reported)
         judged = _judged(report, filters)
     diagnostics = judged.reported

@@ -41,7 +41,7 @@ def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: 
             "render cannot read standard input: the tree records the manifest's name, and site/ is beside it"
         )
     if output is not None and len(manifests) > 1:
-        raise click.UsageError("-o goes with one manifest")
+        raise click.UsageError("-o requires a single manifest")
     if output == "":
         raise click.UsageError("-o is empty: name the directory of the tree, e.g. -o rendered")
     result = Result([], [], [])

@@ -60,7 +60,7 @@ def command(
         return
     trees = tuple(tree_path(tree) for tree in trees) or (default_tree(),)
     if form == "json" and len(trees) > 1:
-        raise click.UsageError("--format json goes with one tree")
+        raise click.UsageError("--format json requires a single tree")
     try:
         checks = chosen(only) if only else CHECKS
     except ValueError as err:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clustergen.diagnostics.codes import CODES
-from clustergen.diagnostics.words import did_you_mean
+from clustergen.diagnostics.words import did_you_mean, quote
 from clustergen.records import record
 
 
@@ -36,6 +36,8 @@ def codes_in(texts: Sequence[str]) -> tuple[str, ...]:
     words = tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
     for word in words:
         if not any(_matches(code, word.rstrip("-")) for code in CODES):
-            hint = did_you_mean(word, CODES) or "`clustergen explain` lists all codes"
+            longer = next((code for code in CODES if code.startswith(word)), None)
+            guess = f"did you mean {quote(longer)}?" if longer else did_you_mean(word, CODES)
+            hint = guess or "`clustergen explain` lists all codes"
             raise ValueError(f"no diagnostic code is or begins with '{word}': {hint}")
     return tuple(word.rstrip("-") for word in words)

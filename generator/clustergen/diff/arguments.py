@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -70,7 +71,12 @@ class Argument(AbstractContextManager["Argument"]):
         if inside is None:
             path = Path(self.text)
             if not path.exists():
-                hint = "name a file of a git revision as REV:PATH, e.g. main:manifest.yaml"
+                if re.match(r"(?:HEAD|@)(?:$|[~^@])", self.text):
+                    raise ClustergenError(
+                        f"git has no commit '{self.text}', and there is no file of this name",
+                        "`git log --oneline` lists the commits",
+                    )
+                hint = "name a manifest, a rendered tree, or a file of a git revision as REV:PATH: main:manifest.yaml"
                 if git.is_commit(self.text):
                     hint = f"it is a commit, and needs a path: {self.text}:inventories, {self.text}:./{MANIFEST}"
                 elif "/" not in self.text and (guess := git.near_commit(self.text)):

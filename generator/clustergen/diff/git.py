@@ -55,6 +55,9 @@ def unpack(revision: str, path: str, into: Path) -> Path:
             " OLD NEW",
         )
     commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+    if not commit and revision in ("HEAD", "@"):
+        message, hint = "this repository has no commit yet", "commit the manifest, or name two files to compare"
+        raise ClustergenError(message, hint)
     if not commit:
         raise ClustergenError(f"git has no commit {revision!r}", near_commit(revision) or _where_commits_are())
     prefix = _git("rev-parse", "--show-prefix").decode().strip()

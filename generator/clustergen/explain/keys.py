@@ -52,6 +52,13 @@ def places(word: str) -> tuple[KeyPlace, ...]:
     return (*_of_slurms_files(word), *_of_sacctmgr(word), *_of_others(word))
 
 
+def names() -> Iterator[str]:
+    """All keys of Slurm's files."""
+    for file, blocks in slurm.files().items():
+        for block in ("", *blocks):
+            yield from (key.key for key in slurm.keys(file, block))
+
+
 def _of_slurms_files(word: str) -> Iterator[KeyPlace]:
     for file, blocks in slurm.files().items():
         for block in ("", *blocks):

@@ -18,6 +18,7 @@ from clustergen.records import record
 from clustergen.render.tree import RenderedFile, Tree
 
 _COMMENT = re.compile(r"\s*(#+|//|;)\s?(.*)")
+_HEADER = re.compile(r"edit the manifest and render again|Made by clustergen")  # of every file, says nothing of a line
 
 
 @record
@@ -93,6 +94,8 @@ def comment_of(lines: Sequence[str], index: int) -> str:
     above: list[str] = []
     place = index - 1
     while place >= 0 and lines[index].strip() and (comment := _COMMENT.fullmatch(lines[place])) and comment[1] != "##":
+        if _HEADER.match(comment[2]):
+            break
         above.insert(0, comment[2])
         place -= 1
     return " ".join(above).strip()

@@ -99,8 +99,8 @@ def import_directory(
         draft.expect(file, dict(lines_of_file.above))
         draft.head += lines_of_file.head
         if lines_of_file.switched_off:
-            several = "settings" if lines_of_file.switched_off > 1 else "setting"
-            words = f"{lines_of_file.switched_off} commented-out {several}, with the comments above, not imported"
+            several, them = ("settings", "them are") if lines_of_file.switched_off > 1 else ("setting", "it are")
+            words = f"{lines_of_file.switched_off} commented-out {several} and the comments above {them} not imported"
             draft.note("choice", words, file)
         for line in lines_of_file.secrets:
             draft.note("secret", "a comment that looks like a secret is not imported", f"{file}:{line}")

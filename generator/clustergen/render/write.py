@@ -107,8 +107,18 @@ def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: se
     )
 
 
+def _is_rendered(place: Path) -> bool:
+    """Whether a file begins as rendered ones do."""
+    try:
+        return b"Made by clustergen" in regular_file.read(place, FILE_LIMIT)[:200]
+    except OSError:
+        return False
+
+
 def _clash(place: Path, what: str = "") -> ClustergenError:
     return ClustergenError(
         f"{place} was not made by clustergen and is in the way of the tree" + (f": {what}" if what else ""),
-        hint="move it away; your own files belong in site/<group>/… beside the manifest",
+        hint=f"{LOCK} is missing: restore it from git, or remove the tree and render it again"
+        if _is_rendered(place)
+        else "move it away; your own files belong in site/<group>/… beside the manifest",
     )

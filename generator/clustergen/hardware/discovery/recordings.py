@@ -47,7 +47,9 @@ def names(directory: Path, playbook: str = "discover") -> list[str]:
             f"{directory} is a rendered tree, not recorded facts", _record(Path("facts"), playbook), 2
         )
     if not any(_has_facts(directory / name) for name in directories):
-        raise ClustergenError(f"{directory}: no facts of a node in it", _record(directory, playbook), exit_code=2)
+        raise ClustergenError(
+            f"{directory}: no facts of any node in this directory", _record(directory, playbook), exit_code=2
+        )
     if len(directories) > MOST_NODES:
         raise ClustergenError(f"{directory}: more than {MOST_NODES:,} directories", exit_code=2)
     return directories
