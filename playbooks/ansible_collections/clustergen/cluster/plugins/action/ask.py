@@ -25,7 +25,6 @@ class ActionModule(Asking):
         task_vars = settled(self._templar, task_vars)
         tree = Tree(self._task.args["tree"])
         overlay = tree.of_host(task_vars)
-        units, without = units_of(task_vars)
         secrets = [
             s for s in task_vars.get("cluster_secrets") or [] if set(s["groups"]) & set(task_vars["group_names"])
         ]
@@ -43,66 +42,24 @@ class ActionModule(Asking):
             contents = _slurm_contents(tree, files, state, before)
         except AnswerError as err:
             return dict(result, **distrusted(err))
-        verdict = effects.judge(
-            task_vars["inventory_hostname"],
-            {"all", *task_vars["group_names"]},
-            task_vars["slurm_release"],
-            files,
-            state,
-            contents,
-            units,
-            next(iter(task_vars.get("slurm_controllers") or []), None),
-            reboots,
-            {
-                target
-                for target in before
-                if before[target] is not None and self._remark(tree, files[target], before[target])
-            },
-        )
-        absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
+        units, without = units_of(task_vars)
+        verdict = self._verdict(task_vars, tree, files, state, before, contents, units, reboots)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
-        behind = [
-            *(counted(len(state["packages"]), "package") for _ in state["packages"][:1]),
-            *(f"{path} is not there" for path in [*state["paths"], *absent_secrets]),
-            *(f"{secret['path']} is not the given {secret['name']}" for secret in replaced),
-            *(counted(len(state["differs"]), "file") for _ in state["differs"][:1]),
-            *(counted(len(state["leftovers"]), "file") + " of an earlier tree" for _ in state["leftovers"][:1]),
-            *(
-                f"{unit} is not {'running' if not exists['active'] else 'enabled'}"
-                for unit, exists in state["units"].items()
-            ),
-            *(f"left to do: {effect}" for effect in state["pending"] if reboots or effect != "reboot"),
-        ]
-        content = [d["target"] for d in state["differs"] if "content" in d["what"]]
+        behind = list(_behind(state, replaced, reboots))
         fact = {
             "behind": bool(behind),
-            "files": [d["target"] for d in state["differs"]],
-            "content": content,
-            "boot": effects.boot(content, state["leftovers"], verdict.withheld),
-            "leftovers": state["leftovers"],
-            "effects": verdict.effects,
-            "withheld": verdict.withheld,
-            "later": verdict.later,
-            "together": verdict.together,
-            "refuse": verdict.refuse,
-            "cancels": verdict.cancels,
-            "reasons": verdict.reasons,
+            **_of_files(state, verdict),
+            **_of_effects(verdict),
             "elsewhere": self._elsewhere(task_vars, contents),
             "empties": self._empties(task_vars, contents),
             "vacates": self._empties(task_vars, contents, ("vacate",)),
             "units": units,
             "without": without,
-            "start": sorted(state["units"]),
-            "packages": state["packages"],
-            "paths": state["paths"],
+            **_of_node(state),
             "secrets": _fingerprints(secrets, state["secrets"]),
             "replaced_secrets": [secret["name"] for secret in replaced],
-            "serving": "slurmd.service" in state["running"],
-            "controlling": "slurmctld.service" in state["running"],
-            "host": state["host"],
-            "last_run": state["last_run"],
         }
         result.update(
             changed=bool(behind) and self._task.check_mode,
@@ -112,6 +69,26 @@ class ActionModule(Asking):
         if self._task.diff or self._task.check_mode:
             result["diff"] = list(_diff(tree, files, state, before))
         return result
+
+    def _verdict(self, task_vars, tree, files, state, before, contents, units, reboots):
+        """The effects of all that differs."""
+        remarks = {
+            target
+            for target in before
+            if before[target] is not None and self._remark(tree, files[target], before[target])
+        }
+        return effects.judge(
+            task_vars["inventory_hostname"],
+            {"all", *task_vars["group_names"]},
+            task_vars["slurm_release"],
+            files,
+            state,
+            contents,
+            units,
+            next(iter(task_vars.get("slurm_controllers") or []), None),
+            reboots,
+            remarks,
+        )
 
     def _remark(self, tree, file, before):
         """Whether only comments of a file differ."""
@@ -135,6 +112,49 @@ class ActionModule(Asking):
         return effects.emptied_by(
             task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents, kinds
         )
+
+
+def _behind(state, replaced, reboots):
+    """What differs from the tree, in words: packages, paths, secrets, files, units and effects that are left to do."""
+    absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
+    if state["packages"]:
+        yield counted(len(state["packages"]), "package")
+    yield from (f"{path} is not there" for path in [*state["paths"], *absent_secrets])
+    yield from (f"{secret['path']} is not the given {secret['name']}" for secret in replaced)
+    if state["differs"]:
+        yield counted(len(state["differs"]), "file")
+    if state["leftovers"]:
+        yield counted(len(state["leftovers"]), "file") + " of an earlier tree"
+    for unit, exists in state["units"].items():
+        yield f"{unit} is not {'running' if not exists['active'] else 'enabled'}"
+    yield from (f"left to do: {effect}" for effect in state["pending"] if reboots or effect != "reboot")
+
+
+def _of_files(state, verdict):
+    content = [d["target"] for d in state["differs"] if "content" in d["what"]]
+    return {
+        "files": [d["target"] for d in state["differs"]],
+        "content": content,
+        "boot": effects.boot(content, state["leftovers"], verdict.withheld),
+        "leftovers": state["leftovers"],
+    }
+
+
+def _of_effects(verdict):
+    names = ("effects", "withheld", "later", "together", "refuse", "cancels", "reasons")
+    return {name: getattr(verdict, name) for name in names}
+
+
+def _of_node(state):
+    return {
+        "start": sorted(state["units"]),
+        "packages": state["packages"],
+        "paths": state["paths"],
+        "serving": "slurmd.service" in state["running"],
+        "controlling": "slurmctld.service" in state["running"],
+        "host": state["host"],
+        "last_run": state["last_run"],
+    }
 
 
 def _fingerprints(secrets, state):

@@ -94,32 +94,34 @@ def unpacked(files):
     return files_in_place
 
 
-def main():
-    module = AnsibleModule(
-        argument_spec={
-            "files": {"type": "list", "elements": "dict", "required": True},
-            "remove": {"type": "list", "elements": "str", "default": []},
-            "record": {"type": "dict", "required": True},
-            "tree": {"type": "str", "required": True},
-            "effects": {"type": "list", "elements": "str", "default": []},
-            "units": {"type": "list", "elements": "str", "default": []},
-            "without": {"type": "list", "elements": "str", "default": []},
-            "trials": {"type": "list", "elements": "str", "default": []},
-            "only_trial": {"type": "bool", "default": False},
-            "replaces": {"type": "bool", "default": False},
-        },
-    )
+ARGUMENTS = {
+    "files": {"type": "list", "elements": "dict", "required": True},
+    "remove": {"type": "list", "elements": "str", "default": []},
+    "record": {"type": "dict", "required": True},
+    "tree": {"type": "str", "required": True},
+    "effects": {"type": "list", "elements": "str", "default": []},
+    "units": {"type": "list", "elements": "str", "default": []},
+    "without": {"type": "list", "elements": "str", "default": []},
+    "trials": {"type": "list", "elements": "str", "default": []},
+    "only_trial": {"type": "bool", "default": False},
+    "replaces": {"type": "bool", "default": False},
+}
+
+
+def tried(module, files):
+    """Lets the parsers read the new files; the trials that have no program here. Ends the module where one refuses."""
     asked = module.params
-    files = unpacked(asked["files"])
     try:
         wrong, absent = trials.run(module, [file for file in files if file["whole"]], asked["remove"], asked["trials"])
     except OSError as err:
         module.fail_json(msg=f"the new files could not be tested: {err}")
     if wrong:
         module.fail_json(msg="nothing was changed: " + "; ".join(wrong))
-    if asked["only_trial"]:
-        module.exit_json(changed=False, not_asked=absent)
+    return absent
 
+
+def planned(asked):
+    """The journal with what this run is about to do."""
     state = journal.read()
     # What an earlier run left to do is among the effects, but for what waits until the node is empty.
     keep = ("remount", "drain", "reboot") if asked["replaces"] else None
@@ -127,9 +129,19 @@ def main():
     journal.add_pending(state, asked["effects"])
     state["tree"] = asked["tree"]
     # A phase before the one that removes them leaves files of an earlier tree on the list.
-    left = {target: entry for target, entry in state["files"].items() if target not in asked["record"]}
-    state["files"] = dict(asked["record"], **left)
-    worker = effects.Worker(module, asked["without"])
+    state["files"] = dict(asked["record"], **_left(state, asked))
+    return state
+
+
+def _left(state, asked):
+    """Files of an earlier tree that the record does not have."""
+    return {target: entry for target, entry in state["files"].items() if target not in asked["record"]}
+
+
+def exchange(module, files, state):
+    """Puts and removes the files, the journal first; the targets that were put. Ends the module at the first failure."""
+    asked = module.params
+    has_left = bool(_left(state, asked))
     put = []
     target = journal.PLACE
     try:
@@ -143,22 +155,37 @@ def main():
                 module.run_command(["systemctl", "disable", "--now", "--quiet", os.path.basename(target)])
             overlay.remove(target)
             state["files"].pop(target, None)
-        if left:
+        if has_left:
             journal.write(state)
     except (OSError, LookupError) as err:
         # A disk that is full says so without a name.
         words = f"{err.filename or target}: {err.strerror}" if isinstance(err, OSError) else str(err)
         module.fail_json(msg="stopped after %d of %d files: %s" % (len(put), len(files), words))
+    return put
 
-    # What stands in the journal is done even where this run brought no file: an earlier one was cut off.
+
+def carry_out(worker, targets, units):
+    """Does what stands in the journal, even where this run brought no file: an earlier one was cut off."""
     pending = journal.read()["pending"]
-    targets = [file["target"] for file in files] + asked["remove"]
     if any(target.startswith("/etc/systemd/") for target in targets) and "daemon-reload" not in pending:
         pending.append("daemon-reload")
     early = [effect for effect in pending if effect in ("create", "daemon-reload", "sysctl")]
     effects.local(worker, early)
-    worker.start([unit for unit in asked["units"] if unit not in effects.SLURM_UNITS])
+    worker.start([unit for unit in units if unit not in effects.SLURM_UNITS])
     effects.local(worker, [effect for effect in pending if effect not in early])
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENTS)
+    asked = module.params
+    files = unpacked(asked["files"])
+    absent = tried(module, files)
+    if asked["only_trial"]:
+        module.exit_json(changed=False, not_asked=absent)
+    state = planned(asked)
+    worker = effects.Worker(module, asked["without"])
+    put = exchange(module, files, state)
+    carry_out(worker, [file["target"] for file in files] + asked["remove"], asked["units"])
     result = {
         "changed": bool(put or asked["remove"] or worker.done),
         "put": put,
