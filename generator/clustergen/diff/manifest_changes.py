@@ -9,6 +9,7 @@ from clustergen.diagnostics import ManifestPath, Place
 from clustergen.diagnostics.words import cut
 from clustergen.hostlist import HostlistError, expand
 from clustergen.manifest.source import Source
+from clustergen.manifest.stated import value_at
 from clustergen.records import record
 
 _LONGEST = 120
@@ -133,13 +134,6 @@ def _text(source: Source, path: ManifestPath) -> str:
     text = source.text_of(path) if not isinstance(value, dict | list) else None
     text = _flow(value) if text is None else text
     return cut(text, _LONGEST)
-
-
-def value_at(data: Any, path: ManifestPath) -> Any:
-    """KeyError, IndexError or TypeError where the document has no such path."""
-    for part in path:
-        data = data[part]
-    return data
 
 
 def _flow(value: Any) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath
-from clustergen.diff.manifest_changes import ManifestChange, value_at
+from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.values import hosts_of
+from clustergen.manifest.stated import value_at
 
 _OF_NODES = ("name", "address", "addresses")
 

@@ -8,10 +8,11 @@ from itertools import chain
 
 from clustergen.catalogue import sacctmgr
 from clustergen.diff.change import Change
-from clustergen.diff.manifest_changes import ManifestChange, value_at
+from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.policy import SCRIPT
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.values import hosts_of
+from clustergen.manifest.stated import value_at
 from clustergen.slurmrules.fields import field_of
 
 _BLOCKS = {"node": "NodeName", "gres": "NodeName", "partition": "PartitionName"}

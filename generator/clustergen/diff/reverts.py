@@ -8,10 +8,11 @@ from typing import Any
 
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison
-from clustergen.diff.manifest_changes import ManifestChange, value_at
+from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.room import room_changes
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import Source
+from clustergen.manifest.stated import value_at
 from clustergen.records import record, replace
 
 ROOM, HOSTS = "room", "hosts"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -46,35 +47,27 @@ class NodeFile:
         return self.sha256, self.mode, self.owner
 
 
+@dataclass(eq=False)
 class Snapshot:
     """The files that go on nodes, the hosts of each group, and the manifest where it can be had."""
 
-    def __init__(
-        self,
-        name: str,
-        files: Mapping[str, NodeFile],
-        groups: Mapping[str, tuple[str, ...]],
-        release: SlurmRelease,
-        cluster: str,
-        source: Source | None,
-        systems: Mapping[str, str],
-        addresses: Mapping[str, str],
-        tables: Tables | None = None,
-        provisioning: str = "",
-    ) -> None:
-        self.name = name
-        self.commit = ""
-        """The short id of the commit that it was read from."""
-        self.files = files  # by path in the tree
-        self.groups = groups
-        self.release = release
-        self.cluster = cluster
-        self.source = source
-        self.systems = systems  # host → operating system
-        self.tables = tables or Tables(name, {})
-        """Of the machine room."""
-        self.provisioning = provisioning  # nodes.conf of a Warewulf server; empty without one
-        self.addresses = addresses  # host → where the inventory looks for it; none where DNS alone knows
+    name: str
+    files: Mapping[str, NodeFile]
+    """By path in the tree."""
+    groups: Mapping[str, tuple[str, ...]]
+    systems: Mapping[str, str]
+    """Operating system by host."""
+    addresses: Mapping[str, str]
+    """By host, where the inventory looks for it; none where DNS alone knows."""
+    release: SlurmRelease
+    cluster: str
+    source: Source | None
+    tables: Tables
+    """Of the machine room."""
+    provisioning: str = ""
+    """nodes.conf of a Warewulf server; empty without one."""
+    commit: str = ""
+    """The short id of the commit that it was read from."""
 
     @cached_property
     def by_group(self) -> dict[str, tuple[NodeFile, ...]]:
@@ -121,11 +114,11 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
         name,
         files,
         tree.groups,
+        systems,
+        addresses,
         cluster.release,
         cluster.name,
         source,
-        systems,
-        addresses,
         Tables(name, tables),
         tree.files[_WAREWULF].content.decode() if _WAREWULF in tree.files else "",
     )
@@ -163,10 +156,9 @@ def _of_directory(name: str, directory: Path) -> Snapshot:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    source = _manifest(name, directory, lock)
-    addresses = dict(_ADDRESS.findall(inventory))
-    tables_of_room = Tables(name, tables)
-    return Snapshot(name, files, groups, release, cluster, source, systems, addresses, tables_of_room, provisioning)
+    source, addresses = _manifest(name, directory, lock), dict(_ADDRESS.findall(inventory))
+    room = Tables(name, tables)
+    return Snapshot(name, files, groups, systems, addresses, release, cluster, source, room, provisioning)
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:

@@ -53,16 +53,6 @@ def _replaced(data: Any, old: object, new: object, named: Any) -> Any:
     return new if data == old else data
 
 
-def value_at(data: Any, path: ManifestPath) -> Any:
-    """None where the data has no such value."""
-    for part in path:
-        try:
-            data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return data
-
-
 def _order(path: ManifestPath) -> tuple[tuple[bool, int | str], ...]:
     return tuple((isinstance(part, int), part) for part in path)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel
+
+from clustergen.diagnostics import ManifestPath
 
 
 def is_stated(section: object, path: str) -> bool:
@@ -20,9 +24,14 @@ def is_stated(section: object, path: str) -> bool:
     return bool(path)
 
 
-def value_at(section: object, path: str) -> object:
-    """The value of that field, or its default; None where a mapping lacks it."""
-    value = section
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-    return value
+def value_at(data: object, path: str | ManifestPath) -> Any:
+    """The value at a path, or a field by its name with dots, of plain data or of a model; None where there is none."""
+    for part in path.split(".") if isinstance(path, str) else path:
+        if isinstance(data, BaseModel):
+            data = getattr(data, str(part), None)
+            continue
+        try:
+            data = data[part]  # type: ignore[index]
+        except (LookupError, TypeError):
+            return None
+    return data
