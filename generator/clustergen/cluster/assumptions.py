@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from clustergen.catalogue import slurm
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType
@@ -29,23 +32,28 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
     for kind in cluster.node_types:
         yield from filter(None, (of_hardware(cluster, kind), of_gpu_places(cluster, kind)))
-    slurm = cluster.manifest.slurm
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
-    if lacking and slurm.build == "auto":
+    if lacking and cluster.manifest.slurm.build == "auto":
         yield Assumption(
             "slurm-packages-lacking",
             ("slurm", "version"),
             "Slurm's packages",
             f"no distribution package of Slurm {cluster.release} exists for {', '.join(lacking)}",
             "build SchedMD's packages and set repositories_slurm_url (clustergen explain slurm-packages-lacking)"
-            + _release_of({systems[name].fact("slurm") for name in lacking}),
+            + _release_of(systems[name] for name in lacking),
         )
 
 
-def _release_of(releases: set[str]) -> str:
-    """The way out where the distribution has another release, the same for all nodes."""
-    return f', or use version: "{release}", which it has' if len(releases) == 1 and (release := min(releases)) else ""
+def _release_of(systems: Iterable[OperatingSystem]) -> str:
+    """The way out where the distributions have another release, the same for all nodes."""
+    offered = list(systems)
+    releases = {SlurmRelease(os.fact("slurm")) for os in offered}
+    if len(releases) > 1 or not releases <= set(slurm.read_releases()):
+        return ""
+    if not all(os.yes("slurm_cgroup_v2") for os in offered):  # another error
+        return ""
+    return f', or use version: "{min(releases)}", the release of the distribution'
 
 
 def of_hardware(cluster: Cluster, kind: NodeType) -> Assumption | None:

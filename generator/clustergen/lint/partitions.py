@@ -127,13 +127,8 @@ def outside(site: Site) -> Iterator[LintFinding]:
             no_hardware = all(node.own_value(key) is None for key in _HARDWARE)
             severity = Severity.INFO if no_hardware else Severity.WARNING
             message += ", so no job runs there"
-            yield site.finding(
-                "node-in-no-partition",
-                severity,
-                node,
-                message,
-                "add a partition with them in Nodes" if len(left) > 1 else "add it to Nodes of a partition",
-            )
+            hint = f"add {'them' if len(left) > 1 else 'it'} to Nodes of a partition"
+            yield site.finding("node-in-no-partition", severity, node, message, hint)
 
 
 def _has_feature(node: Entry, features: Collection[str | None]) -> bool:
