@@ -384,7 +384,7 @@ def test_kinds_and_topics_are_selected(directory: Path) -> None:
     [
         (("--select", "gpu-mising"), 2, "did you mean 'gpu-missing'?"),
         (("--facts", "nowhere"), 3, "No such file"),
-        (("--facts", "empty"), 2, "no facts of a node"),
+        (("--facts", "empty"), 2, "no facts of any node"),
         (("--facts", "tree"), 2, "tree is a rendered tree, not recorded facts"),
         (("-",), 2, "not read from standard input"),
         (("bad.yaml",), 2, ""),

@@ -69,10 +69,7 @@ class TypeResolver:
         missing = [
             key
             for key, value in (
-                (
-                    "cpu.cores_per_socket",
-                    spec.cpu.cores_per_socket or (base and base.cpu.cores_per_socket),
-                ),
+                ("cpu.cores_per_socket", spec.cpu.cores_per_socket or (base and base.cpu.cores_per_socket)),
                 ("memory", spec.memory or spec.real_memory or (base and base.memory_mib)),
             )
             if not value
@@ -98,8 +95,8 @@ class TypeResolver:
         """Machines of roles other than slurm-compute need no node type."""
         entries = [entry for entry in self.manifest.nodes if entry.type == name]
         is_idle = entries and all(entry.roles and "slurm-compute" not in entry.roles for entry in entries)
-        other = "write type: service for machines that run no jobs, " if is_idle else ""
-        return f"{other}{'or ' * bool(other)}set system to one of the catalogue, or set {' and '.join(missing)}"
+        other = "write type: service for machines that run no jobs, or " if is_idle else ""
+        return f"{other}set system to one of the catalogue, or set {' and '.join(missing)}"
 
     def _near_system(self, name: str) -> str | None:
         """A system with the same GPU, where the name has one: 'gh200' looks like 'hgx-h200' and is something else."""

@@ -170,8 +170,6 @@ class _Translator:
         present = self._value(at.path[:-1])
         unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
         hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused) or beginning_hint(key, unused)
-        if "\u00a0" in key:
-            hint = f"write '{key.replace(chr(0xA0), ' ').strip()}' behind spaces: a no-break space is no indentation"
         if hint is None:
             sections = self.data if isinstance(self.data, Mapping) else ()
             if places := places_for(self.model, at.path, sections):

@@ -29,7 +29,7 @@ from clustergen.diagnostics import (
 from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_spans, spans_near, words_of
 from clustergen.manifest import MANIFEST
 from clustergen.manifest.yaml_load import parse
-from clustergen.manifest.yaml_nodes import Node
+from clustergen.manifest.yaml_nodes import Node, inside
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 8_000_000
 _LINE_END = r"\r\n|\n|\r"
-_SINGLE = "''|[^'\n]"
-_DOUBLE = r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^\n])|[^\\\"\n]"
 _PRINTABLE_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
 _UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
@@ -220,27 +218,8 @@ class Source:
                 return start + at[0], start + at[0] + at[1]
             return start, end
         if at is not None and not missing and isinstance(node.value, str):
-            return _inside(self._text, node, *at)
+            return inside(self._text, node, *at)
         return node.start, node.end
-
-
-def _inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
-    """A span of a scalar as a span of the file, through quotes and escapes; all of it where lines are folded."""
-    excerpt = text[node.start : node.end]
-    if node.style == "":
-        starts = list(range(len(excerpt) + 1))
-    elif node.style in ("'", '"'):
-        token = _SINGLE if node.style == "'" else _DOUBLE
-        starts = [match.start() for match in re.compile(token).finditer(excerpt, 1, len(excerpt) - 1)] + [
-            len(excerpt) - 1
-        ]
-    else:
-        starts = []
-    if len(starts) != len(node.value) + 1:
-        return node.start, node.end
-    first = min(max(offset, 0), len(starts) - 1)
-    last = min(max(offset + length, first), len(starts) - 1)
-    return node.start + starts[first], node.start + starts[last]
 
 
 def load(path: str | Path, name: str | None = None) -> Source:

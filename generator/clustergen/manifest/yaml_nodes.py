@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
+
+_SINGLE = "''|[^'\n]"
+_DOUBLE = r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[^\n])|[^\\\"\n]"
 
 
 class Node:
@@ -46,6 +50,25 @@ class Node:
             return True
         below = self.children.values() if isinstance(self.children, dict) else self.children
         return any(child.has_scalar_at(offset) for child in below)
+
+
+def inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
+    """A span of a scalar as a span of the file, through quotes and escapes; all of it where lines are folded."""
+    excerpt = text[node.start : node.end]
+    if node.style == "":
+        starts = list(range(len(excerpt) + 1))
+    elif node.style in ("'", '"'):
+        token = _SINGLE if node.style == "'" else _DOUBLE
+        starts = [match.start() for match in re.compile(token).finditer(excerpt, 1, len(excerpt) - 1)] + [
+            len(excerpt) - 1
+        ]
+    else:
+        starts = []
+    if len(starts) != len(node.value) + 1:
+        return node.start, node.end
+    first = min(max(offset, 0), len(starts) - 1)
+    last = min(max(offset + length, first), len(starts) - 1)
+    return node.start + starts[first], node.start + starts[last]
 
 
 Key: TypeAlias = tuple[str | None, int, int]
