@@ -53,9 +53,9 @@ def test_names_do_not_collide() -> None:
     ],
 )
 def test_a_gpu_is_found_by_what_people_write(name: str, expected: str) -> None:
-    found = hardware.gpu(name)
-    assert found is not None
-    assert found.id == expected
+    gpu = hardware.gpu(name)
+    assert gpu is not None
+    assert gpu.id == expected
 
 
 def test_an_unknown_gpu_is_none() -> None:
@@ -74,9 +74,9 @@ def test_an_unknown_gpu_is_none() -> None:
     ],
 )
 def test_a_gres_type_leads_to_a_gpu(written: str, expected: str) -> None:
-    found = hardware.gpu_of_type(written)
-    assert found is not None
-    assert found.id == expected
+    gpu = hardware.gpu_of_type(written)
+    assert gpu is not None
+    assert gpu.id == expected
 
 
 def test_driver_names_that_are_often_guessed_wrong() -> None:

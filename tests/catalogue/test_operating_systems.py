@@ -41,9 +41,9 @@ def test_differences_that_matter() -> None:
     ("name", "expected"), [("rocky-9.4", "rocky-9"), ("Debian-12", "debian-12"), ("debian-12.9", "debian-12")]
 )
 def test_a_point_release_is_its_release(name: str, expected: str) -> None:
-    found = operating_system(name)
-    assert found is not None
-    assert found.id == expected
+    result = operating_system(name)
+    assert result is not None
+    assert result.id == expected
 
 
 @pytest.mark.parametrize("name", ["debian", "debian-11", "ubuntu-20.04", "rocky", ""])

@@ -34,9 +34,9 @@ from clustergen.catalogue.versions import SlurmRelease
     ],
 )
 def test_what_a_release_makes_of_a_key(file: str, block: str, name: str, release: str, state: str) -> None:
-    found = slurm.key(file, name, block)
-    assert found is not None
-    assert found.state(SlurmRelease(release)) == state
+    text = slurm.key(file, name, block)
+    assert text is not None
+    assert text.state(SlurmRelease(release)) == state
 
 
 @pytest.mark.parametrize("name", ["MaxConcurrentJobs", "PriorityDecayType", "PriorityUsageResetPeriodType"])

@@ -32,9 +32,9 @@ from clustergen.catalogue.versions import SlurmRelease
     ],
 )
 def test_what_a_release_makes_of_a_word(key: str, word: str, release: str, state: str) -> None:
-    found = slurm_values.token(key, word)
-    assert found is not None
-    assert found.state(SlurmRelease(release)) == state
+    slurm_token = slurm_values.token(key, word)
+    assert slurm_token is not None
+    assert slurm_token.state(SlurmRelease(release)) == state
 
 
 def test_words_that_do_not_exist() -> None:
@@ -85,9 +85,9 @@ def test_where_an_unknown_word_stops_the_daemons() -> None:
     ],
 )
 def test_what_a_release_makes_of_a_plugin(key: str, value: str, release: str, state: str) -> None:
-    found = slurm_values.plugin(key, value)
-    assert found is not None
-    assert found.state(SlurmRelease(release)) == state
+    text = slurm_values.plugin(key, value)
+    assert text is not None
+    assert text.state(SlurmRelease(release)) == state
 
 
 def test_plugins_that_do_not_exist() -> None:
@@ -97,9 +97,9 @@ def test_plugins_that_do_not_exist() -> None:
 
 def test_what_a_distribution_built() -> None:
     def packages(key: str, value: str, system: str) -> tuple[str, ...] | None:
-        found = slurm_values.plugin(key, value)
-        assert found is not None
-        return found.packages[system]
+        text = slurm_values.plugin(key, value)
+        assert text is not None
+        return text.packages[system]
 
     assert packages("AutoDetect", "nvidia", "debian-12") is None
     assert packages("AutoDetect", "nvidia", "debian-13") == ("slurm-wlm-basic-plugins",)
@@ -123,12 +123,12 @@ def test_what_a_distribution_built() -> None:
     ],
 )
 def test_the_two_tables_of_a_distribution_agree(field: str, key: str, value: str) -> None:
-    found = slurm_values.plugin(key, value)
-    assert found is not None
+    text = slurm_values.plugin(key, value)
+    assert text is not None
     for ident in ("debian-12", "debian-13"):
         system = operating_systems()[ident]
-        known = found.state(SlurmRelease(system.fact("slurm"))) == "known"
-        assert system.yes(field) == (known and found.packages[ident] is not None)
+        known = text.state(SlurmRelease(system.fact("slurm"))) == "known"
+        assert system.yes(field) == (known and text.packages[ident] is not None)
 
 
 def test_every_key_of_a_plugin_exists() -> None:

@@ -25,10 +25,10 @@ from clustergen.verify.programs import ask, find
     ],
 )
 def test_beegfs_keys(file: str, key: str, version: str, known: bool) -> None:
-    found = storage.beegfs_key(file, key)
-    assert found is not None
-    assert found.known_in(BeegfsVersion(version)) is known
-    assert (found in storage.beegfs_keys(file, BeegfsVersion(version))) is known
+    beegfs_key = storage.beegfs_key(file, key)
+    assert beegfs_key is not None
+    assert beegfs_key.known_in(BeegfsVersion(version)) is known
+    assert (beegfs_key in storage.beegfs_keys(file, BeegfsVersion(version))) is known
 
 
 def test_beegfs_keys_that_do_not_exist() -> None:
@@ -38,9 +38,9 @@ def test_beegfs_keys_that_do_not_exist() -> None:
 
 
 def test_the_auth_file_has_a_default_from_8_on() -> None:
-    found = storage.beegfs_key("beegfs-client.conf", "connAuthFile")
-    assert found is not None
-    assert found.default == "/etc/beegfs/conn.auth"
+    beegfs_key = storage.beegfs_key("beegfs-client.conf", "connAuthFile")
+    assert beegfs_key is not None
+    assert beegfs_key.default == "/etc/beegfs/conn.auth"
     port = storage.beegfs_key("beegfs-client.conf", "connClientPortUDP")
     assert port is not None
     assert (port.default, port.instead) == ("8004", "connClientPort")
@@ -56,9 +56,9 @@ def test_the_auth_file_has_a_default_from_8_on() -> None:
     ],
 )
 def test_lustre_tunables(name: str, expected: str) -> None:
-    found = storage.lustre_tunable(name)
-    assert found is not None
-    assert found.name == expected
+    lustre_tunable = storage.lustre_tunable(name)
+    assert lustre_tunable is not None
+    assert lustre_tunable.name == expected
 
 
 def test_lustre_limits() -> None:
@@ -135,9 +135,9 @@ def test_ports_do_not_collide_on_one_host() -> None:
     [("slurmctld", 6817), ("slurmd", 6818), ("slurmdbd", 6819), ("dcgm-exporter", 9400), ("lustre", 988)],
 )
 def test_ports(name: str, number: int) -> None:
-    found = network.port(name)
-    assert found is not None
-    assert found.port == number
+    port = network.port(name)
+    assert port is not None
+    assert port.port == number
     assert network.port("slurmctl") is None
 
 

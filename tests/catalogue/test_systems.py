@@ -11,11 +11,11 @@ REAL = [system for system in ALL if system.id != "custom"]
 
 
 def span(text: str) -> set[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         low, _, high = part.partition("-")
-        found |= set(range(int(low), int(high or low) + 1))
-    return found
+        numbers |= set(range(int(low), int(high or low) + 1))
+    return numbers
 
 
 def test_the_index_and_the_files_agree() -> None:

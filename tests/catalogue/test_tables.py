@@ -30,9 +30,9 @@ def test_a_table_has_no_trailing_blanks_and_ends_in_a_newline(name: str) -> None
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_has_rows_and_no_row_twice(name: str) -> None:
-    found = [tuple(row.values()) for row in rows(name)]
-    assert found
-    assert len(found) == len(set(found))
+    lint_findings = [tuple(row.values()) for row in rows(name)]
+    assert lint_findings
+    assert len(lint_findings) == len(set(lint_findings))
 
 
 @pytest.mark.parametrize("name", sorted(set(TABLES) - NO_SOURCE))

@@ -44,27 +44,27 @@ def test_what_may_not_be_read(tmp_path: Path, verb: str, mode: tuple[str, int]) 
     closed.chmod(mode[1])
     try:
         for path in (directory, directory / "slurm.conf"):
-            code, told = run(verb, str(path), *([str(path)] if verb == "diff" else []))
-            assert "Traceback" not in told
+            code, answer = run(verb, str(path), *([str(path)] if verb == "diff" else []))
+            assert "Traceback" not in answer
             assert code == 3 or (verb, code) == ("diff", 2)
-            assert told.strip()
+            assert answer.strip()
     finally:
         closed.chmod(before)
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
-    code, told = run("lint", str(tmp_path), "--format", "json", to="/dev/full")
-    assert (code, told) == (3, "clustergen: No space left on device\n")
+    code, answer = run("lint", str(tmp_path), "--format", "json", to="/dev/full")
+    assert (code, answer) == (3, "clustergen: No space left on device\n")
 
 
 @pytest.mark.parametrize("verb", ["validate", "render", "diff"])
 def test_a_manifest_that_may_not_be_read_is_of_the_environment(tmp_path: Path, verb: str) -> None:
     manifest = write(tmp_path)
     manifest.chmod(0)
-    code, told = run(verb, str(manifest), *([str(manifest)] if verb == "diff" else []))
+    code, answer = run(verb, str(manifest), *([str(manifest)] if verb == "diff" else []))
     assert code == 3
-    assert "cannot read this file: permission denied" in told
+    assert "cannot read this file: permission denied" in answer
 
 
 @pytest.mark.parametrize("where", ["2>&-", ">/dev/full", "2>/dev/full", ">&- 2>&-"])
@@ -149,8 +149,8 @@ def test_an_interruption_while_git_is_asked_leaves_no_directory(tmp_path: Path) 
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the children hear it too
-    _, told = process.communicate(timeout=60)
-    assert (process.returncode, told) == (130, "clustergen: interrupted\n")
+    _, answer = process.communicate(timeout=60)
+    assert (process.returncode, answer) == (130, "clustergen: interrupted\n")
     assert list(unpacked.iterdir()) == []
 
 
@@ -161,11 +161,11 @@ def test_an_interruption_while_git_is_asked_leaves_no_directory(tmp_path: Path) 
 )
 def test_a_reader_that_has_seen_enough(tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
-    given = [str(tmp_path) if word == "DIRECTORY" else word for word in words]
+    items = [str(tmp_path) if word == "DIRECTORY" else word for word in words]
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "clustergen", *given],
+        [sys.executable, "-m", "clustergen", *items],
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

@@ -131,8 +131,8 @@ def test_a_manifest_without_a_plan_compares_the_fabric_with_itself(net: Net) -> 
     done = run("fabric.txt")
     assert done.exit_code == 0
     assert "compared with itself and its rate, 400 Gb/s" in done.stderr
-    found = Path("fabric.txt").read_text(encoding="utf-8")
-    Path("slow.txt").write_text(found.replace("4xNDR", "4xHDR"), encoding="utf-8")
+    text = Path("fabric.txt").read_text(encoding="utf-8")
+    Path("slow.txt").write_text(text.replace("4xNDR", "4xHDR"), encoding="utf-8")
     slow = run("slow.txt")
     assert slow.exit_code == 1
     assert "are slower than the manifest's rate, 400 Gb/s" in slow.stdout

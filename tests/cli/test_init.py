@@ -26,9 +26,9 @@ def test_the_starter_is_valid_without_a_word_and_renders(tmp_path: Path) -> None
     assert done.stdout == ""
     compiled = compiler.validate(tmp_path / "new" / "cluster.yaml")
     assert compiled.diagnostics == ()
-    tree, found = compiler.render(compiled, tmp_path / "new" / "cluster.yaml")
+    tree, result = compiler.render(compiled, tmp_path / "new" / "cluster.yaml")
     assert tree is not None
-    assert found == ()
+    assert result == ()
     assert len(tree.files) > 30
 
 

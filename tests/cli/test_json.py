@@ -38,12 +38,12 @@ USES = {
 
 
 def _with_json() -> list[str]:
-    found = []
+    items = []
     for name, command in verbs(group, click.Context(group)):
         formats = [one.type for one in command.params if one.name == "form"]
         if any(isinstance(kind, click.Choice) and "json" in kind.choices for kind in formats):
-            found.append(name)
-    return found
+            items.append(name)
+    return items
 
 
 @pytest.fixture(scope="module")

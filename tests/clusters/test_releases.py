@@ -52,8 +52,8 @@ def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, 
     path.write_text(for_release((inventory / "manifest.yaml").read_text(encoding="utf-8"), release), encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.ok, compiled.diagnostics
-    tree, found = compiler.render(compiled, path)
-    assert tree is not None, found
+    tree, result = compiler.render(compiled, path)
+    assert tree is not None, result
     write(tree, tmp_path / "rendered")
     rows = verify(tmp_path / "rendered", SLURM)
     assert rows

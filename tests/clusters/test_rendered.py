@@ -19,8 +19,8 @@ def test_committed_tree_is_the_rendered_one(inventory: Path) -> None:
     compiled = compiler.validate(manifest)
     sources = {str(manifest): manifest.read_text(encoding="utf-8")}
     assert apply(compiled.diagnostics, sources, may_suppress=not_an_error)[0] == []
-    tree, found = compiler.render(compiled, manifest)
-    assert tree is not None, found
-    assert found == ()
+    tree, result = compiler.render(compiled, manifest)
+    assert tree is not None, result
+    assert result == ()
     left = differences(tree, inventory / "rendered")
     assert not left, f"run `make render`: {left}"

@@ -35,7 +35,7 @@ def test_json_holds_everything() -> None:
         "column": 9,
         "end_column": 12,
     }
-    assert [found["line"] for found in data["diagnostics"]] == [2, 3, None, None]
+    assert [result["line"] for result in data["diagnostics"]] == [2, 3, None, None]
     assert data["diagnostics"][3]["file"] is None
     assert json.loads(render([], "json"))["diagnostics"] == []
 
@@ -191,6 +191,6 @@ def test_sarif_of_nothing_is_still_a_run() -> None:
 )
 def test_sarif_names_files_as_uris(file: str, uri: str) -> None:
     run = sarif([Diagnostic.of("key-unknown", Place(file, 1, 1, 2), "x")])
-    found = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert found == uri
-    assert unquote(found).endswith(file)
+    result = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert result == uri
+    assert unquote(result).endswith(file)

@@ -9,8 +9,8 @@ from clustergen.diagnostics import CODES, Diagnostic, Place, Severity, exit_code
 
 
 def show(text: str, line: int, column: int, end: int, message: str = "wrong", hint: str | None = None) -> list[str]:
-    found = Diagnostic.of("key-unknown", Place("m.yaml", line, column, end), message, hint)
-    return render([found], "text", {"m.yaml": text}).splitlines()
+    diagnostic = Diagnostic.of("key-unknown", Place("m.yaml", line, column, end), message, hint)
+    return render([diagnostic], "text", {"m.yaml": text}).splitlines()
 
 
 def test_the_block_is_the_one_of_the_contract() -> None:
@@ -66,8 +66,8 @@ def test_the_file_as_a_whole_and_no_file_at_all() -> None:
 
 @pytest.mark.parametrize("evil", ["\x1b[31m", "\x07", "\r", "\u202e", "\u2066", "\x9b", "\u2028", "\udc80"])
 def test_control_characters_never_reach_the_terminal(evil: str) -> None:
-    found = Diagnostic.of("key-unknown", Place(f"m{evil}", 1, 1, 3), f"no {evil}", f"try {evil}")
-    shown = render([found], "text", {f"m{evil}": f"{evil}x" if evil != "\r" else "xx"})
+    diagnostic = Diagnostic.of("key-unknown", Place(f"m{evil}", 1, 1, 3), f"no {evil}", f"try {evil}")
+    shown = render([diagnostic], "text", {f"m{evil}": f"{evil}x" if evil != "\r" else "xx"})
     assert evil not in shown
     shown.encode()
 
@@ -76,15 +76,15 @@ def test_the_summary_counts_each_severity() -> None:
     def one(severity: Severity) -> Diagnostic:
         return Diagnostic("key-unknown", severity, None, "x")
 
-    found = [one(Severity.ERROR)] * 3 + [one(Severity.WARNING)] + [one(Severity.INFO)] * 2
-    assert render(found).splitlines()[-1] == "3 errors, 1 warning, 2 infos"
+    items = [one(Severity.ERROR)] * 3 + [one(Severity.WARNING)] + [one(Severity.INFO)] * 2
+    assert render(items).splitlines()[-1] == "3 errors, 1 warning, 2 infos"
     assert render([]) == ""
 
 
 def test_colour_is_only_added_never_needed() -> None:
-    found = Diagnostic.of("key-unknown", Place("m", 1, 1, 2), "wrong", "try")
-    plain = render([found], "text", {"m": "ab"})
-    coloured = render([found], "text", {"m": "ab"}, colour=True)
+    diagnostic = Diagnostic.of("key-unknown", Place("m", 1, 1, 2), "wrong", "try")
+    plain = render([diagnostic], "text", {"m": "ab"})
+    coloured = render([diagnostic], "text", {"m": "ab"}, colour=True)
     assert "\x1b[" not in plain
     assert "\x1b[1;31merror[key-unknown]\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain

@@ -96,9 +96,14 @@ def said(text: str) -> list[tuple[str, str, str, str | None]]:
         Cluster.model_validate(source.data)
     except ValidationError as err:
         return [
-            (found.code, f"{found.place.line}:{found.place.column}-{found.place.end_column}", found.message, found.hint)
-            for found in source.from_validation_error(err, Cluster)
-            if found.place
+            (
+                diagnostic.code,
+                f"{diagnostic.place.line}:{diagnostic.place.column}-{diagnostic.place.end_column}",
+                diagnostic.message,
+                diagnostic.hint,
+            )
+            for diagnostic in source.from_validation_error(err, Cluster)
+            if diagnostic.place
         ]
     return []
 
@@ -365,7 +370,7 @@ def test_what_was_refused_as_a_secret_is_not_unknown_too() -> None:
     with pytest.raises(ValidationError) as caught:
         Cluster.model_validate(source.data)
     assert source.from_validation_error(caught.value, Cluster) == []
-    assert [found.code for found in source.diagnostics] == ["secret-in-manifest"]
+    assert [diagnostic.code for diagnostic in source.diagnostics] == ["secret-in-manifest"]
 
 
 def test_a_thousand_errors_end_the_validation() -> None:
@@ -373,9 +378,9 @@ def test_a_thousand_errors_end_the_validation() -> None:
     data = {"name": "a", "slurm": {"version": "1"}, "nodes": nodes}
     with pytest.raises(ValidationError) as caught:
         Cluster.model_validate(data)
-    found = findings_of(caught.value, Cluster, data, lambda _: None)
-    assert (found[-1].code, found[-1].message) == ("file-too-large", "1,000 mistakes; validation stops here")
-    assert len(found) <= 1001
+    findings = findings_of(caught.value, Cluster, data, lambda _: None)
+    assert (findings[-1].code, findings[-1].message) == ("file-too-large", "1,000 mistakes; validation stops here")
+    assert len(findings) <= 1001
 
 
 @pytest.mark.parametrize("value", [None, 1, 1.5, "x", True, [], [1], {}, {"a": 1}, {"type": None}, [[None]]])
@@ -385,9 +390,9 @@ def test_any_value_anywhere_gets_words(place: str, value: Any) -> None:
     try:
         Cluster.model_validate(data)
     except ValidationError as err:
-        found = findings_of(err, Cluster, data, lambda _: None)
-        assert found
-        for item in found:
+        findings = findings_of(err, Cluster, data, lambda _: None)
+        assert findings
+        for item in findings:
             assert item.path[0] == place
             assert "Input should" not in item.message
 

@@ -126,17 +126,17 @@ def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
 
 def test_a_changed_line_of_slurm_conf_is_put_on_all_nodes(tmp_path: Path) -> None:
     new = write(tmp_path / "new", LONGER)
-    found = json.loads(diff(write(tmp_path / "old"), new, "--format", "json").stdout)
-    (put,) = [step for step in found["clusters"][0]["steps"] if step["text"].startswith("install the changed files")]
+    data = json.loads(diff(write(tmp_path / "old"), new, "--format", "json").stdout)
+    (put,) = [step for step in data["clusters"][0]["steps"] if step["text"].startswith("install the changed files")]
     assert put["hosts"] is None
 
 
 def test_an_upgrade_without_accounting_speaks_of_no_database(tmp_path: Path) -> None:
     text = MANIFEST.replace(", slurm-accounting", "")
     new = write(tmp_path / "new", ('"24.11"', '"26.05"'), text=text)
-    told = diff(write(tmp_path / "old", text=text), new).stdout
-    assert "restarts slurmctld and slurmd; no job" in told
-    assert "back up StateSaveLocation" in told
+    output = diff(write(tmp_path / "old", text=text), new).stdout
+    assert "restarts slurmctld and slurmd; no job" in output
+    assert "back up StateSaveLocation" in output
 
 
 def test_another_name_of_the_cluster_says_what_keeps_slurmctld_from_starting(tmp_path: Path) -> None:

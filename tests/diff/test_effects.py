@@ -522,9 +522,9 @@ def _side(directory: Path, release: str, edits: Edits) -> Side:
 @cache
 def _unchanged(release: str) -> Snapshot:
     with TemporaryDirectory() as directory:
-        found = read(_side(Path(directory) / "base", release, {})).snapshot
-    assert found is not None
-    return found
+        result = read(_side(Path(directory) / "base", release, {})).snapshot
+    assert result is not None
+    return result
 
 
 def planned(directory: Path, release: str, old: Edits, new: Edits) -> Plan | None:
@@ -539,22 +539,22 @@ def planned(directory: Path, release: str, old: Edits, new: Edits) -> Plan | Non
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_a_change_takes(case: Case, release: str, tmp_path: Path) -> None:
     expected = case.expected[RELEASES.index(release)]
-    found = planned(tmp_path, release, case.old, case.new)
+    result = planned(tmp_path, release, case.old, case.new)
     if expected == INVALID:
-        assert found is None
+        assert result is None
         return
-    assert found is not None
+    assert result is not None
     taken = {
         " ".join(effect.kind for effect in change.effects)
-        for change in found.changes
+        for change in result.changes
         if case.file in ("*", change.file.rpartition("/")[2])
         and (case.key in ("*", "") or change.key == case.key)
         and _is(change.kind, case)
         and (change.effect.kind != "none" or change.key)
     }
     assert taken == {expected}
-    assert case.verdict in verdict(found)
-    assert found.steps
+    assert case.verdict in verdict(result)
+    assert result.steps
 
 
 def _is(kind: str, case: Case) -> bool:
@@ -589,15 +589,15 @@ def test_another_release(old: str, new: str, taken: str, words: str, tmp_path: P
     before = _unchanged(old)
     after = read(_side(tmp_path / "new", new, {})).snapshot
     assert after is not None
-    found = plan(before, after)
-    (change,) = (change for change in found.changes if change.kind == "release")
+    values = plan(before, after)
+    (change,) = (change for change in values.changes if change.kind == "release")
     assert " ".join(effect.kind for effect in change.effects) == taken
     assert words in change.reason
-    assert [value.label for value in found.causes[change]] == ["slurm.version"]
-    upgrades = [step.text.split(":")[0] for step in found.steps if step.play == UPGRADE]
+    assert [value.label for value in values.causes[change]] == ["slurm.version"]
+    upgrades = [step.text.split(":")[0] for step in values.steps if step.play == UPGRADE]
     way = path_between(SlurmRelease(old), SlurmRelease(new))
     assert upgrades == [f"upgrade Slurm to {release}" for release in way]
-    assert "from before the upgrade" in found.steps[0].text if new < old else "back up" in found.steps[0].text
+    assert "from before the upgrade" in values.steps[0].text if new < old else "back up" in values.steps[0].text
 
 
 def test_a_release_without_a_way() -> None:

@@ -29,8 +29,8 @@ NODES = '  - {name: "c[1-4]"'
 
 def plan_of(old: Path, new: Path) -> dict[str, Any]:
     (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
-    found: dict[str, Any] = cluster
-    return found
+    values: dict[str, Any] = cluster
+    return values
 
 
 def by_hand(cluster: dict[str, Any]) -> list[str]:

@@ -26,9 +26,9 @@ def changes(tmp_path: Path, *edits: tuple[str, str]) -> dict[tuple[str, str, str
     old = write(tmp_path / "a", text=MANIFEST + POLICY)
     new = write(tmp_path / "b", *edits, text=MANIFEST + POLICY)
     (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
-    found = [change for change in cluster["changes"] if change["file"].endswith("clustergen-accounts")]
-    assert {change["effects"][0]["kind"] for change in found} <= {"load-accounts"}
-    return {(change["kind"], change["name"], change["key"]): (change["old"], change["new"]) for change in found}
+    result = [change for change in cluster["changes"] if change["file"].endswith("clustergen-accounts")]
+    assert {change["effects"][0]["kind"] for change in result} <= {"load-accounts"}
+    return {(change["kind"], change["name"], change["key"]): (change["old"], change["new"]) for change in result}
 
 
 GROUPS = """\

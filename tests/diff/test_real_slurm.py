@@ -134,8 +134,8 @@ _LEFT_OUT = ("AccountingStorageEnforce", "AccountingStoragePort", "PlugStackConf
 
 
 def _known(release: SlurmRelease, key: str, block: str) -> bool:
-    found = slurm.key("slurm.conf", key, block)
-    return found is not None and found.state(release) == "known" and found.type != "array"
+    text = slurm.key("slurm.conf", key, block)
+    return text is not None and text.state(release) == "known" and text.type != "array"
 
 
 def _defaults(release: SlurmRelease, block: str, given: str) -> list[str]:

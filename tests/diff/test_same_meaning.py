@@ -18,17 +18,19 @@ _HOSTS = re.compile(r"(NodeName|NodeAddr|Nodes)=(\S+)")
 
 def _files(cluster: Path) -> dict[str, str]:
     overlays = cluster / "rendered/overlays"
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for directory in sorted(overlays.glob("slurm_*/etc/slurm")):
-        found |= {f"/etc/slurm/{file.name}": file.read_text() for file in directory.iterdir() if file.suffix == ".conf"}
-    return found
+        values |= {
+            f"/etc/slurm/{file.name}": file.read_text() for file in directory.iterdir() if file.suffix == ".conf"
+        }
+    return values
 
 
 def _release(cluster: Path) -> SlurmRelease:
     facts = (cluster / "rendered/inventory/group_vars/all.yml").read_text()
-    found = re.search(r'slurm_release: "(\S+)"', facts)
-    assert found is not None
-    return SlurmRelease(found[1])
+    match = re.search(r'slurm_release: "(\S+)"', facts)
+    assert match is not None
+    return SlurmRelease(match[1])
 
 
 def _respelt(text: str, dice: random.Random) -> str:

@@ -74,8 +74,8 @@ def test_a_line_for_each_node_is_what_the_folded_line_was() -> None:
 
 
 def test_a_default_line_changes_the_nodes_that_it_reaches() -> None:
-    (found,) = changes(_CONF, edited(("RealMemory=1000", "RealMemory=2000")))
-    assert (found.kind, found.name, found.key, found.old, found.new) == (
+    (change,) = changes(_CONF, edited(("RealMemory=1000", "RealMemory=2000")))
+    assert (change.kind, change.name, change.key, change.old, change.new) == (
         "node",
         "head,n[1-4]",
         "RealMemory",
@@ -94,17 +94,17 @@ def test_a_default_line_changes_the_nodes_that_it_reaches() -> None:
     ],
 )
 def test_jobs_wait_for_memory_only_where_less_is_left_for_them(old: str, new: str, waits: bool) -> None:
-    found = changes(edited(("RealMemory=1000", old)), edited(("RealMemory=1000", new)))
-    assert any("all the memory" in jobs.text for change in found for jobs in change.waiting) is waits
-    (reserved,) = [change for change in found if change.key == "MemSpecLimit"]
+    result = changes(edited(("RealMemory=1000", old)), edited(("RealMemory=1000", new)))
+    assert any("all the memory" in jobs.text for change in result for jobs in change.waiting) is waits
+    (reserved,) = [change for change in result if change.key == "MemSpecLimit"]
     assert [effect.kind for effect in reserved.effects] == ["reconfigure"]
 
 
 def test_nodes_that_change_alike_are_folded_and_others_are_not() -> None:
     apart = "NodeName=n[1-2] NodeAddr=10.0.0.[11-12] Gres=gpu:a100:2 Feature=a,b\n"
     apart += "NodeName=n3 NodeAddr=10.0.0.13 Gres=gpu:a100:2 Feature=c\nNodeName=n4 NodeAddr=10.0.0.99 Gres=gpu:a100:2"
-    found = changes(_CONF, edited(("NodeName=n[1-4] NodeAddr=10.0.0.[11-14] Gres=gpu:a100:2 Feature=a,b", apart)))
-    assert sorted((change.name, change.key, change.old, change.new) for change in found) == [
+    result = changes(_CONF, edited(("NodeName=n[1-4] NodeAddr=10.0.0.[11-14] Gres=gpu:a100:2 Feature=a,b", apart)))
+    assert sorted((change.name, change.key, change.old, change.new) for change in result) == [
         ("n3", "Feature", "a,b", "c"),
         ("n4", "Feature", "a,b", None),
         ("n4", "NodeAddr", "10.0.0.14", "10.0.0.99"),
@@ -115,8 +115,8 @@ def test_nodes_that_change_alike_are_folded_and_others_are_not() -> None:
 def test_only_the_word_that_needs_a_restart_asks_for_it(release: str) -> None:
     plain = changes(_CONF, edited(("bf_continue,", "")), release)
     assert [str(change.effect) for change in plain] == ["reconfigure"]
-    (found,) = changes(_CONF, edited(("bf_continue,", "bf_continue,no_backup_scheduling,")), release)
-    assert str(found.effect) == ("restart-slurmctld" if release == "22.05" else "reconfigure")
+    (result,) = changes(_CONF, edited(("bf_continue,", "bf_continue,no_backup_scheduling,")), release)
+    assert str(result.effect) == ("restart-slurmctld" if release == "22.05" else "reconfigure")
 
 
 def test_moving_the_controller_is_more_than_another_address_of_it() -> None:
@@ -129,14 +129,14 @@ def test_moving_the_controller_is_more_than_another_address_of_it() -> None:
 def test_the_order_of_nodes_is_their_index() -> None:
     lines = _CONF.splitlines(keepends=True)
     first, second = (next(line for line in lines if line.startswith(f"NodeName={name}")) for name in ("n[1-4]", "head"))
-    (found,) = changes(_CONF, edited((first + second, second + first)))
-    assert (found.key, found.old, found.new) == ("order", "n[1-4],head", "head,n[1-4]")
+    (change,) = changes(_CONF, edited((first + second, second + first)))
+    assert (change.key, change.old, change.new) == ("order", "n[1-4],head", "head,n[1-4]")
 
 
 def test_another_release_has_other_defaults() -> None:
     old = {"/etc/slurm/slurm.conf": "ClusterName=c\nTreeWidth=16\n"}
-    found = slurm_changes(old, old, SlurmRelease("24.11"), old_release=SlurmRelease("22.05"))
-    by_key = {change.key: (change.old, change.new) for change in found}
+    result = slurm_changes(old, old, SlurmRelease("24.11"), old_release=SlurmRelease("22.05"))
+    by_key = {change.key: (change.old, change.new) for change in result}
     assert by_key["SelectType"] == ("select/linear", "select/cons_tres")
     assert "TreeWidth" not in by_key
 
@@ -145,10 +145,10 @@ def test_gres_by_device() -> None:
     conf = {"/etc/slurm/slurm.conf": _CONF}
 
     def compare(text: str) -> list[tuple[str, str | None, str | None, str | None, str]]:
-        found = slurm_changes(
+        result = slurm_changes(
             {**conf, "/etc/slurm/gres.conf": _GRES}, {**conf, "/etc/slurm/gres.conf": text}, SlurmRelease("24.11")
         )
-        return [(change.key, change.old, change.new, change.nodes, str(change.effect)) for change in found]
+        return [(change.key, change.old, change.new, change.nodes, str(change.effect)) for change in result]
 
     by_device = "NodeName=n[1-4] Name=gpu Type=A100 File=/dev/nvidia{} Cores=0,1,2,3\n"
     assert compare(by_device.format(1) + by_device.format(0)) == []
@@ -161,8 +161,8 @@ def test_gres_by_device() -> None:
 
 def test_partitions_by_the_nodes_that_they_come_to() -> None:
     named = "NodeSet=some Nodes=n[1-2]\nPartitionName=q Nodes=some"
-    found = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", named)))
-    assert [change.kind for change in found] == ["node set"]
+    result = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", named)))
+    assert [change.kind for change in result] == ["node set"]
     (found_one,) = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", "PartitionName=q Nodes=n[2-3]")))
     assert (found_one.name, found_one.key, found_one.nodes) == ("q", "Nodes", "n[1,3]")
 
@@ -182,10 +182,10 @@ def test_included_files_are_part_of_the_file() -> None:
 def test_who_does_what() -> None:
     """A node joins before 24.11: every daemon restarts, and only what runs on a host is done there."""
     joined = edited(("NodeName=n[1-4] NodeAddr=10.0.0.[11-14]", "NodeName=n[1-5] NodeAddr=10.0.0.[11-15]"))
-    found = changes(_CONF, joined, "22.05")
+    result = changes(_CONF, joined, "22.05")
 
     def on(host: str, *roles: str) -> list[str]:
-        return [str(effect) for effect in effects_on(found, host, roles)]
+        return [str(effect) for effect in effects_on(result, host, roles)]
 
     assert on("head", "slurm-controller") == ["restart-slurmctld"]
     assert on("n1", "slurm_compute", "all") == ["restart-slurmd"]
@@ -197,8 +197,8 @@ def test_who_does_what() -> None:
 
 def test_daemons_that_all_restart_need_not_be_told() -> None:
     def on_the_controller(*edits: tuple[str, str]) -> list[str]:
-        found = changes(_CONF, edited(*edits))
-        return [str(effect) for effect in effects_on(found, "head", ["slurm-controller"])]
+        result = changes(_CONF, edited(*edits))
+        return [str(effect) for effect in effects_on(result, "head", ["slurm-controller"])]
 
     other, port = ("PriorityMaxAge=7-0", "PriorityMaxAge=8-0"), ("ClusterName=c", "ClusterName=c\nSlurmdPort=7818")
     state = ("ClusterName=c", "ClusterName=c\nStateSaveLocation=/srv")
@@ -209,9 +209,9 @@ def test_daemons_that_all_restart_need_not_be_told() -> None:
 
 def test_a_drain_is_for_the_nodes_that_change() -> None:
     more = edited(("Gres=gpu:a100:2", "Gres=gpu:a100:2\nNodeName=m1"))
-    found = changes(more, edited(("NodeName=m1", "NodeName=m1 Gres=gpu:1"), text=more))
-    assert [str(effect) for effect in effects_on(found, "m1", ["slurm-compute"])] == ["drain"]
-    assert effects_on(found, "n1", ["slurm-compute"]) == ()
+    result = changes(more, edited(("NodeName=m1", "NodeName=m1 Gres=gpu:1"), text=more))
+    assert [str(effect) for effect in effects_on(result, "m1", ["slurm-compute"])] == ["drain"]
+    assert effects_on(result, "n1", ["slurm-compute"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -237,8 +237,8 @@ def test_broken_files_are_changes_and_never_errors(broken: str) -> None:
 
 
 def test_what_cannot_be_read_is_a_change_of_the_file() -> None:
-    found = changes(_CONF, _CONF + "this is no line\n")
-    assert [(change.kind, str(change.effect)) for change in found] == [("file", "reconfigure")]
+    result = changes(_CONF, _CONF + "this is no line\n")
+    assert [(change.kind, str(change.effect)) for change in result] == [("file", "reconfigure")]
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ BLOCKS = ("BlockName=a Nodes=n[1-2]\n", "BlockName=b Nodes=n[3-4]\n")
 def test_blocks_change_places_only_with_each_other(old: str, new: str, keys: list[str]) -> None:
     conf = {"/etc/slurm/slurm.conf": f"{_CONF}TopologyPlugin=topology/block\n"}
     before, after = ({**conf, "/etc/slurm/topology.conf": text} for text in (old, new))
-    found = [change for change in slurm_changes(before, after, SlurmRelease("24.11")) if "topology" in change.file]
-    assert [change.key for change in found] == keys
+    result = [change for change in slurm_changes(before, after, SlurmRelease("24.11")) if "topology" in change.file]
+    assert [change.key for change in result] == keys
 
 
 def test_it_is_light_to_import() -> None:

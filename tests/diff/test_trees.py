@@ -39,9 +39,9 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
 def test_a_tree_with_a_broken_file(tmp_path: Path, path: str, content: bytes, words: str) -> None:
     tree = rendered(write(tmp_path / "a"))
     (tree / path).write_bytes(content)
-    told = said_of(str(tree), tmp_path / "a")
-    assert words in told
-    assert "render the tree again" in told
+    text = said_of(str(tree), tmp_path / "a")
+    assert words in text
+    assert "render the tree again" in text
 
 
 @pytest.mark.slow
@@ -59,9 +59,9 @@ def test_a_file_that_the_tree_lost(tmp_path: Path) -> None:
     tree = rendered(write(tmp_path / "a"))
     (lost,) = tree.glob("overlays/*/etc/slurm/slurm.conf")
     lost.unlink()
-    told = said_of(str(tree), tmp_path / "a")
-    assert "etc/slurm/slurm.conf: no such file" in told
-    assert "hint: render the tree again" in told
+    text = said_of(str(tree), tmp_path / "a")
+    assert "etc/slurm/slurm.conf: no such file" in text
+    assert "hint: render the tree again" in text
 
 
 def test_another_name_of_the_manifest_is_no_difference_to_its_tree(tmp_path: Path) -> None:
@@ -82,17 +82,17 @@ def test_an_edited_tree_is_compared_as_it_stands(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_manifest_tree_and_directory_are_the_same_side(tmp_path: Path) -> None:
     old, new = write(tmp_path / "a"), write(tmp_path / "b", LONGER)
-    said = []
+    items = []
     for one in (old, rendered(old), old.parent):
         for other in (new, rendered(new), new.parent):
             done = diff(one, other, "--format", "json")
             assert done.exit_code == 1
             (cluster,) = json.loads(done.stdout)["clusters"]
-            found = [(c["kind"], c["name"], c["key"], c["old"], c["new"]) for c in cluster["changes"]]
+            rows = [(c["kind"], c["name"], c["key"], c["old"], c["new"]) for c in cluster["changes"]]
             labels = [value["label"] for change in cluster["changes"] for value in change["manifest"]]
-            said.append((found, labels, cluster["verdict"], cluster["steps"]))
-    assert said == [said[0]] * len(said)
-    assert said[0][1]
+            items.append((rows, labels, cluster["verdict"], cluster["steps"]))
+    assert items == [items[0]] * len(items)
+    assert items[0][1]
 
 
 @pytest.mark.slow
@@ -103,9 +103,9 @@ def test_directories_of_clusters(tmp_path: Path) -> None:
     write(tmp_path / "new/changed", LONGER)
     write(tmp_path / "new/fresh")
     done = diff(tmp_path / "old", tmp_path / "new", "--format", "json")
-    found = json.loads(done.stdout)
+    data = json.loads(done.stdout)
     assert done.exit_code == 1
-    assert [cluster["new"]["name"] for cluster in found["clusters"]] == [f"{tmp_path}/new/changed/manifest.yaml"]
-    assert (found["clusters_added"], found["clusters_removed"]) == (["fresh"], ["gone"])
+    assert [cluster["new"]["name"] for cluster in data["clusters"]] == [f"{tmp_path}/new/changed/manifest.yaml"]
+    assert (data["clusters_added"], data["clusters_removed"]) == (["fresh"], ["gone"])
     assert diff(tmp_path / "old", tmp_path / "old").exit_code == 0
     assert "fresh: a new cluster" in diff(tmp_path / "old", tmp_path / "new").stdout

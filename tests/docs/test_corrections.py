@@ -24,8 +24,8 @@ def settings() -> str:
     for path in sorted((ROOT / "inventories").glob("*/manifest.yaml")):
         if path.parent.name == "superpod-h100":  # NVIDIA's reference architecture
             continue
-        tree, found = compiler.render(compiler.validate(path), path)
-        assert tree is not None, found
+        tree, result = compiler.render(compiler.validate(path), path)
+        assert tree is not None, result
         for file in tree:
             if file.group is not None:
                 lines += [re.sub(r"(^| )#.*", "", line) for line in file.content.decode().splitlines()]

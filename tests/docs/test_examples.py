@@ -59,8 +59,8 @@ def test_a_whole_manifest_is_valid_without_a_word_and_renders(block: Block, tmp_
     path.write_text(block.text, encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.diagnostics == ()
-    tree, found = compiler.render(compiled, path)
-    assert tree is not None, found
+    tree, result = compiler.render(compiled, path)
+    assert tree is not None, result
 
 
 @pytest.mark.many
@@ -68,8 +68,8 @@ def test_a_whole_manifest_is_valid_without_a_word_and_renders(block: Block, tmp_
 def test_a_fragment_is_valid_in_the_manifest_of_the_first_guide(block: Block, tmp_path: Path) -> None:
     compiled = found_in(block, tmp_path)
     assert [item for item in compiled.diagnostics if item.severity is Severity.ERROR] == []
-    tree, found = compiler.render(compiled, tmp_path / "manifest.yaml")
-    assert tree is not None, found
+    tree, result = compiler.render(compiled, tmp_path / "manifest.yaml")
+    assert tree is not None, result
 
 
 @pytest.mark.parametrize("block", WRONG, ids=str)

@@ -158,8 +158,8 @@ def test_a_tree_that_was_forgotten_is_annotated_where_it_differs(repository: Rep
 def test_missing_and_left_over_files_are_annotated_too_and_no_more_than_github_shows(repository: Repository) -> None:
     tree = repository.manifest.parent / "rendered"
     (tree / "overlays/all/etc/hosts").unlink()
-    told = json.loads(repository.bash("clustergen render inventories/*/manifest.yaml --check --format json").stdout)
-    assert [(item["kind"], item["line"]) for item in told["differences"]] == [("missing", None)]
+    data = json.loads(repository.bash("clustergen render inventories/*/manifest.yaml --check --format json").stdout)
+    assert [(item["kind"], item["line"]) for item in data["differences"]] == [("missing", None)]
     shown = repository.step(TREES).stdout
     assert shown.startswith("::error file=inventories/vision/manifest.yaml,title=tree-out-of-date::")
     repository.bash("rm -r inventories/vision/rendered")

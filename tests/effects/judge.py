@@ -31,7 +31,7 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
     shown = [check for each in result["rounds"] for check in each["checks"] if not check["shown"]]
     silent = "; ".join(f"{check['command'][:50]}: {check['output'][-80:]}" for check in shown)
     stranded = _stranded(change, result)
-    told = verdict.plan.waiting
+    answer = verdict.plan.waiting
     if verdict.is_refusal:
         return Outcome(RIGHT, f"forced: {lost}") if lost or dead else Outcome(STRICT, "forced, and no job was lost")
     if change.accepts and not silent:
@@ -42,7 +42,7 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
         return Outcome(JOBS_LOST, "; ".join(filter(None, (lost, dead))))
     if silent:
         return Outcome(NOT_IN_EFFECT, silent)
-    if stranded and not told:
+    if stranded and not answer:
         return Outcome(MINOR, f"not announced: {stranded}")
     if (new := result["new_job"]) is not None and "rc=0" not in new:
         return Outcome(JOBS_LOST, f"a new job: {' '.join(new.split())[-120:]}")

@@ -219,8 +219,8 @@ def several(
 
 
 def installs(releases: Sequence[str]) -> dict[str, SlurmInstall]:
-    found = {release: slurm_roots.for_release(release) for release in releases}
-    return {release: install for release, install in found.items() if install is not None}
+    values = {release: slurm_roots.for_release(release) for release in releases}
+    return {release: install for release, install in values.items() if install is not None}
 
 
 TABLE = DATA / "slurm_effects_measured.tsv"

@@ -36,14 +36,14 @@ def paths(model: type[BaseModel], steps: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def test_every_field_of_the_manifest_is_explained() -> None:
-    found = list(paths(Manifest))
-    assert len(found) > 300
-    for path, _ in found:
-        told = about(path)
-        assert isinstance(told, About), path
-        assert ".".join(told.steps) == path
-        assert told.help
-        assert told.forms
+    items = list(paths(Manifest))
+    assert len(items) > 300
+    for path, _ in items:
+        answer = about(path)
+        assert isinstance(answer, About), path
+        assert ".".join(answer.steps) == path
+        assert answer.help
+        assert answer.forms
 
 
 @pytest.mark.parametrize("path", ["slurm.partitions.max_time", "slurm.partitions.gpu-training.max_time"])
@@ -71,9 +71,9 @@ def test_the_unit_of_a_bare_number(path: str, unit: str) -> None:
 
 
 def test_a_default_is_told() -> None:
-    told = about("slurm.priority.half_life")
-    assert isinstance(told, About)
-    assert told.default == "7-0"
+    answer = about("slurm.priority.half_life")
+    assert isinstance(answer, About)
+    assert answer.default == "7-0"
     required = about("name")
     assert isinstance(required, About)
     assert required.required
@@ -81,11 +81,11 @@ def test_a_default_is_told() -> None:
 
 @pytest.mark.slow
 def test_the_files_of_a_manifest_of_one_s_own() -> None:
-    told = json.loads(run(str(MANIFEST), "nodes[3].address", "--format", "json").output)
-    assert told["field"] == "nodes.address"
-    assert "nodes[3].address" in told["stated"]
+    data = json.loads(run(str(MANIFEST), "nodes[3].address", "--format", "json").output)
+    assert data["field"] == "nodes.address"
+    assert "nodes[3].address" in data["stated"]
     assert {"overlays/slurm_node/etc/slurm/slurm.conf", "overlays/all/etc/hosts", "inventory/hosts.ini"} <= set(
-        told["files"]
+        data["files"]
     )
     mounts = json.loads(run(str(MANIFEST), "monitoring.smtp", "--format", "json").output)["files"]
     assert any("alertmanager" in path for path in mounts)

@@ -27,12 +27,12 @@ def test_a_key_leads_to_its_fields_in_any_case_and_by_old_names() -> None:
 def test_each_field_of_the_table_names_its_key() -> None:
     for file, block, key, row in rows():
         prefix = {"PartitionName": "slurm.partitions.", "NodeName": "node_types."}.get(block, "")
-        found = about(f"{prefix}{row.path}")
-        if not isinstance(found, About):  # of an entry of nodes alone, or a key of a mapping
-            found = about(f"nodes.{row.path}") if block == "NodeName" else about(row.path.rpartition(".")[0])
-        assert isinstance(found, About), row.path
-        names = {name.split()[0] for name in keys_of(found.steps)}
-        if ".".join(found.steps).endswith(row.path):
+        result = about(f"{prefix}{row.path}")
+        if not isinstance(result, About):  # of an entry of nodes alone, or a key of a mapping
+            result = about(f"nodes.{row.path}") if block == "NodeName" else about(row.path.rpartition(".")[0])
+        assert isinstance(result, About), row.path
+        names = {name.split()[0] for name in keys_of(result.steps)}
+        if ".".join(result.steps).endswith(row.path):
             assert key in names, (file, block, row.path)
 
 

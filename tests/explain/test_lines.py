@@ -151,8 +151,8 @@ def test_a_sample_read_by_hand(explained: dict[str, Explained]) -> None:
 def test_the_line_of_a_table_is_the_row(explained: dict[str, Explained]) -> None:
     data = ROOT / "generator" / "clustergen" / "catalogue" / "data"
     seen = 0
-    for found in explained.values():
-        for row in (row for line in found.lines for row in line.catalogue if row.line):
+    for lint_finding in explained.values():
+        for row in (row for line in lint_finding.lines for row in line.catalogue if row.line):
             text = (data / str(row.table)).read_text(encoding="utf-8").split("\n")[row.line - 1]
             assert row.name.split()[-1] in text
             assert all(value in text for value in row.fields.values() if isinstance(value, str) and value.isalnum())
@@ -177,9 +177,9 @@ def test_a_row_is_as_before_after_a_trial_of_it() -> None:
 def test_a_line_is_explained_on_the_command_line() -> None:
     done = run(MANIFEST, "/etc/slurm/topology.conf:4", "--format", "json")
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output)
-    assert told["target"] == "/etc/slurm/topology.conf"
-    (only,) = told["lines"]
+    data = json.loads(done.output)
+    assert data["target"] == "/etc/slurm/topology.conf"
+    (only,) = data["lines"]
     switch = next(cause for cause in only["manifest"] if cause["path"] == "networks.fabric.switches[0].name")
     text = MANIFEST.read_text(encoding="utf-8").split("\n")[switch["line"] - 1]
     assert text[switch["column"] - 1 : switch["end_column"] - 1] == "ib-leaf1"

@@ -65,8 +65,8 @@ def test_an_effect_of_several_together_is_found_where_that_is_asked_for() -> Non
 
 def test_a_later_choice_with_an_effect_is_found() -> None:
     choices = {"a": ["1", "2"], "b": ["1"], "c": ["1", "2", "3"]}
-    found = in_rounds(choices, lambda _: None, lambda batch: bool({("a", "2"), ("c", "3")} & set(batch)))
-    assert found == {"a": "2", "c": "3"}
+    values = in_rounds(choices, lambda _: None, lambda batch: bool({("a", "2"), ("c", "3")} & set(batch)))
+    assert values == {"a": "2", "c": "3"}
 
 
 def test_edits_do_not_move_each_other_s_place() -> None:
@@ -133,9 +133,9 @@ def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
     assert compiled.cluster is not None
     assert tree is not None
     alone = {file.path: find_alone(compiled.cluster, path, file.path) for file in tree}
-    found = {path: made[1] for path, made in alone.items() if made is not None}
-    assert len(found) > len(alone) * 0.8
-    assert all(file == tree.files[path] for path, file in found.items())
+    values = {path: made[1] for path, made in alone.items() if made is not None}
+    assert len(values) > len(alone) * 0.8
+    assert all(file == tree.files[path] for path, file in values.items())
 
 
 def test_a_mapping_by_number_has_its_fields() -> None:

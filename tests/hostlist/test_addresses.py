@@ -13,10 +13,10 @@ from clustergen.hostlist.addresses import address_of, is_loopback
 
 def judged(text: str) -> tuple[int, int] | None:
     try:
-        found = ip_address(text)
+        result = ip_address(text)
     except ValueError:
         return None
-    return found.version, int(found)
+    return result.version, int(result)
 
 
 @given(st.one_of(st.ip_addresses().map(str), st.from_regex(r"[0-9]{0,4}(\.[0-9]{0,4}){3}", fullmatch=True)))

@@ -26,13 +26,15 @@ def imported(tmp_path: Path) -> Imported:
         directory.mkdir()
         for name, text in files.items():
             (directory / name.replace("_", ".")).write_text(text, encoding="utf-8")
-        found = import_directory(directory, version=version)
-        assert found.errors == ()
-        assert [(item.change.key, item.change.old, item.change.new) for item in found.compared if not item.meant] == []
+        import_result = import_directory(directory, version=version)
+        assert import_result.errors == ()
+        assert [
+            (item.change.key, item.change.old, item.change.new) for item in import_result.compared if not item.meant
+        ] == []
         path = tmp_path / "manifest.yaml"
-        path.write_text(found.text, encoding="utf-8")
+        path.write_text(import_result.text, encoding="utf-8")
         data = load(path).data
         assert data is not None
-        return found, data
+        return import_result, data
 
     return call

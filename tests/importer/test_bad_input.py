@@ -31,71 +31,75 @@ def left_out(found: ImportResult) -> list[str]:
 
 def test_unknown_keys_go_and_are_told(tmp_path: Path) -> None:
     text = GOOD.replace("RealMemory", "Colour=red RealMemory") + "MaxConcurrentJobs=5\n" + PARTITION
-    found = imported(tmp_path, text)
-    assert found.errors == ()
-    told = "\n".join(left_out(found))
-    assert "slurm.conf:4" in told
-    assert "Colour" in told
-    assert "slurm.conf:5" in told
-    assert "MaxConcurrentJobs" in told
-    assert [one.place for one in found.rejected] == ["slurm.conf", "slurm.conf:4", "slurm.conf:5"]  # no state location
-    assert "rejects the original files (slurm.conf, slurm.conf:4, slurm.conf:5)" in as_text(found)
+    import_result = imported(tmp_path, text)
+    assert import_result.errors == ()
+    answer = "\n".join(left_out(import_result))
+    assert "slurm.conf:4" in answer
+    assert "Colour" in answer
+    assert "slurm.conf:5" in answer
+    assert "MaxConcurrentJobs" in answer
+    assert [one.place for one in import_result.rejected] == [
+        "slurm.conf",
+        "slurm.conf:4",
+        "slurm.conf:5",
+    ]  # no state location
+    assert "rejects the original files (slurm.conf, slurm.conf:4, slurm.conf:5)" in as_text(import_result)
 
 
 def test_lines_that_slurm_cannot_read(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD + "; NodeName=old CPUs=1\n" + PARTITION)
-    assert any("slurm.conf:5" in line for line in left_out(found))
-    assert "old" not in found.text
+    import_result = imported(tmp_path, GOOD + "; NodeName=old CPUs=1\n" + PARTITION)
+    assert any("slurm.conf:5" in line for line in left_out(import_result))
+    assert "old" not in import_result.text
 
 
 def test_two_defaults_are_the_last(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD + PARTITION + "PartitionName=q Nodes=n1 Default=YES\n")
-    assert found.same
-    assert "p: {nodes: all}" in found.text
-    assert "q: {nodes: n1, default: true}" in found.text
-    assert any("Slurm uses the last, q" in note.text for note in found.notes)
+    import_result = imported(tmp_path, GOOD + PARTITION + "PartitionName=q Nodes=n1 Default=YES\n")
+    assert import_result.same
+    assert "p: {nodes: all}" in import_result.text
+    assert "q: {nodes: n1, default: true}" in import_result.text
+    assert any("Slurm uses the last, q" in note.text for note in import_result.notes)
 
 
 def test_words_that_slurm_passes_over(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD + "SchedulerParameters=bf_continue,bf_colour=3\n" + PARTITION)
-    assert found.same
-    assert any("bf_colour" in note.text for note in found.notes if note.kind == "meant")
+    import_result = imported(tmp_path, GOOD + "SchedulerParameters=bf_continue,bf_colour=3\n" + PARTITION)
+    assert import_result.same
+    assert any("bf_colour" in note.text for note in import_result.notes if note.kind == "meant")
 
 
 def test_a_partition_of_strangers(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD + "PartitionName=p Nodes=n[1-2],gone7 Default=YES\n")
-    assert found.errors == ()
-    assert any("gone7" in line for line in left_out(found))
-    assert not found.same
+    import_result = imported(tmp_path, GOOD + "PartitionName=p Nodes=n[1-2],gone7 Default=YES\n")
+    assert import_result.errors == ()
+    assert any("gone7" in line for line in left_out(import_result))
+    assert not import_result.same
 
 
 def test_the_latter_of_two_lines_counts(tmp_path: Path) -> None:
-    found = imported(tmp_path, GOOD + "KillWait=10\nKillWait=20\n" + PARTITION)
-    assert found.same
-    assert "KillWait: 20" in found.text
+    import_result = imported(tmp_path, GOOD + "KillWait=10\nKillWait=20\n" + PARTITION)
+    assert import_result.same
+    assert "KillWait: 20" in import_result.text
 
 
 def test_names_that_only_slurm_takes(tmp_path: Path) -> None:
     text = GOOD.replace("SlurmctldHost=head", "SlurmctldHost=Head_1.example.org") + PARTITION
     text = text.replace("ClusterName=c", "ClusterName=2026_c").replace("PartitionName=p", "PartitionName=1day")
-    found = imported(tmp_path, text)
-    assert found.errors == ()
-    assert found.same
+    import_result = imported(tmp_path, text)
+    assert import_result.errors == ()
+    assert import_result.same
 
 
 @pytest.mark.parametrize(("version", "names"), [("22.05", "n1.a.test,n2.a.test"), ("24.11", "n[1-2].a.test")])
 def test_lists_are_folded_as_the_release_reads_them(version: str, names: str, tmp_path: Path) -> None:
     lines = "".join(f"NodeName=n{index} NodeHostname=n{index}.a.test CPUs=4\n" for index in (1, 2))
-    found = imported(tmp_path, "ClusterName=c\nSlurmctldHost=h\n" + lines + PARTITION, version=version)
-    assert found.same
-    assert f'NodeHostname: "{names}"' in found.text
+    import_result = imported(tmp_path, "ClusterName=c\nSlurmctldHost=h\n" + lines + PARTITION, version=version)
+    assert import_result.same
+    assert f'NodeHostname: "{names}"' in import_result.text
 
 
 def test_one_machine_that_calls_itself_localhost(tmp_path: Path) -> None:
     text = "ClusterName=c\nSlurmctldHost=localhost\nNodeName=localhost NodeAddr=127.0.0.1 CPUs=8\n"
-    found = imported(tmp_path, text + PARTITION.replace("ALL", "localhost"))
-    assert found.errors == ()
-    assert found.same
+    import_result = imported(tmp_path, text + PARTITION.replace("ALL", "localhost"))
+    assert import_result.errors == ()
+    assert import_result.same
 
 
 def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
@@ -107,21 +111,21 @@ def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
 
 def test_shared_directories_stay_other_peoples(tmp_path: Path) -> None:
     """The tree would give the directory of the manifest's field to Slurm, mode 0700."""
-    found = imported(tmp_path, GOOD + "StateSaveLocation=/tmp\n" + PARTITION)
-    assert "state_location" not in found.text
-    assert "StateSaveLocation: /tmp" in found.text
-    assert found.same
+    import_result = imported(tmp_path, GOOD + "StateSaveLocation=/tmp\n" + PARTITION)
+    assert "state_location" not in import_result.text
+    assert "StateSaveLocation: /tmp" in import_result.text
+    assert import_result.same
 
 
 def test_secrets_of_all_kinds(tmp_path: Path) -> None:
     text = GOOD + "# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
-    found = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
+    import_result = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
     (tmp_path / "acct_gather.conf").write_text("EnergyIPMIPassword=ijklmnop\nEnergyIPMIFrequency=10\n")
-    found = import_directory(tmp_path, version="24.11")
+    import_result = import_directory(tmp_path, version="24.11")
     for secret in ("hunter2", "abcdefgh", "ijklmnop"):
-        assert secret not in found.text
-    assert sum(note.kind == "secret" for note in found.notes) == 3
-    assert "EnergyIPMIFrequency: 10" in found.text
+        assert secret not in import_result.text
+    assert sum(note.kind == "secret" for note in import_result.notes) == 3
+    assert "EnergyIPMIFrequency: 10" in import_result.text
 
 
 @pytest.mark.parametrize(
@@ -142,15 +146,15 @@ def test_secrets_of_all_kinds(tmp_path: Path) -> None:
     ],
 )
 def test_no_traceback_and_no_silence(text: bytes, tmp_path: Path) -> None:
-    found = imported(tmp_path, text, version=None)
-    assert as_text(found)
-    assert as_json(found, None)
-    assert found.text.startswith("# yaml-language-server")
+    import_result = imported(tmp_path, text, version=None)
+    assert as_text(import_result)
+    assert as_json(import_result, None)
+    assert import_result.text.startswith("# yaml-language-server")
 
 
 def test_latin_1_is_read_as_such(tmp_path: Path) -> None:
-    found = imported(tmp_path, b"# Standort M\xfcnchen\n" + (GOOD + PARTITION).encode())
-    assert "# Standort München" in found.text
+    import_result = imported(tmp_path, b"# Standort M\xfcnchen\n" + (GOOD + PARTITION).encode())
+    assert "# Standort München" in import_result.text
 
 
 def test_there_is_no_slurm_conf(tmp_path: Path) -> None:
@@ -191,29 +195,29 @@ _WORDS = st.sampled_from(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_WORDS, max_size=40).map("".join))
 def test_anything_at_all(tmp_path: Path, text: str) -> None:
-    found = imported(tmp_path, GOOD + text, version="24.11")
-    assert as_text(found)
+    import_result = imported(tmp_path, GOOD + text, version="24.11")
+    assert as_text(import_result)
 
 
 def test_comments_keep_to_their_lines() -> None:
-    found = comments_of("# of the file\n\n#A=1\n# above\nB=2 # behind\n\n# SCHEDULING\nC=x\\#y # last\n# end\n")
-    assert found.head == ("of the file",)
-    assert found.above == {5: ("above", "behind"), 8: ("last",)}
-    assert found.tail == ("end",)
-    assert found.switched_off == 1
+    comments = comments_of("# of the file\n\n#A=1\n# above\nB=2 # behind\n\n# SCHEDULING\nC=x\\#y # last\n# end\n")
+    assert comments.head == ("of the file",)
+    assert comments.above == {5: ("above", "behind"), 8: ("last",)}
+    assert comments.tail == ("end",)
+    assert comments.switched_off == 1
 
 
 def test_bytes_of_another_encoding_are_told_in_letters(tmp_path: Path) -> None:
-    found = imported(
+    import_result = imported(
         tmp_path,
         GOOD.encode().replace(b"CPUs", b"Reason=M\xfcnchen CPUs")
         + "SlurmdParameters=\x1b[31mx\x9b2J\u202ey\n".encode()
         + PARTITION.encode(),
     )
-    text = as_text(found)
+    text = as_text(import_result)
     assert "slurm.conf:4: Reason=München: it contains bytes that are not UTF-8" in text
     assert all(char.isprintable() or char == "\n" for char in text)
-    assert all(" " <= char <= "~" or char == "\n" for char in as_json(found, None))
+    assert all(" " <= char <= "~" or char == "\n" for char in as_json(import_result, None))
 
 
 def test_more_nodes_than_slurm_takes_are_told_at_once(tmp_path: Path) -> None:

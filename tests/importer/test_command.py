@@ -116,11 +116,11 @@ def test_differences_end_with_1_and_have_reasons() -> None:
 def test_for_programs(tmp_path: Path) -> None:
     done = run("import", DIRECTORIES / "gpu-lab", "--format", "json", "-o", tmp_path / "m.yaml", "--os", "rocky-9")
     assert done.exit_code == 0
-    found = json.loads(done.stdout)
-    assert found["same"] is True
-    assert found["slurm_version"] == "24.11"
-    assert found["slurm_version_guessed"] is True
-    assert {note["kind"] for note in found["notes"]} >= {"secret", "choice"}
+    data = json.loads(done.stdout)
+    assert data["same"] is True
+    assert data["slurm_version"] == "24.11"
+    assert data["slurm_version_guessed"] is True
+    assert {note["kind"] for note in data["notes"]} >= {"secret", "choice"}
     assert "os: rocky-9" in (tmp_path / "m.yaml").read_text()
 
 

@@ -27,9 +27,9 @@ def gpu_lab() -> ImportResult:
 def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg]
     path = tmp_path / "manifest.yaml"
     path.write_text(result.text, encoding="utf-8")
-    found = load(path).data
-    assert found is not None
-    return found
+    outcome = load(path).data
+    assert outcome is not None
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -37,19 +37,19 @@ def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg
     [("university", version) for version in ("22.05", "23.11", "26.05")] + [("gpu-lab", "22.05"), ("gpu-lab", "24.11")],
 )
 def test_the_same_meaning(name: str, version: str) -> None:
-    found = import_directory(DIRECTORIES / name, version=version)
-    assert found.errors == ()
-    assert [item.change for item in found.compared if not item.meant] == []
-    assert found.same
+    import_result = import_directory(DIRECTORIES / name, version=version)
+    assert import_result.errors == ()
+    assert [item.change for item in import_result.compared if not item.meant] == []
+    assert import_result.same
 
 
 def test_what_the_release_does_not_take_is_left_out_and_told() -> None:
-    found = import_directory(DIRECTORIES / "gpu-lab", version="26.05")
-    assert found.errors == ()
-    [item] = [item for item in found.compared if not item.meant]
+    import_result = import_directory(DIRECTORIES / "gpu-lab", version="26.05")
+    assert import_result.errors == ()
+    [item] = [item for item in import_result.compared if not item.meant]
     assert (item.change.key, item.change.new) == ("JobContainerType", None)
     assert "was removed in Slurm 25.11" in item.why
-    assert not found.same
+    assert not import_result.same
 
 
 def test_lines_that_are_alike_are_one_entry_and_comments_keep_their_node(
@@ -70,8 +70,8 @@ def test_lines_that_are_alike_are_one_entry_and_comments_keep_their_node(
 
 
 def test_fields_where_there_are_some_and_hatches_for_the_rest(university: ImportResult, tmp_path: Path) -> None:
-    found = data(university, tmp_path)
-    slurm = found["slurm"]
+    values = data(university, tmp_path)
+    slurm = values["slurm"]
     assert slurm["ports"] == {"slurmctld": 7817}
     assert slurm["preemption"] == {"by": "partition", "mode": "requeue", "youngest_first": False}
     assert slurm["partitions"]["long"]["allow_groups"] == ["physik", "theorie"]
@@ -79,8 +79,8 @@ def test_fields_where_there_are_some_and_hatches_for_the_rest(university: Import
     assert slurm["partitions"]["admin"]["options"] == {"RootOnly": "YES"}
     assert slurm["lines"] == [{"DownNodes": "alt12", "State": "DOWN", "Reason": "power supply, ticket 4711"}]
     assert slurm["topology"]["lines"][0] == {"SwitchName": "opa1", "Nodes": "alt[01-12]", "LinkSpeed": 100}
-    assert found["node_types"]["vis"]["slurm_options"]["Gres"] == "gpu:gtx970:1,gpu:gtx1060:1,mps:200"
-    assert found["host"] == {"hosts_file": False, "ssh_adopt": False}
+    assert values["node_types"]["vis"]["slurm_options"]["Gres"] == "gpu:gtx970:1,gpu:gtx1060:1,mps:200"
+    assert values["host"] == {"hosts_file": False, "ssh_adopt": False}
 
 
 def test_comments_that_say_something(university: ImportResult) -> None:
@@ -88,8 +88,8 @@ def test_comments_that_say_something(university: ImportResult) -> None:
     assert "# Physics faculty, built 2016, rack B2 of the old machine room." in text.partition("name:")[0]
     assert "  # nodes come back by themselves after the weekly power cut\n  return_to_service: 1" in text
     assert "debug5" not in text
-    told = [note.text for note in university.notes]
-    assert "1 commented-out setting and the comments above it are not imported" in told
+    texts = [note.text for note in university.notes]
+    assert "1 commented-out setting and the comments above it are not imported" in texts
 
 
 def test_old_names_and_idle_keys_are_told_and_differ_in_words_only(university: ImportResult) -> None:
@@ -100,14 +100,14 @@ def test_old_names_and_idle_keys_are_told_and_differ_in_words_only(university: I
 
 
 def test_systems_gpus_and_their_places_are_recognised(gpu_lab: ImportResult, tmp_path: Path) -> None:
-    found = data(gpu_lab, tmp_path)
-    assert found["node_types"]["dgx"] == {
+    values = data(gpu_lab, tmp_path)
+    assert values["node_types"]["dgx"] == {
         "system": "dgx-h100",
         "real_memory": 2050000,
         "gpus": {"gres_type": "h100", "numa": [0, 0, 0, 0, 1, 1, 1, 1]},
         "reserved": {"memory": "16384MiB"},
     }
-    assert "gres_lines" not in found["slurm"]
+    assert "gres_lines" not in values["slurm"]
     assert str(gpu_lab.release) == "24.11"  # as the comment says
 
 
@@ -156,12 +156,12 @@ def test_addresses_from_a_hosts_file(tmp_path: Path) -> None:
     )
     hosts = tmp_path / "hosts"
     hosts.write_text("127.0.1.1 head\n10.0.0.9 head.example.org head\n10.0.0.1 n1\n10.0.0.2 n2.example.org # rack\n")
-    found = import_directory(directory, version="24.11", hosts=hosts)
-    written = data(found, tmp_path)
+    import_result = import_directory(directory, version="24.11", hosts=hosts)
+    written = data(import_result, tmp_path)
     assert [entry["address"] for entry in written["nodes"]] == ["10.0.0.9", "10.0.0.[1-2]"]
     assert "hosts_file" not in written["host"]
     # Names are not looked up any more: that is another meaning, and said.
-    assert {item.change.key for item in found.compared if not item.meant} >= {"NodeAddr"}
+    assert {item.change.key for item in import_result.compared if not item.meant} >= {"NodeAddr"}
 
 
 def test_a_slurm_conf_by_its_name(tmp_path: Path) -> None:

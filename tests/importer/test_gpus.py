@@ -63,7 +63,7 @@ def test_shards_that_differ_by_gpu_stay_a_plain_gres(imported: Imported) -> None
 def test_instances_become_plans(
     imported: Imported, gres: str, count: int, mig: str | dict[str, str], plans: dict[str, dict[str, int]]
 ) -> None:
-    found, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf="AutoDetect=nvml\n")
+    result, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf="AutoDetect=nvml\n")
     gpus = data["node_types"]["g"]["gpus"]
     assert (gpus["model"], gpus["count"]) == ("h100-sxm", count)
     assert (
@@ -73,7 +73,7 @@ def test_instances_become_plans(
     )
     assert {name: plan["profiles"] for name, plan in data["gpu"]["mig_plans"].items()} == plans
     assert "gres_lines" not in data["slurm"]
-    assert "# CHECK: Slurm's files do not contain the MIG layout of each GPU" in found.text
+    assert "# CHECK: Slurm's files do not contain the MIG layout of each GPU" in result.text
 
 
 def test_a_system_tells_how_many_gpus_are_split(imported: Imported) -> None:
@@ -93,9 +93,9 @@ def test_instances_of_no_known_gpu_and_uneven_ones_stay(imported: Imported, gres
 
 
 def test_detection_for_all_is_detection_where_there_are_gpus(imported: Imported) -> None:
-    found, data = imported(slurm_conf=_CONF.format(types="gpu", gres="gpu:h100:8"), gres_conf="AutoDetect=nvml\n")
+    result, data = imported(slurm_conf=_CONF.format(types="gpu", gres="gpu:h100:8"), gres_conf="AutoDetect=nvml\n")
     assert data["node_types"]["g"]["gpus"]["autodetect"] == "nvml"
-    [item] = found.compared
+    [item] = result.compared
     assert (item.change.key, item.change.nodes, item.meant) == ("AutoDetect", "cpu[1-2]", True)
 
 
@@ -117,7 +117,7 @@ _MORE_DEVICES = "NodeName=g[1-2] Name=gpu {type}File=/dev/nvidia[2-3] Cores=56-1
 def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, written: object) -> None:
     """Their places, and that they are counted with that type or with none, is all that the manifest says."""
     lines = (_DEVICES + _MORE_DEVICES).format(type=type)
-    found, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf=lines)
+    result, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf=lines)
     assert data["node_types"]["g"]["gpus"] == {
         "model": "unknown",
         "count": 4,
@@ -125,7 +125,7 @@ def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, writte
         "numa": [0, 0, 1, 1],
     }
     assert not {"gres_lines", "options"} & data["slurm"].keys()
-    assert "# CHECK: Slurm's files do not contain the GPU model" in found.text
+    assert "# CHECK: Slurm's files do not contain the GPU model" in result.text
 
 
 def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:
@@ -139,9 +139,9 @@ def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:
 def test_percents_of_mps_that_are_none_leave_no_trace_of_a_gpu(imported: Imported) -> None:
     conf = _CONF.format(types="gpu,mps", gres="gpu:fermi:2,mps:22")
     lines = "NodeName=g[1-2] Name=gpu Type=fermi File=/dev/nvidia[0-1]\nNodeName=g[1-2] Name=mps Count=22 "
-    found, data = imported(slurm_conf=conf, gres_conf=f"{lines}File=/dev/nvidia[0-1]\n")
+    result, data = imported(slurm_conf=conf, gres_conf=f"{lines}File=/dev/nvidia[0-1]\n")
     assert "gpus" not in data["node_types"]["g"]
-    assert "which GPU" not in as_text(found)
+    assert "which GPU" not in as_text(result)
 
 
 @pytest.mark.parametrize("files", ["/dev/dri/renderD[128-131]", "/dev/nvidia[0-2],/dev/dri/renderD128"])
@@ -172,10 +172,10 @@ def test_gpus_of_others_stay_a_plain_gres(imported: Imported, files: str) -> Non
 )
 def test_instances_with_shorter_types(imported: Imported, gres: str, gpus: dict[str, Any]) -> None:
     _, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf="AutoDetect=nvml\n")
-    found = data["node_types"]["g"]["gpus"]
-    if isinstance(found["mig"], dict):
-        found["mig"] = {str(index): plan for index, plan in found["mig"].items()}
-    assert found == gpus
+    result = data["node_types"]["g"]["gpus"]
+    if isinstance(result["mig"], dict):
+        result["mig"] = {str(index): plan for index, plan in result["mig"].items()}
+    assert result == gpus
     assert "gres_lines" not in data["slurm"]
 
 

@@ -50,19 +50,19 @@ def test_node_types_are_called_by_what_tells_them_apart(imported: Imported) -> N
 def test_what_slurm_has_anyway_is_left_out_and_told(imported: Imported) -> None:
     conf = "KillWait=30\nInactiveLimit=0\nSlurmdDebug=3\nSwitchType=switch/none\nAuthType=auth/munge\nSlurmdPort=6818\n"
     queue = "NodeName=n1\nPartitionName=p Nodes=ALL OverSubscribe=NO MaxTime=INFINITE\n"
-    found, data = imported(slurm_conf=_CONF + conf + "MinJobAge=300 # the file server is slow\nWaitTime=7\n" + queue)
+    result, data = imported(slurm_conf=_CONF + conf + "MinJobAge=300 # the file server is slow\nWaitTime=7\n" + queue)
     assert data["slurm"]["options"] == {"MinJobAge": 300, "WaitTime": 7}
     assert data["slurm"]["partitions"] == {"p": {"nodes": "all", "max_time": "unlimited"}}
     assert not data["slurm"].keys() & {"auth", "ports"}
-    [told] = [note.text for note in found.notes if "equal Slurm's defaults" in note.text]
-    assert told.startswith("KillWait=30, InactiveLimit=0, SlurmdDebug=3, ")
+    [text] = [note.text for note in result.notes if "equal Slurm's defaults" in note.text]
+    assert text.startswith("KillWait=30, InactiveLimit=0, SlurmdDebug=3, ")
 
 
 def test_values_of_partitions_that_are_the_fields_defaults_are_no_finding(imported: Imported) -> None:
     queue = "NodeName=n1\nPartitionName=p Nodes=ALL Default=NO Hidden=NO State=UP ReqResv=NO AllocNodes=ALL\n"
-    found, data = imported(slurm_conf=_CONF + queue)
+    result, data = imported(slurm_conf=_CONF + queue)
     assert data["slurm"]["partitions"] == {"p": {"nodes": "all"}}
-    assert not [note.text for note in found.notes if "Hidden" in note.text]
+    assert not [note.text for note in result.notes if "Hidden" in note.text]
 
 
 @pytest.mark.parametrize(("text", "expected"), [("90", "00:01:30"), ("3600", "01:00:00")])
@@ -89,18 +89,18 @@ def test_a_default_that_newer_releases_give_up_stays(imported: Imported) -> None
 
 def test_nothing_is_said_twice(imported: Imported) -> None:
     conf = "PrivateData=jobs,usage # of the works council\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
-    found, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
+    result, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
     assert data["slurm"]["accounting"] == {"private": ["jobs", "usage"]}
-    assert "# of the works council\n    private: [jobs, usage]\n" in found.text
+    assert "# of the works council\n    private: [jobs, usage]\n" in result.text
     assert data["slurm"]["options"] == {"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}
     assert "preemption" not in data["slurm"]
 
 
 def test_a_node_set_by_feature_says_so(imported: Imported) -> None:
     conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
-    found, data = imported(slurm_conf=_CONF + conf)
+    result, data = imported(slurm_conf=_CONF + conf)
     assert data["slurm"]["node_sets"] == {"s": "n[1-2]"}
-    assert "    # Feature=a in slurm.conf: the nodes that have it now.\n" in found.text
+    assert "    # Feature=a in slurm.conf: the nodes that have it now.\n" in result.text
 
 
 def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Imported) -> None:
@@ -123,8 +123,8 @@ def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Importe
     ],
 )
 def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(said: str) -> None:
-    found = comments_of(f"{said}\nA=1\n")
-    assert (found.head, dict(found.above), found.tail) == ((), {}, ())
+    comments = comments_of(f"{said}\nA=1\n")
+    assert (comments.head, dict(comments.above), comments.tail) == ((), {}, ())
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_words_of_lists_that_are_switches(
     """Alone they are a field; with others the list stays as it is."""
     base = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n"
     _, data = imported(slurm_conf=f"{base}{line}\n")
-    found = data["slurm"]
-    assert {name: found[name] for name in ("interactive_step", "configless", "accounting") if name in found} == said
+    result = data["slurm"]
+    assert {name: result[name] for name in ("interactive_step", "configless", "accounting") if name in result} == said
     assert data["slurm"].get("options", {}) == options
 
 
@@ -169,11 +169,11 @@ def test_nodes_outside_of_all_partitions_are_an_entry_of_their_own(imported: Imp
 
 
 def test_times_of_two_numbers_are_marked_at_their_own_values(imported: Imported) -> None:
-    found, _ = imported(slurm_conf=_CONF + "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 MaxTime=48:00 MaxNodes=1\n")
+    result, _ = imported(slurm_conf=_CONF + "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 MaxTime=48:00 MaxNodes=1\n")
     meaning = "MaxTime=48:00: to Slurm 48:00 is minutes:seconds, 48 minutes, not 48 hours"
-    assert found.text.count("CHECK: MaxTime") == 1
-    assert f"# CHECK: {meaning}.\n      max_time: " in found.text
-    (note,) = (note for note in found.notes if "48:00" in note.text)
+    assert result.text.count("CHECK: MaxTime") == 1
+    assert f"# CHECK: {meaning}.\n      max_time: " in result.text
+    (note,) = (note for note in result.notes if "48:00" in note.text)
     assert (note.kind, note.place) == ("choice", "slurm.conf:5")
     assert note.text.startswith(meaning)
 

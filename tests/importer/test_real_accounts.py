@@ -124,10 +124,10 @@ def _run(install: SlurmInstall, root: Path, script: str, **notes: str) -> dict[s
 
 def _imported(tmp_path: Path, root: Path, release: str, books: list[Path]) -> tuple[dict[str, Any], Tree]:
     """The manifest's section slurm, and what it renders to."""
-    found = import_directory(root / "etc/slurm", version=release, os="rocky-9", accounts=books)
-    assert found.same, found.errors or found.compared
+    import_result = import_directory(root / "etc/slurm", version=release, os="rocky-9", accounts=books)
+    assert import_result.same, import_result.errors or import_result.compared
     path = tmp_path / "imported.yaml"
-    path.write_text(found.text, encoding="utf-8")
+    path.write_text(import_result.text, encoding="utf-8")
     data = load(path).data
     tree, _ = render(validate(path), path)
     assert data is not None
@@ -139,10 +139,10 @@ def test_a_dumped_database_comes_back(slurm: SlurmInstall, tmp_path: Path) -> No
     release = ".".join(slurm.version.split(".")[:2])
     before = cluster(tmp_path, release, slurm={"mpi_default": "pmi2", "qos": QOS, "accounts": ACCOUNTS, "users": USERS})
     root = lay_out(before, "head", tmp_path / "root")
-    said = _run(slurm, root, _DUMP)
+    output = _run(slurm, root, _DUMP)
     books = [tmp_path / "dump", tmp_path / "qos"]
     for path in books:
-        path.write_text(said[path.name])
+        path.write_text(output[path.name])
     written, tree = _imported(tmp_path, root, release, books)
     tables = {name: {**spec} for name, spec in QOS.items()}
     tables["high"] |= {"group_jobs": 7, "min_tres_per_job": {"gres/gpu": 1}, "exempt_time": "00:10:00"}

@@ -67,10 +67,10 @@ _YAML_TREE = """\
 
 def _rendered(source: Path, directory: Path, version: str) -> Path:
     """The directory of the files that the import of `source` renders to."""
-    found = import_directory(source, version=version)
-    assert found.same, found.compared
+    import_result = import_directory(source, version=version)
+    assert import_result.same, import_result.compared
     manifest = directory / "manifest.yaml"
-    manifest.write_text(found.text, encoding="utf-8")
+    manifest.write_text(import_result.text, encoding="utf-8")
     compiled = validate(manifest)
     tree, _ = render(compiled, manifest)
     assert tree is not None
@@ -100,7 +100,7 @@ def _shown(install: SlurmInstall, source: Path, out: Path, directory: Path, name
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
     )
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=100, notes={"script": _SCRIPT})
-    found = []
+    items = []
     for side in ("old", "new"):
         assert "fatal" not in done.files[f"{side}.log"], done.files[f"{side}.log"]
         text = "".join(done.files[f"{side}.{what}"] for what in ("config", "node", "partition", "topology"))
@@ -108,8 +108,8 @@ def _shown(install: SlurmInstall, source: Path, out: Path, directory: Path, name
             assert f"{name} " in text
         lines = _OF_THE_MOMENT.sub("", text).splitlines()
         switches = sorted(line for line in lines if line.startswith("SwitchName="))  # their order means nothing
-        found.append([line for line in lines if line not in switches] + switches)
-    return found
+        items.append([line for line in lines if line not in switches] + switches)
+    return items
 
 
 def _release(install: SlurmInstall) -> str:

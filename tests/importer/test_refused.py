@@ -20,13 +20,13 @@ from strategies.lint_fragments import HEAD, NODES, PARTITIONS
 
 def imported(directory: Path, release: str, slurm_conf: str) -> tuple[ImportResult, dict[str, Any]]:
     (directory / "slurm.conf").write_text(slurm_conf)
-    found = import_directory(directory, version=release)
-    assert found.errors == ()
+    import_result = import_directory(directory, version=release)
+    assert import_result.errors == ()
     path = directory / "manifest.yaml"
-    path.write_text(found.text, encoding="utf-8")
+    path.write_text(import_result.text, encoding="utf-8")
     data = load(path).data
     assert data is not None
-    return found, data
+    return import_result, data
 
 
 # Line 11 of slurm.conf, or the head; which line import names, and the code there (empty: the setting is left out).
@@ -45,9 +45,9 @@ def test_import_names_the_line_of_what_lint_calls_an_error(name: str, tmp_path: 
     release, line, partitions, place = CASES[name]
     head = HEAD.replace("SlurmUser=slurm\n", "") if line.startswith("SlurmUser") else HEAD
     text = head + line + NODES + partitions
-    found, _ = imported(tmp_path, release, text)
-    places = {one.place for one in found.refused} | {note.place for note in found.notes if note.kind == "left-out"}
-    assert place in places, as_text(found)
+    result, _ = imported(tmp_path, release, text)
+    places = {one.place for one in result.refused} | {note.place for note in result.notes if note.kind == "left-out"}
+    assert place in places, as_text(result)
     errors = [one for one in lint(tmp_path, SlurmRelease(release)).diagnostics if one.severity is Severity.ERROR]
     assert [f"slurm.conf:{one.place.line}" for one in errors if one.place] == [place]
 
@@ -85,26 +85,26 @@ def test_original_files_that_slurm_rejects_are_no_success(name: str, tmp_path: P
 
 
 def test_a_whole_directory_has_no_refusals(tmp_path: Path) -> None:
-    found, _ = imported(tmp_path, "24.11", HEAD + NODES + PARTITIONS)
-    assert found.refused == found.rejected == ()
+    result, _ = imported(tmp_path, "24.11", HEAD + NODES + PARTITIONS)
+    assert result.refused == result.rejected == ()
     assert CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "24.11"]).exit_code == 0
 
 
 def test_words_that_moved_to_another_key_are_in_the_manifest(tmp_path: Path) -> None:
     line = "SchedulerParameters=bf_continue,kill_invalid_depend\n"
-    found, data = imported(tmp_path, "24.11", HEAD + line + NODES + PARTITIONS)
+    result, data = imported(tmp_path, "24.11", HEAD + line + NODES + PARTITIONS)
     assert data["slurm"]["scheduler"] == {
         "parameters": ["bf_continue"],
         "dependency_parameters": ["kill_invalid_depend"],
     }
-    assert "DependencyParameters=kill_invalid_depend is added" in as_text(found)
-    assert not [item for item in found.compared if not item.why]
+    assert "DependencyParameters=kill_invalid_depend is added" in as_text(result)
+    assert not [item for item in result.compared if not item.why]
 
 
 def test_memory_with_a_unit_keeps_its_value(tmp_path: Path) -> None:
     nodes = "NodeName=n[1-4] Sockets=2 CoresPerSocket=4 RealMemory=1T\n"
-    found, data = imported(tmp_path, "24.11", HEAD + nodes + PARTITIONS)
+    result, data = imported(tmp_path, "24.11", HEAD + nodes + PARTITIONS)
     [kind] = data["node_types"].values()
     assert kind["real_memory"] == 1048576
     assert "slurm_options" not in kind
-    assert "slurm.conf:11: slurm.conf has RealMemory=1T, which Slurm cannot read" in as_text(found)
+    assert "slurm.conf:11: slurm.conf has RealMemory=1T, which Slurm cannot read" in as_text(result)

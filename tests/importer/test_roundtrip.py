@@ -27,11 +27,13 @@ def _comes_back(manifest: str, directory: Path) -> None:
             place = directory / file.target[1:]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.content)
-    found = import_directory(
+    import_result = import_directory(
         directory / "etc/slurm", version=str(compiled.cluster.release), os=compiled.cluster.manifest.os
     )
-    assert found.errors == ()
-    assert [(item.change.key, item.change.old, item.change.new) for item in found.compared if not item.meant] == []
+    assert import_result.errors == ()
+    assert [
+        (item.change.key, item.change.old, item.change.new) for item in import_result.compared if not item.meant
+    ] == []
 
 
 @pytest.mark.many

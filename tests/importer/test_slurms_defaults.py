@@ -46,7 +46,7 @@ def lines(made: Tree, name: str) -> list[dict[str, str]]:
 def codes(text: str, directory: Path, severity: Severity) -> list[str]:
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
-    return [found.code for found in validate(path).diagnostics if found.severity is severity]
+    return [diagnostic.code for diagnostic in validate(path).diagnostics if diagnostic.severity is severity]
 
 
 def test_nothing_is_added(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_nothing_is_added(tmp_path: Path) -> None:
 
 def test_a_field_that_is_given_is_written_even_with_the_value_of_its_default(tmp_path: Path) -> None:
     made = tree(BASE + "  priority: {weights: {age: 1000}}\n  scheduler: {parameters: [bf_continue]}\n", tmp_path)
-    found = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}
-    assert found["PriorityWeightAge"] == "1000"
-    assert found["SchedulerParameters"] == "bf_continue"
-    assert "PriorityWeightFairshare" not in found
+    values = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}
+    assert values["PriorityWeightAge"] == "1000"
+    assert values["SchedulerParameters"] == "bf_continue"
+    assert "PriorityWeightFairshare" not in values
 
 
 def test_an_option_may_say_what_a_field_has_no_words_for(tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def test_an_option_may_say_what_a_field_has_no_words_for(tmp_path: Path) -> None
 def test_lines_as_they_are(tmp_path: Path) -> None:
     more = "  lines: [{DownNodes: n1, State: DOWN, Reason: no power}, {Prolog: /a}, {Prolog: /b}]\n"
     made = tree(BASE + more, tmp_path)
-    found = lines(made, "slurm.conf")
-    assert {"DownNodes": "n1", "State": "DOWN", "Reason": "no power"} in found
-    assert [line for line in found if "Prolog" in line] == [{"Prolog": "/a"}, {"Prolog": "/b"}]
+    texts = lines(made, "slurm.conf")
+    assert {"DownNodes": "n1", "State": "DOWN", "Reason": "no power"} in texts
+    assert [line for line in texts if "Prolog" in line] == [{"Prolog": "/a"}, {"Prolog": "/b"}]
     assert codes(BASE + "  lines: [{DownNodes: n1, Colour: red}]\n", tmp_path, Severity.ERROR) == ["slurm-key-unknown"]
 
 
@@ -147,6 +147,6 @@ def test_real_memory_holds_without_slurms_defaults_too(tmp_path: Path) -> None:
 
 def test_a_switch_that_is_stated_is_its_word_and_no_other(tmp_path: Path) -> None:
     made = tree(BASE + "  configless: true\n  interactive_step: true\n", tmp_path)
-    found = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}
-    assert found["SlurmctldParameters"] == "enable_configless"
-    assert found["LaunchParameters"] == "use_interactive_step"
+    values = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}
+    assert values["SlurmctldParameters"] == "enable_configless"
+    assert values["LaunchParameters"] == "use_interactive_step"

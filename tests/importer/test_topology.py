@@ -37,17 +37,17 @@ _BLOCKS = """
 @pytest.mark.slow
 def test_a_chain_longer_than_pythons_stack(imported: Imported) -> None:
     chain = "".join(f"SwitchName=s{number} Switches=s{number - 1}\n" for number in range(1, 1200))
-    found, data = imported(slurm_conf=_CONF % "tree", topology_conf=f"SwitchName=s0 Nodes=n[1-8]\n{chain}")
+    result, data = imported(slurm_conf=_CONF % "tree", topology_conf=f"SwitchName=s0 Nodes=n[1-8]\n{chain}")
     switches = data["networks"]["fabric"]["switches"]
     assert switches[0] == {"name": "s0", "nodes": "n[1-8]", "uplinks": [{"to": "s1"}]}
     assert [one["name"] for one in switches] == [f"s{number}" for number in range(1200)]
-    assert found.same
+    assert result.same
 
 
 def test_a_tree_becomes_switches_with_uplinks(imported: Imported) -> None:
     tree = "SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[3-4] LinkSpeed=100 # noisy\nSwitchName=l3 Nodes=n[5-8]\n"
     above = "SwitchName=core Switches=m[1-2]\nSwitchName=m1 Switches=l[1-2]\nSwitchName=m2 Switches=l3\n"
-    found, data = imported(slurm_conf=_CONF % "tree", topology_conf=above + tree)
+    result, data = imported(slurm_conf=_CONF % "tree", topology_conf=above + tree)
     assert data["slurm"]["topology"] == {"plugin": "tree"}
     assert data["networks"]["fabric"] == {
         "type": "ethernet",
@@ -59,8 +59,8 @@ def test_a_tree_becomes_switches_with_uplinks(imported: Imported) -> None:
             {"name": "core"},
         ],
     }
-    assert "# noisy\n      - {name: l2," in found.text
-    assert "# CHECK: topology.conf does not contain the fabric type" in found.text
+    assert "# noisy\n      - {name: l2," in result.text
+    assert "# CHECK: topology.conf does not contain the fabric type" in result.text
 
 
 @pytest.mark.parametrize(("leaf", "feature"), [("ib1", "x"), ("leaf-hdr", "x"), ("rack1", "NDR")])
@@ -117,22 +117,22 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
 def test_what_does_not_fit_stays_line_by_line_with_its_reason(
     imported: Imported, plugin: str, topology: str, reason: str
 ) -> None:
-    found, data = imported(slurm_conf=_CONF % plugin, topology_conf=topology)
+    result, data = imported(slurm_conf=_CONF % plugin, topology_conf=topology)
     assert len(data["slurm"]["topology"]["lines"]) == len(topology.splitlines())
     assert "fabric" not in data["networks"]
     assert data["slurm"]["topology"].keys() <= {"plugin", "lines"}
-    [told] = [note.text for note in found.notes if note.text.startswith("topology.conf is kept unchanged: ")]
-    assert reason in told
-    assert f"# {told}\n" in found.text
+    [text] = [note.text for note in result.notes if note.text.startswith("topology.conf is kept unchanged: ")]
+    assert reason in text
+    assert f"# {text}\n" in result.text
 
 
 def test_topology_yaml_becomes_the_same_switches(imported: Imported) -> None:
-    found, data = imported("26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE)
+    result, data = imported("26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE)
     assert data["slurm"]["topology"] == {"plugin": "tree", "format": "yaml"}
     assert [switch["name"] for switch in data["networks"]["fabric"]["switches"]] == ["a1", "a2", "core"]
-    assert "# the oldest\n      - {name: a1," in found.text
-    assert found.files == {}
-    meant = {note.text for note in found.notes if note.kind == "meant"}
+    assert "# the oldest\n      - {name: a1," in result.text
+    assert result.files == {}
+    meant = {note.text for note in result.notes if note.kind == "meant"}
     assert "topology 'hall' is renamed to 'fabric'; no partition uses it" in meant
     assert "Slurm ignores TopologyPlugin=topology/tree because topology.yaml exists" in meant
 
@@ -155,10 +155,10 @@ def test_topology_yaml_with_blocks_or_flat(imported: Imported) -> None:
 )
 def test_a_topology_yaml_that_does_not_fit_goes_to_the_site(imported: Imported, partition: str, topology: str) -> None:
     conf = (_CONF % "tree").replace("Nodes=ALL", f"Nodes=ALL {partition}")
-    found, data = imported("26.05", slurm_conf=conf, topology_yaml=topology)
-    assert found.files == {"site/slurm_node/etc/slurm/topology.yaml": topology.encode()}
+    result, data = imported("26.05", slurm_conf=conf, topology_yaml=topology)
+    assert result.files == {"site/slurm_node/etc/slurm/topology.yaml": topology.encode()}
     assert "fabric" not in data["networks"]
-    assert any(note.text.startswith("topology.yaml is kept unchanged: ") for note in found.notes)
+    assert any(note.text.startswith("topology.yaml is kept unchanged: ") for note in result.notes)
 
 
 @pytest.mark.parametrize("plugin", ["tree", "block"])
@@ -167,18 +167,18 @@ def test_a_plugin_without_its_file_is_left_out_and_told(tmp_path: Path, plugin: 
     (tmp_path / "slurm.conf").write_text(_CONF % plugin, encoding="utf-8")
     if text is not None:
         (tmp_path / "topology.conf").write_text(text, encoding="utf-8")
-    found = import_directory(tmp_path, version="24.11")
-    assert found.errors == ()
-    [item] = [item for item in found.compared if not item.meant]
+    import_result = import_directory(tmp_path, version="24.11")
+    assert import_result.errors == ()
+    [item] = [item for item in import_result.compared if not item.meant]
     assert (item.change.key, item.change.old) == ("TopologyPlugin", f"topology/{plugin}")
     assert "topology.conf" in item.why
 
 
 def test_only_the_file_that_the_release_reads_counts(imported: Imported) -> None:
-    found, data = imported(
+    result, data = imported(
         "26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE, topology_conf="SwitchName=x Nodes=n[1-8]\n"
     )
     assert [switch["name"] for switch in data["networks"]["fabric"]["switches"]] == ["a1", "a2", "core"]
     assert "topology.conf is omitted: Slurm ignores it because topology.yaml exists" in {
-        note.text for note in found.notes
+        note.text for note in result.notes
     }

@@ -89,8 +89,8 @@ def test_variables_of_the_user_reach_ansible() -> None:
     from clustergen.compile import validate
 
     made = prepare(validate(MANIFEST), MANIFEST, None, Wish(["1"], variables={"repositories_slurm_url": "http://x/"}))
-    told = yaml.safe_load(made.work.inventory.read_text())["all"]["vars"]
-    assert told["repositories_slurm_url"] == "http://x/"
+    answer = yaml.safe_load(made.work.inventory.read_text())["all"]["vars"]
+    assert answer["repositories_slurm_url"] == "http://x/"
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_variables_of_the_user_reach_ansible() -> None:
 )
 def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, Any]) -> None:
     earlier = Wish(["2"], "10.89.7.0/24", engine="podman")
-    with pytest.raises(ClustergenError) as told:
+    with pytest.raises(ClustergenError) as answer:
         Wish(**change).over(earlier)
-    assert told.value.hint == "clustergen lab down first"
+    assert answer.value.hint == "clustergen lab down first"
     assert Wish(["3"]).over(earlier) == Wish(["3"], "10.89.7.0/24", engine="podman")
 
 
@@ -135,9 +135,9 @@ def test_a_lab_on_paper(tmp_path: Path) -> None:
     conf = (work.tree / "overlays/slurm_node/etc/slurm/slurm.conf").read_text()
     assert "SlurmdParameters=config_overrides" in conf
     assert "NodeName=compute[01-03] NodeAddr=10.89.7.[11-13]" in conf
-    told = yaml.safe_load(work.inventory.read_text())["all"]["vars"]
-    assert told["cluster_reboots"] is False
-    assert str(work.key) == told["ansible_ssh_private_key_file"]
+    answer = yaml.safe_load(work.inventory.read_text())["all"]["vars"]
+    assert answer["cluster_reboots"] is False
+    assert str(work.key) == answer["ansible_ssh_private_key_file"]
     assert work.key.stat().st_mode & 0o077 == 0
 
 

@@ -38,10 +38,10 @@ def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = Non
 def test_what_is_missing_is_said(
     programs: dict[str, str], words: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ClustergenError) as told:
+    with pytest.raises(ClustergenError) as answer:
         found(tmp_path, monkeypatch, **programs)
-    assert words in told.value.message
-    assert hint in (told.value.hint or "")
+    assert words in answer.value.message
+    assert hint in (answer.value.hint or "")
     assert not (tmp_path / "store").exists()
 
 

@@ -37,13 +37,13 @@ def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
         if "Gres" in line
         for host in expand(line["NodeName"])
     }
-    found: dict[str, Counter[str]] = {host: Counter() for host in wanted}
+    values: dict[str, Counter[str]] = {host: Counter() for host in wanted}
     for line in lines(lab, "gres.conf"):
         assert "AutoDetect" not in line
         for host in expand(line["NodeName"]):
-            found[host][line["Type"]] += len(expand(line["File"].removeprefix("/dev/"))) if "File" in line else 1
-    assert {h: {t: int(n) for t, n in types.items()} for h, types in wanted.items()} == found
-    assert any("1g" in kind for types in found.values() for kind in types)
+            values[host][line["Type"]] += len(expand(line["File"].removeprefix("/dev/"))) if "File" in line else 1
+    assert {h: {t: int(n) for t, n in types.items()} for h, types in wanted.items()} == values
+    assert any("1g" in kind for types in values.values() for kind in types)
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_a_shrunk_cluster_is_valid_and_names_nobody_who_left(name: str, size: in
     whole = document(name)
     small = scaled(whole, {None: size})
     compiled = validated(small, tmp_path)
-    assert compiled.ok, [found.message for found in compiled.diagnostics]
+    assert compiled.ok, [diagnostic.message for diagnostic in compiled.diagnostics]
     assert compiled.cluster is not None
     stay = set(compiled.cluster.hosts())
     left = {host for entry in whole["nodes"] for host in expand(entry["name"])} - stay
@@ -99,9 +99,9 @@ def test_words_of_the_command_line() -> None:
 
 @pytest.mark.parametrize("word", ["", "h100", "h100=", "=3", "h100=-1", "0", "1.5", "h100=²"])
 def test_slips_of_the_command_line(word: str) -> None:
-    with pytest.raises(ClustergenError) as told:
+    with pytest.raises(ClustergenError) as answer:
         parse([word])
-    assert told.value.exit_code == 2
+    assert answer.value.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_slips_of_the_command_line(word: str) -> None:
     [("h10", 1, "did you mean 'h100'"), ("nothing-like-it", 1, "use one of "), ("h100", 9, "only 8")],
 )
 def test_groups_that_do_not_fit(group: str, size: int, words: str) -> None:
-    with pytest.raises(ClustergenError) as told:
+    with pytest.raises(ClustergenError) as answer:
         scaled(document("ml-training"), {group: size})
-    assert told.value.exit_code == 2
-    assert words in f"{told.value.message} {told.value.hint}"
+    assert answer.value.exit_code == 2
+    assert words in f"{answer.value.message} {answer.value.hint}"
 
 
 def test_somebody_has_to_stay() -> None:

@@ -61,31 +61,31 @@ def test_an_export_to_some_nodes_follows_them(network: str, there: str) -> None:
     data = document("a6000-quad")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
     data["storage"]["home"]["export"]["networks"] = [network]
-    found = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.0/24"))
-    assert found["storage"]["home"]["export"]["networks"] == [there]
+    result = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.0/24"))
+    assert result["storage"]["home"]["export"]["networks"] == [there]
 
 
 def test_a_part_that_a_smaller_network_does_not_have_is_all_of_it() -> None:
     data = document("a6000-quad")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
     data["storage"]["home"]["export"]["networks"] = ["10.0.0.128/25", "10.0.0.0/29"]
-    found = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.32/27"))
-    assert found["storage"]["home"]["export"]["networks"] == ["10.89.7.32/27", "10.89.7.32/29"]
+    result = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.32/27"))
+    assert result["storage"]["home"]["export"]["networks"] == ["10.89.7.32/27", "10.89.7.32/29"]
 
 
 def test_a_network_that_is_too_small_is_said() -> None:
     data = document("ml-training")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
-    with pytest.raises(ClustergenError, match="does not fit into") as told:
+    with pytest.raises(ClustergenError, match="does not fit into") as answer:
         moved(data, ipaddress.ip_network("10.89.7.0/28"))
-    assert told.value.exit_code == 2
+    assert answer.value.exit_code == 2
 
 
 @pytest.mark.parametrize("text", ["10.89.7.1/24", "10.89.7.0/33", "here", ""])
 def test_no_network(text: str) -> None:
-    with pytest.raises(ClustergenError) as told:
+    with pytest.raises(ClustergenError) as answer:
         network(text, "--subnet")
-    assert told.value.exit_code == 2
+    assert answer.value.exit_code == 2
 
 
 def test_the_bridge_takes_nobody_s_address() -> None:

@@ -33,32 +33,32 @@ def places(found: list[Diagnostic], code: str) -> list[tuple[int, int]]:
 
 def test_bytes_of_other_encodings(tmp_path: Path) -> None:
     text = HEAD.encode() + b"# caf\xe9\nFo\xe9=1\nNodeName=n\xe9\nNodeName=m1 Reason=\xe9 CPUs=x\n"
-    found = findings(tmp_path, slurm_conf=text)
-    assert places(found, "conf-syntax") == [(6, 1)]
-    assert places(found, "hostlist-syntax") == [(7, 11)]
-    assert places(found, "slurm-value-wrong") == [(8, 27)]
+    drift_findings = findings(tmp_path, slurm_conf=text)
+    assert places(drift_findings, "conf-syntax") == [(6, 1)]
+    assert places(drift_findings, "hostlist-syntax") == [(7, 11)]
+    assert places(drift_findings, "slurm-value-wrong") == [(8, 27)]
 
 
 def test_carriage_returns_tabs_and_nuls(tmp_path: Path) -> None:
     text = HEAD + "\tFoo\t=\t1\r\nTCPTimeout=x\r\nNodeName=n1\0 CPUs=4\n\0\n"
-    found = findings(tmp_path, slurm_conf=text)
-    assert places(found, "slurm-key-unknown") == [(5, 2)]
-    assert places(found, "slurm-value-wrong") == [(6, 12)]
-    assert places(found, "conf-misread") == [(7, 12), (8, 1)]
+    drift_findings = findings(tmp_path, slurm_conf=text)
+    assert places(drift_findings, "slurm-key-unknown") == [(5, 2)]
+    assert places(drift_findings, "slurm-value-wrong") == [(6, 12)]
+    assert places(drift_findings, "conf-misread") == [(7, 12), (8, 1)]
 
 
 def test_continued_lines(tmp_path: Path) -> None:
-    found = findings(tmp_path, slurm_conf=HEAD + "NodeName=n1 \\\n  CPUs=x \\\n  Foo=1\n")
-    assert places(found, "slurm-value-wrong") == [(6, 8)]
-    assert places(found, "slurm-key-unknown") == [(7, 3)]
+    drift_findings = findings(tmp_path, slurm_conf=HEAD + "NodeName=n1 \\\n  CPUs=x \\\n  Foo=1\n")
+    assert places(drift_findings, "slurm-value-wrong") == [(6, 8)]
+    assert places(drift_findings, "slurm-key-unknown") == [(7, 3)]
 
 
 def test_includes_that_lead_nowhere_and_round_in_circles(tmp_path: Path) -> None:
     text = (
         HEAD + "Include a.conf\nInclude gone.conf\nInclude /opt/x.conf\nInclude ../up.conf\nInclude *.conf\nInclude \n"
     )
-    found = findings(tmp_path, slurm_conf=text, a_conf="Include b.conf\n", b_conf="Include a.conf\n")
-    where = {(Path(str(one.place)).name, str(one.severity)) for one in found if one.code == "conf-include"}
+    drift_findings = findings(tmp_path, slurm_conf=text, a_conf="Include b.conf\n", b_conf="Include a.conf\n")
+    where = {(Path(str(one.place)).name, str(one.severity)) for one in drift_findings if one.code == "conf-include"}
     assert where == {
         ("b.conf:1:9", "error"),
         ("slurm.conf:6:9", "error"),
@@ -78,8 +78,10 @@ def test_almost_nothing(text: str, tmp_path: Path) -> None:
     "text", ["", "a: b\n", "- [\n", "[" * 3000, "- &a\n  topology: *a\n", "- topology: [x]\n  tree: 5\n", "\0"]
 )
 def test_broken_yaml(text: str, tmp_path: Path) -> None:
-    found = findings(tmp_path, slurm_conf=HEAD + "NodeName=n1\nPartitionName=p Default=YES\n", topology_yaml=text)
-    assert any(one.place and "topology.yaml" in one.place.file for one in found)
+    drift_findings = findings(
+        tmp_path, slurm_conf=HEAD + "NodeName=n1\nPartitionName=p Default=YES\n", topology_yaml=text
+    )
+    assert any(one.place and "topology.yaml" in one.place.file for one in drift_findings)
 
 
 KEYS = ["NodeName", "PartitionName", "Nodes", "SwitchName", "Switches", "Gres", "GresTypes", "Name", "File", "CPUs"]
@@ -116,10 +118,10 @@ def test_ten_thousand_nodes_take_less_than_two_seconds(tmp_path: Path) -> None:
 
 def test_more_nodes_than_slurm_takes_are_counted_alone(tmp_path: Path) -> None:
     lines = "".join(f"NodeName=r{rack}n[0-32767] CPUs=1\n" for rack in range(4))
-    found = findings(tmp_path, slurm_conf=f"{HEAD}{lines}Foo=1\n")
-    assert [one.code for one in found] == ["too-many-nodes", "slurm-key-unknown"]
-    assert "131,072 nodes" in found[0].message
-    assert places(found, "too-many-nodes") == [(HEAD.count("\n") + 3, 10)]
+    drift_findings = findings(tmp_path, slurm_conf=f"{HEAD}{lines}Foo=1\n")
+    assert [one.code for one in drift_findings] == ["too-many-nodes", "slurm-key-unknown"]
+    assert "131,072 nodes" in drift_findings[0].message
+    assert places(drift_findings, "too-many-nodes") == [(HEAD.count("\n") + 3, 10)]
 
 
 def test_a_list_is_checked_up_to_a_thousand_words(tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_a_list_is_checked_up_to_a_thousand_words(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_lines(tmp_path: Path) -> None:
-    found = findings(tmp_path, slurm_conf=HEAD + "# x\n" * 60_000 + "Foo=1\nx y\n" * 20_000)
-    assert places(found, "slurm-key-unknown")[-1] == (70_003, 1)
-    assert places(found, "conf-syntax")[-1] == (70_004, 1)
-    assert [one.message for one in found if one.place is None] == ["and 15,000 more like these"] * 2
+    drift_findings = findings(tmp_path, slurm_conf=HEAD + "# x\n" * 60_000 + "Foo=1\nx y\n" * 20_000)
+    assert places(drift_findings, "slurm-key-unknown")[-1] == (70_003, 1)
+    assert places(drift_findings, "conf-syntax")[-1] == (70_004, 1)
+    assert [one.message for one in drift_findings if one.place is None] == ["and 15,000 more like these"] * 2

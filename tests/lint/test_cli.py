@@ -73,8 +73,8 @@ def test_formats_for_programs_go_to_stdout(directory: Path, capfd: pytest.Captur
     (directory / "slurm.conf").write_text(GOOD + "Foo=1\n")
     code, out, err = run(capfd, directory, "--format", "json")
     assert (code, err) == (1, "")
-    [found] = json.loads(out)["diagnostics"]
-    assert (found["code"], found["file"], found["line"], found["column"]) == (
+    [result] = json.loads(out)["diagnostics"]
+    assert (result["code"], result["file"], result["line"], result["column"]) == (
         "slurm-key-unknown",
         str(directory / "slurm.conf"),
         7,

@@ -14,7 +14,7 @@ from strategies.lint_reports import CGROUP, GPU_NODES, GPUS, HEAD, NODES, PARTIT
 
 
 def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
-    found = report(
+    result = report(
         tmp_path,
         slurm_conf=HEAD + GPUS + "TopologyPlugin=topology/tree\n" + GPU_NODES + PARTITIONS,
         gres_conf="NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n",
@@ -22,8 +22,8 @@ def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
         topology_conf="SwitchName=s1 Nodes=n[1-4]\n",
         plugstack_conf="# nothing\ninclude plugstack.conf.d/*\n",
     )
-    assert told(found, notes=True) == []
-    assert found.read == ("slurm.conf", "gres.conf", "cgroup.conf", "topology.conf", "plugstack.conf")
+    assert told(result, notes=True) == []
+    assert result.read == ("slurm.conf", "gres.conf", "cgroup.conf", "topology.conf", "plugstack.conf")
 
 
 CASES = {
@@ -251,8 +251,8 @@ def test_sockets_that_only_cpus_tell(tmp_path: Path) -> None:
     """One socket of 8 cores: Cores counts to 7."""
     slurm_conf = HEAD + GPUS + GPU_NODES.replace("Sockets=2", "CPUs=8") + PARTITIONS
     gres_conf = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=8-15\n"
-    found = report(tmp_path, slurm_conf=slurm_conf, gres_conf=gres_conf, cgroup_conf=CGROUP)
-    assert told(found) == ["warning gres.conf:1:64 gres-mismatch"]
+    result = report(tmp_path, slurm_conf=slurm_conf, gres_conf=gres_conf, cgroup_conf=CGROUP)
+    assert told(result) == ["warning gres.conf:1:64 gres-mismatch"]
 
 
 def test_parts_of_gpus(tmp_path: Path) -> None:
@@ -286,31 +286,31 @@ def test_suspension_of_jobs_with_gpus_is_one_finding(tmp_path: Path, mode: str, 
     preemption = f"PreemptType=preempt/partition_prio\nPreemptMode={mode}\n"
     partitions = PARTITIONS.replace("PartitionName=", "PartitionName=low Nodes=n1 PriorityTier=2\nPartitionName=", 1)
     files = {"gres_conf": "AutoDetect=nvml\n", "cgroup_conf": CGROUP}
-    found = report(tmp_path, slurm_conf=HEAD + GPUS + preemption + GPU_NODES + partitions, **files)
-    assert [(one.code, one.hint) for one in found.diagnostics if one.place and one.place.line == 8] == [
+    result = report(tmp_path, slurm_conf=HEAD + GPUS + preemption + GPU_NODES + partitions, **files)
+    assert [(one.code, one.hint) for one in result.diagnostics if one.place and one.place.line == 8] == [
         (expected, hint)
     ]
 
 
 def test_types_of_gpus_that_differ_in_case_are_lower_case(tmp_path: Path) -> None:
     text = "AutoDetect=nvml\nNodeName=n[1-4] Name=gpu Type=A100 File=/dev/nvidia[0-1]\n"
-    found = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=text, cgroup_conf=CGROUP)
-    (finding,) = (one for one in found.diagnostics if one.code == "gres-mismatch")
+    result = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=text, cgroup_conf=CGROUP)
+    (finding,) = (one for one in result.diagnostics if one.code == "gres-mismatch")
     assert finding.hint == "write 'a100' in both files: types are case-sensitive"
 
 
 def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:
     """Shows "slurm-secret-readable"."""
     text = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nStoragePass=s3cret\n"
-    found = report(tmp_path, slurmdbd_conf=text)
-    assert [one.code for one in found.diagnostics if one.severity is not Severity.INFO] == ["slurm-secret-readable"]
-    assert "s3cret" not in "".join(found.sources.values())
+    result = report(tmp_path, slurmdbd_conf=text)
+    assert [one.code for one in result.diagnostics if one.severity is not Severity.INFO] == ["slurm-secret-readable"]
+    assert "s3cret" not in "".join(result.sources.values())
     (tmp_path / "slurmdbd.conf").chmod(0o600)
     assert told(lint(tmp_path, SlurmRelease("24.11"))) == []
     (tmp_path / "slurmdbd.conf").write_text(text.replace("s3cret", "s3 cret"))
-    found = lint(tmp_path, SlurmRelease("24.11"))
-    assert [one.code for one in found.diagnostics if one.severity is Severity.ERROR] == ["conf-syntax"]
-    assert "cret" not in "".join(f"{one.message} {one.hint}" for one in found.diagnostics)
+    result = lint(tmp_path, SlurmRelease("24.11"))
+    assert [one.code for one in result.diagnostics if one.severity is Severity.ERROR] == ["conf-syntax"]
+    assert "cret" not in "".join(f"{one.message} {one.hint}" for one in result.diagnostics)
 
 
 def test_slurmdbd_needs_the_hash_plugin_too(tmp_path: Path) -> None:
@@ -320,15 +320,15 @@ def test_slurmdbd_needs_the_hash_plugin_too(tmp_path: Path) -> None:
         (dbd, ["warning slurm.conf:7:12 slurm-value-harmful"]),
         (dbd + "HashPlugin=hash/sha3\n", []),
     ):
-        found = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=text)
-        assert told(found) == codes
+        result = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=text)
+        assert told(result) == codes
 
 
 def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
     accounting = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\n"
     dbd = "DbdHost=db\nDbdPort=7000\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nPurgeJobAfter=2years\n"
-    found = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=dbd)
-    assert told(found) == [
+    result = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=dbd)
+    assert told(result) == [
         "warning slurmdbd.conf:2:9 slurm-value-harmful",
         "error slurmdbd.conf:5:15 slurm-value-wrong",
     ]
@@ -369,8 +369,8 @@ def test_an_upgrade_is_a_question_of_the_release(tmp_path: Path) -> None:
 )
 def test_the_release_is_guessed(text: str, release: str, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(HEAD + text)
-    found = lint(tmp_path)
-    assert (str(found.release), found.guessed) == (release, True)
+    result = lint(tmp_path)
+    assert (str(result.release), result.guessed) == (release, True)
 
 
 @pytest.mark.parametrize(
@@ -391,10 +391,10 @@ def test_a_comment_names_the_release(text: str, release: str, named: bool, tmp_p
 
 def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
     text = "ClusterName=c\nControlMachine=a\nControlAddr=10.0.0.1\nBackupController=b\n"
-    found = report(
+    result = report(
         tmp_path, slurm_conf=text + "SlurmUser=slurm\nStateSaveLocation=/shared/state\n" + NODES + PARTITIONS
     )
-    hints = [one.hint for one in found.diagnostics if one.code == "slurm-key-old-name"]
+    hints = [one.hint for one in result.diagnostics if one.code == "slurm-key-old-name"]
     assert hints == [
         "write SlurmctldHost=a(10.0.0.1)",
         "write SlurmctldHost=a(10.0.0.1)",
@@ -412,9 +412,9 @@ def test_nobody_runs_no_daemon_of_the_newest_release(release: str, expected: lis
 
 def test_an_old_name_beside_the_new_one_is_ignored(tmp_path: Path) -> None:
     nodes = "NodeName=n[1-4] CPUs=96 Procs=48 RealMemory=64000\n"
-    found = report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS)
-    assert told(found) == ["warning slurm.conf:5:25 slurm-key-ignored"]
-    [ignored] = [one for one in found.diagnostics if one.code == "slurm-key-ignored"]
+    result = report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS)
+    assert told(result) == ["warning slurm.conf:5:25 slurm-key-ignored"]
+    [ignored] = [one for one in result.diagnostics if one.code == "slurm-key-ignored"]
     assert ignored.hint == "delete it: Procs is the old name of CPUs"
 
 
@@ -426,8 +426,8 @@ def test_values_of_partitions_at_their_bounds(words: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(("memory", "count"), [(2097152, 1), (196608, 1), (2000000, 0), (64000, 0)])
 def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Path) -> None:
     nodes = f"NodeName=n[1-4] Sockets=2 CoresPerSocket=4 RealMemory={memory}\n"
-    found = told(report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS))
-    assert [line.rpartition(" ")[2] for line in found] == ["node-memory-installed"] * count
+    texts = told(report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS))
+    assert [line.rpartition(" ")[2] for line in texts] == ["node-memory-installed"] * count
     relaxed = HEAD + "SlurmdParameters=config_overrides\n" + nodes + PARTITIONS
     assert told(report(tmp_path, slurm_conf=relaxed)) == []
 
@@ -448,5 +448,5 @@ def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Pat
 def test_detected_gpus_are_compared_with_the_lines_that_name_devices(
     gres_conf: str, expected: list[str], tmp_path: Path
 ) -> None:
-    found = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
-    assert [line.rpartition(" ")[2] for line in told(found)] == expected
+    result = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
+    assert [line.rpartition(" ")[2] for line in told(result)] == expected

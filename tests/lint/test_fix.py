@@ -101,7 +101,9 @@ def test_fixes_are_made_once(tmp_path: Path) -> None:
     text = HEAD + "; x\nFastSchedule=1\nShared=1\n" + NODES + PARTITIONS
     once = fixed(tmp_path, text)
     assert fixed(tmp_path, once) == once
-    assert any(found.severity is Severity.ERROR for found in lint(tmp_path).diagnostics), "what needs a person is left"
+    assert any(diagnostic.severity is Severity.ERROR for diagnostic in lint(tmp_path).diagnostics), (
+        "what needs a person is left"
+    )
 
 
 def test_the_diff_is_what_is_written(tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
         if not any(mark in fragment.slurm_conf for mark in ("; ", "100 ", '"a b', "=\n", "Foo=", "=x", "NoSuch=")):
             continue
         directory = laid_out(fragment, tmp_path / str(number))
-        said = read_config(current_slurm, directory, timeout=60)
-        lines = {int(line) for line in re.findall(r"slurm\.conf line (\d+)", " ".join(said.complaints))}
-        found = lint(directory, SlurmRelease(current_slurm.release)).diagnostics
-        errors = {one.place.line for one in found if one.severity is Severity.ERROR and one.place}
+        output = read_config(current_slurm, directory, timeout=60)
+        lines = {int(line) for line in re.findall(r"slurm\.conf line (\d+)", " ".join(output.complaints))}
+        diagnostics = lint(directory, SlurmRelease(current_slurm.release)).diagnostics
+        errors = {one.place.line for one in diagnostics if one.severity is Severity.ERROR and one.place}
         assert lines <= errors, fragment.name
         named += len(lines)
     assert named == 10
@@ -111,8 +111,8 @@ def test_single_mistakes(slurm: SlurmInstall, tmp_path: Path) -> None:
         reports = list(pool.map(ask, directories))
     wrong = {
         mutant.name: words
-        for mutant, directory, said in zip(made, directories, reports, strict=True)
-        if not known_elsewhere(said) and (words := disagreement(directory, slurm.release, said))
+        for mutant, directory, output in zip(made, directories, reports, strict=True)
+        if not known_elsewhere(output) and (words := disagreement(directory, slurm.release, output))
     }
     assert wrong == {}
     assert sum(not report.started for report in reports) > 4, "the mistakes break nothing any more"

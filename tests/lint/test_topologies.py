@@ -51,8 +51,8 @@ def test_topologies_in_yaml(tmp_path: Path) -> None:
         "error slurm.conf:6:52 topology-unknown",
         "warning topology.yaml:4:37 switch-node-unknown",
     ]
-    found = report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml="- topology: rows\n  tree: [\n")
-    assert told(found) == ["error topology.yaml:3:1 yaml-syntax"]
+    result = report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml="- topology: rows\n  tree: [\n")
+    assert told(result) == ["error topology.yaml:3:1 yaml-syntax"]
 
 
 YAML = """- topology: racks
@@ -136,10 +136,10 @@ def test_topology_yaml(name: str, tmp_path: Path) -> None:
     old, new, expected = YAML_CASES[name]
     assert old in YAML
     slurm_conf = HEAD + NODES + PARTITIONS
-    found = told(
+    texts = told(
         report(tmp_path, "26.05", slurm_conf=slurm_conf, topology_yaml=YAML.replace(old, new, 1) if old else YAML)
     )
     if expected is None:
-        assert "error topology.yaml:8:16 type-wrong" in found
+        assert "error topology.yaml:8:16 type-wrong" in texts
     else:
-        assert found == expected
+        assert texts == expected

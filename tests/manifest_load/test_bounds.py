@@ -55,14 +55,14 @@ def measure(expression: str) -> tuple[float, float, str]:
     ids=lambda value: None if len(value) > 24 else value,
 )
 def test_eight_megabytes_of_anything(expression: str, code: str) -> None:
-    seconds, megabytes, found = measure(expression)
-    assert found == code
+    seconds, megabytes, result = measure(expression)
+    assert result == code
     assert seconds < 5
     assert megabytes < 500
 
 
 def codes(text: str) -> list[str]:
-    return [found.code for found in Source("m", text.encode()).diagnostics]
+    return [diagnostic.code for diagnostic in Source("m", text.encode()).diagnostics]
 
 
 def bomb(levels: int, width: int) -> str:
@@ -86,8 +86,8 @@ def test_a_few_aliases_are_fine() -> None:
 
 @pytest.mark.parametrize("text", ["a: &a [*a]", "a: &a {b: *a}", "a: &a {b: [1, {c: *a}]}"])
 def test_an_alias_inside_its_own_anchor(text: str) -> None:
-    (found,) = Source("m", text.encode()).diagnostics
-    assert (found.code, found.message) == ("yaml-too-many-aliases", "'*a' contains itself")
+    (diagnostic,) = Source("m", text.encode()).diagnostics
+    assert (diagnostic.code, diagnostic.message) == ("yaml-too-many-aliases", "'*a' contains itself")
 
 
 def nested(levels: int) -> str:
@@ -108,9 +108,9 @@ def test_aliases_cannot_go_deeper_than_text() -> None:
 
 
 def test_mistakes_are_counted_too() -> None:
-    found = codes("a: 1\n" * 5000)
-    assert len(found) == MAX_PROBLEMS + 1
-    assert found.count("yaml-duplicate-key") == MAX_PROBLEMS
+    texts = codes("a: 1\n" * 5000)
+    assert len(texts) == MAX_PROBLEMS + 1
+    assert texts.count("yaml-duplicate-key") == MAX_PROBLEMS
 
 
 @pytest.mark.slow

@@ -153,8 +153,8 @@ slurm:
 def test_a_mistake_gets_a_hint_to_copy(slurm: str, memory: str, message: str, hint: str, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(MANIFEST.format(slurm=slurm, memory=memory))
-    (found,) = validate(path).diagnostics
-    assert (found.message, found.hint) == (message, hint)
+    (diagnostic,) = validate(path).diagnostics
+    assert (diagnostic.message, diagnostic.hint) == (message, hint)
 
 
 def test_years_are_kept_as_months(tmp_path: Path) -> None:

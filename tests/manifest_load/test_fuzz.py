@@ -85,8 +85,8 @@ def test_mutations_load_or_are_refused_with_a_place(seed: int) -> None:
         source = Source("m", raw)
         assert source.data is not None or source.diagnostics, raw
         refused += source.data is None
-        for found in source.diagnostics:
-            check(found, source.text)
+        for diagnostic in source.diagnostics:
+            check(diagnostic, source.text)
         for form in FORMATS:
             render(source.diagnostics, form, {"m": source.text}).encode()
     assert 100 < refused < 1000, "the mutations have become too wild or too tame"
@@ -117,5 +117,5 @@ def test_mutated_manifests_pass_the_whole_check_without_a_traceback(tmp_path: Pa
         path.write_text("".join(text), encoding="utf-8")
         compiled = validate(path)
         assert compiled.cluster is not None or compiled.diagnostics
-        for found in compiled.diagnostics:
-            check(found, compiled.source.text)
+        for diagnostic in compiled.diagnostics:
+            check(diagnostic, compiled.source.text)

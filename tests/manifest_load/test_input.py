@@ -18,8 +18,8 @@ from clustergen.manifest.source import Source, load
 def only(source: Source) -> tuple[str, str, str | None]:
     """Code, message and hint of the one thing that is wrong."""
     assert source.data is None
-    (found,) = source.diagnostics
-    return found.code, found.message, found.hint
+    (diagnostic,) = source.diagnostics
+    return diagnostic.code, diagnostic.message, diagnostic.hint
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ class TestUnreadable:
     code = "file-unreadable"
 
     def check(self, path: Path | str, message: str, hint: str | None = None) -> None:
-        found = load(path)
-        assert only(found) == (self.code, f"cannot read this file: {message}", hint)
-        assert found.diagnostics[0].place == Place(str(path))
-        assert exit_code(found.diagnostics) == 3
+        source = load(path)
+        assert only(source) == (self.code, f"cannot read this file: {message}", hint)
+        assert source.diagnostics[0].place == Place(str(path))
+        assert exit_code(source.diagnostics) == 3
 
     def test_missing(self, tmp_path: Path) -> None:
         self.check(tmp_path / "manifest.yaml", "no such file or directory")
@@ -59,9 +59,9 @@ class TestUnreadable:
     def test_directory(self, tmp_path: Path) -> None:
         self.check(tmp_path, "it is a directory")
         (tmp_path / "manifest.yaml").touch()
-        found = load(tmp_path)
-        assert only(found)[2] is not None
-        assert "manifest.yaml" in str(found.diagnostics[0].hint)
+        source = load(tmp_path)
+        assert only(source)[2] is not None
+        assert "manifest.yaml" in str(source.diagnostics[0].hint)
 
     def test_pipe_without_a_writer(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")

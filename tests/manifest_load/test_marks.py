@@ -34,9 +34,9 @@ escaped: "a\\tb\\x41c"
 
 @pytest.fixture
 def source() -> Source:
-    found = Source("m", TEXT.encode())
-    assert found.diagnostics == []
-    return found
+    result = Source("m", TEXT.encode())
+    assert result.diagnostics == []
+    return result
 
 
 def spanned(source: Source, place: Place) -> str:
@@ -133,13 +133,13 @@ def test_scalars_as_written(source: Source) -> None:
 
 
 def test_findings_become_diagnostics_in_file_order(source: Source) -> None:
-    found = source.diagnose(
+    diagnostics = source.diagnose(
         [
             Finding("key-unknown", ("slurm",), "second", key=True),
             Finding("key-unknown", ("nodes", 0, "type"), "first", "a hint"),
         ]
     )
-    assert [(item.message, item.hint, str(item.place)) for item in found] == [
+    assert [(item.message, item.hint, str(item.place)) for item in diagnostics] == [
         ("first", "a hint", "m:4:30"),
         ("second", None, "m:7:1"),
     ]

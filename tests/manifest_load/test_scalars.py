@@ -45,9 +45,9 @@ def test_text_stays_text(text: str) -> None:
     ],
 )  # fmt: skip
 def test_core_schema(text: str, meant: Any) -> None:
-    found = value(text)
-    assert found == meant
-    assert type(found) is type(meant)
+    result = value(text)
+    assert result == meant
+    assert type(result) is type(meant)
 
 
 def test_not_a_number() -> None:
@@ -63,9 +63,9 @@ def test_quotes_and_the_text_tag_make_text(text: str) -> None:
     ("text", "meant"), [("!!int 5", 5), ("!!float 5", 5.0), ("!!bool true", True), ("!!null ~", None)]
 )
 def test_core_tags(text: str, meant: Any) -> None:
-    found = value(text)
-    assert found == meant
-    assert type(found) is type(meant)
+    result = value(text)
+    assert result == meant
+    assert type(result) is type(meant)
 
 
 @given(st.text(alphabet="0123456789+-.eExobnaift_: ~", max_size=12))

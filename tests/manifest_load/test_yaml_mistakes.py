@@ -16,8 +16,8 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 def said(text: str) -> list[tuple[str, str, str, str | None]]:
     """Code, line:column, message and hint of all that is said."""
     return [
-        (found.code, str(found.place).removeprefix("m:"), found.message, found.hint)
-        for found in Source("m", text.encode()).diagnostics
+        (diagnostic.code, str(diagnostic.place).removeprefix("m:"), diagnostic.message, diagnostic.hint)
+        for diagnostic in Source("m", text.encode()).diagnostics
     ]
 
 
@@ -340,8 +340,11 @@ def test_many_brackets_are_read_within_bounds(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_duplicate_names_both_places_and_the_first_counts() -> None:
     source = Source("m", b"a: 1\nb:\n  x: 1\n  y: 2\n  x: 3\n")
-    (found,) = source.diagnostics
-    assert (str(found.place), found.message) == ("m:5:3", "key 'x' is listed twice; the first is on line 3, column 3")
+    (diagnostic,) = source.diagnostics
+    assert (str(diagnostic.place), diagnostic.message) == (
+        "m:5:3",
+        "key 'x' is listed twice; the first is on line 3, column 3",
+    )
     assert source.data == {"a": 1, "b": {"x": 1, "y": 2}}
 
 

@@ -57,8 +57,8 @@ Document = dict[str, Any]
 
 def loaded(place: Path) -> Document:
     """A manifest as plain dicts and lists, its scalars as clustergen reads them: 4:00:00 is text, not 14400."""
-    found: Document = json.loads(json.dumps(source.load(place).data))
-    return found
+    document: Document = json.loads(json.dumps(source.load(place).data))
+    return document
 
 
 def shortened(document: Document) -> None:

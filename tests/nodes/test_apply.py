@@ -19,8 +19,8 @@ NODES = ("compute01", "compute02", "compute03")
 def invocations(lab: Lab) -> dict[str, str]:
     """When Slurm's daemons were last started, by node."""
     ask = "systemctl show -p InvocationID --value "
-    found = {"slurm-head": lab.out("slurm-head", ask + "slurmctld slurmdbd")}
-    return found | {node: lab.out(node, ask + "slurmd") for node in NODES}
+    values = {"slurm-head": lab.out("slurm-head", ask + "slurmctld slurmdbd")}
+    return values | {node: lab.out(node, ask + "slurmd") for node in NODES}
 
 
 def test_the_first_run_makes_the_cluster(lab: Lab) -> None:

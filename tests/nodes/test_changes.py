@@ -55,9 +55,9 @@ def verdict(old: Path, new: Path) -> Verdict:
     values = {(change["kind"], change["key"] or ""): change["new"] or "" for change in plan["changes"]}
     by_text = {step["text"]: set(expand(step["hosts"])) if step["hosts"] else set() for step in plan["steps"]}
     restarts = {
-        f"{found[1]}@{host}"
+        f"{match[1]}@{host}"
         for text, hosts in by_text.items()
-        if (found := re.match(r"restart (slurmctld|slurmdbd|slurmd)\b", text))
+        if (match := re.match(r"restart (slurmctld|slurmdbd|slurmd)\b", text))
         for host in hosts
     }
     return Verdict(
@@ -72,12 +72,12 @@ def verdict(old: Path, new: Path) -> Verdict:
 
 def daemons(lab: Lab) -> dict[str, str]:
     """daemon@host → what its present run is called; another name, another start."""
-    found = {}
+    values = {}
     for host in lab.addresses():
         units = ("slurmctld", "slurmdbd") if host == HEAD else ("slurmd",) if host.startswith("compute") else ()
         for unit in units:
-            found[f"{unit}@{host}"] = lab.out(host, f"systemctl show -p InvocationID --value {unit}")
-    return found
+            values[f"{unit}@{host}"] = lab.out(host, f"systemctl show -p InvocationID --value {unit}")
+    return values
 
 
 def reconfigured(lab: Lab) -> int:
@@ -102,16 +102,16 @@ def change(lab: Lab, tmp_path: Path, function: Callable[[Document], object]) -> 
     shutil.copy(lab.work.manifest, old / "manifest.yaml")
     lab.edit(function)
     shutil.copy(lab.work.manifest, new / "manifest.yaml")
-    said = verdict(old / "manifest.yaml", new / "manifest.yaml")
+    output = verdict(old / "manifest.yaml", new / "manifest.yaml")
 
     def apply(*arguments: str) -> Done:
         before, count = daemons(lab), reconfigured(lab)
         applied = lab.apply(*arguments)
         after = daemons(lab)
         restarted = {name for name, run_ in before.items() if after.get(name, run_) != run_}
-        return Done(said, applied, restarted, reconfigured(lab) - count)
+        return Done(output, applied, restarted, reconfigured(lab) - count)
 
-    return said, apply
+    return output, apply
 
 
 def as_told(done: Done) -> None:
@@ -139,8 +139,8 @@ def gpus(lab: Lab) -> set[str]:
 
 def start_of(lab: Lab, number: str) -> str:
     """State, start and restarts of a job."""
-    said = lab.out(HEAD, f"scontrol show job {number}")
-    return " ".join(re.findall(r"(?:JobState|StartTime|Restarts)=\S+", said))
+    output = lab.out(HEAD, f"scontrol show job {number}")
+    return " ".join(re.findall(r"(?:JobState|StartTime|Restarts)=\S+", output))
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +155,9 @@ def test_a_limit_of_a_partition_takes_a_reconfigure(lab: Lab, tmp_path: Path, su
     def edit(document: Document) -> None:
         document["slurm"]["partitions"]["debug"]["max_time"] = "00:45:00"
 
-    said, apply = change(lab, tmp_path, edit)
-    assert said.effects["partition", "MaxTime"] == ["reconfigure"]
-    assert said.restarts == set()
+    output, apply = change(lab, tmp_path, edit)
+    assert output.effects["partition", "MaxTime"] == ["reconfigure"]
+    assert output.restarts == set()
     done = apply()
     as_told(done)
     assert "MaxTime=00:45:00" in lab.out(HEAD, "scontrol show partition debug")
@@ -170,11 +170,11 @@ def test_the_memory_of_nodes(lab: Lab, tmp_path: Path, survivor: str) -> None:
     def edit(document: Document) -> None:
         document["node_types"]["h100"]["memory"] = "1.25TiB"
 
-    said, apply = change(lab, tmp_path, edit)
-    assert said.effects["node", "RealMemory"] == ["reconfigure"]
-    assert said.drains == set()
+    output, apply = change(lab, tmp_path, edit)
+    assert output.effects["node", "RealMemory"] == ["reconfigure"]
+    assert output.drains == set()
     as_told(apply())
-    assert f"RealMemory={said.values['node', 'RealMemory']} " in lab.out(HEAD, "scontrol show node compute01")
+    assert f"RealMemory={output.values['node', 'RealMemory']} " in lab.out(HEAD, "scontrol show node compute01")
     assert start_of(lab, survivor) == before
     lab.waits(HEAD, "sinfo -h -N -n compute[01-02] -o %T | sort -u", r"\Aidle\s*\Z")
 
@@ -192,8 +192,8 @@ def test_the_switches(lab: Lab, tmp_path: Path, survivor: str) -> None:
             {"name": "ib-spine1", "model": leaf["model"], "rack": "rack1"},
         ]
 
-    said, apply = change(lab, tmp_path, edit)
-    assert any(kind == "switch" and "reconfigure" in effects for (kind, _), effects in said.effects.items())
+    output, apply = change(lab, tmp_path, edit)
+    assert any(kind == "switch" and "reconfigure" in effects for (kind, _), effects in output.effects.items())
     as_told(apply())
     shown = lab.out(HEAD, "scontrol show topology")
     assert re.search(r"SwitchName=ib-leaf2 .*Nodes=compute03", shown), shown
@@ -204,13 +204,13 @@ def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     before = start_of(lab, survivor)
     shutil.copy(lab.work.manifest, tmp_path / "three.yaml")
     lab.up("--scale", "4")
-    said = verdict(tmp_path / "three.yaml", lab.work.manifest)
-    assert said.effects["node", ""] == ["reconfigure"]
+    output = verdict(tmp_path / "three.yaml", lab.work.manifest)
+    assert output.effects["node", ""] == ["reconfigure"]
     runs = daemons(lab)
     done = lab.apply()
     assert done.rc == 0, done.said
     after = daemons(lab)
-    assert {name for name in runs if runs[name] != after[name]} - {"slurmd@compute04"} == said.restarts
+    assert {name for name in runs if runs[name] != after[name]} - {"slurmd@compute04"} == output.restarts
     lab.waits(HEAD, "sinfo -h -n compute04 -o %T", r"\Aidle")
     assert "ok" in lab.out("login1", "timeout 30 srun -w compute04 --gpus=8 echo ok")
     assert start_of(lab, survivor) == before
@@ -221,14 +221,14 @@ def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
     shutil.copy(lab.work.manifest, tmp_path / "four.yaml")
     Wish(scale=["3"]).over(Wish.read(lab.work.wish)).write(lab.work.wish)
     lab.render()
-    said = verdict(tmp_path / "four.yaml", lab.work.manifest)
-    assert said.effects["node", ""] == ["drain", "reconfigure"]
+    output = verdict(tmp_path / "four.yaml", lab.work.manifest)
+    assert output.effects["node", ""] == ["drain", "reconfigure"]
     runs = daemons(lab)
     done = lab.apply()
     assert done.rc == 0, done.said
     nodes.discard(engines.find(None, run.store()), [nodes.container(lab.work, "compute04")])
     after = daemons(lab)
-    assert {name for name in after if runs[name] != after[name]} == said.restarts
+    assert {name for name in after if runs[name] != after[name]} == output.restarts
     assert "compute04" not in lab.out(HEAD, "sinfo -h -N -o %N")
     assert start_of(lab, survivor) == before
 
@@ -245,9 +245,9 @@ def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivo
         # The nodes' device files stay eight, which the check would call a fault.
         document["health"] = {**document["health"], "gpu_count": False}
 
-    said, apply = change(lab, tmp_path, edit)
-    assert "drain" in said.effects["node", "Gres"]
-    assert said.drains == {"compute01", "compute02", "compute03"}
+    output, apply = change(lab, tmp_path, edit)
+    assert "drain" in output.effects["node", "Gres"]
+    assert output.drains == {"compute01", "compute02", "compute03"}
     runs = daemons(lab)
     alone = lab.apply("--limit", HEAD)
     assert alone.rc != 0

@@ -28,8 +28,8 @@ def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(
         node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs respond \(10-gpu-count\); GPU 7")
         # A job that runs there would have ended in peace; a new one goes elsewhere.
         job = lab.submit("bob", "true", "--gpus=8")
-        said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED")
-        assert said == "COMPLETED|compute02"
+        output = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,NodeList", "^COMPLETED")
+        assert output == "COMPLETED|compute02"
         # The reason of the operator stays, although the check fails there too.
         lab.out("compute01", "/etc/slurm/health")
         assert node(lab, "compute01", "drained") == "drained new fans"

@@ -28,9 +28,9 @@ SEED = 20
 def playbook(lab: Lab, *arguments: str) -> subprocess.Popen[bytes]:
     """The lab's playbook on the tree as it lies there, in a process group of its own; its words go to a file."""
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(lab.tree / "site.yml"), *arguments]
-    with (lab.directory / "said").open("wb") as said:
+    with (lab.directory / "said").open("wb") as output:
         return subprocess.Popen(
-            command, env=lab.work.environment(), cwd=lab.work.directory, stdin=subprocess.DEVNULL, stdout=said,
+            command, env=lab.work.environment(), cwd=lab.work.directory, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
 
@@ -60,8 +60,8 @@ def test_a_run_that_was_killed_is_carried_on(lab: Lab, points: int) -> None:
     """Killed once in each part of its time: of two in CI, of twenty in `make long`."""
     lab.edit(tick(0))
     began = time.monotonic()
-    status, said = ended(lab, playbook(lab))
-    assert status == 0, said
+    status, output = ended(lab, playbook(lab))
+    assert status == 0, output
     whole = time.monotonic() - began
     job = lab.submit("alice", "sleep 3000", "--gpus=1")
     lab.waits(HEAD, f"squeue -h -j {job} -o %T", "RUNNING")
@@ -78,11 +78,11 @@ def test_a_run_that_was_killed_is_carried_on(lab: Lab, points: int) -> None:
             cut += 1
             os.killpg(started.pid, signal.SIGKILL)
         ended(lab, started)
-        status, said = ended(lab, playbook(lab))
-        assert status == 0, f"cut at point {number}: {said}"
+        status, output = ended(lab, playbook(lab))
+        assert status == 0, f"cut at point {number}: {output}"
         assert not re.search(r"changed=[1-9]", ended(lab, playbook(lab))[1]), f"cut at point {number}"
         assert f"MaxTime=00:{31 + number}:00" in lab.out(HEAD, "scontrol show partition debug")
-        assert {host: found["pending"] for host, found in journals(lab).items() if found["pending"]} == {}
+        assert {host: result["pending"] for host, result in journals(lab).items() if result["pending"]} == {}
     assert cut >= points / 2
     assert lab.out(HEAD, f"squeue -h -j {job} -o %T") == "RUNNING"
     lab.clear()
@@ -114,15 +114,15 @@ def test_a_bad_slurm_conf_replaces_no_good_one(lab: Lab) -> None:
     for place in files:
         place.write_text(place.read_text(encoding="utf-8") + "SelectTypo=select/cons_tres\n", encoding="utf-8")
     try:
-        status, said = ended(lab, playbook(lab))
+        status, output = ended(lab, playbook(lab))
         assert status != 0
-        assert "slurm.conf was edited by hand" in said
-        assert "render it again, or set -e cluster_edited_ok=true" in said
-        assert not re.search(r"changed=[1-9]", said)
-        status, said = ended(lab, playbook(lab, "-e", "cluster_edited_ok=true"))
+        assert "slurm.conf was edited by hand" in output
+        assert "render it again, or set -e cluster_edited_ok=true" in output
+        assert not re.search(r"changed=[1-9]", output)
+        status, output = ended(lab, playbook(lab, "-e", "cluster_edited_ok=true"))
         assert status != 0
-        assert "nothing was changed: slurmctld rejects these files" in said
-        assert "SelectTypo" in said
+        assert "nothing was changed: slurmctld rejects these files" in output
+        assert "SelectTypo" in output
     finally:
         lab.render()
     assert {host: lab.out(host, ask) for host in hosts} == before

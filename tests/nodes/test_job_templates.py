@@ -88,8 +88,8 @@ def test_a_job_that_is_not_finished_is_queued_again_and_goes_on(lab: Lab) -> Non
     lab.out("slurm-head", f"scancel --signal=USR1 {job}")  # as slurmctld does before the time limit
     lab.waits("slurm-head", f"scontrol -o show job {job}", "JobState=PENDING .*Restarts=1")
     lab.out("slurm-head", f"scontrol update job={job} starttime=now")  # Slurm would wait two minutes
-    said = lab.waits("login1", f"cat {output.format(job)}", "goes on from 42")
-    assert "run 1 is not finished: queued again" in said
+    text = lab.waits("login1", f"cat {output.format(job)}", "goes on from 42")
+    assert "run 1 is not finished: queued again" in text
     lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State", "^COMPLETED")
 
 

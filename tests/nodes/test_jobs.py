@@ -38,10 +38,10 @@ def no_jobs(lab: Lab) -> Iterator[None]:
 
 def gpus_of(lab: Lab, job: str) -> set[int]:
     """Which GPUs of its node slurmctld gave the job."""
-    said = lab.out("slurm-head", f"scontrol -d show job {job}")
-    found = re.search(r"GRES=gpu:h100:\d+\(IDX:([\d,-]+)\)", said)
-    assert found, said
-    return {int(number) for number in expand(f"[{found[1]}]")}
+    output = lab.out("slurm-head", f"scontrol -d show job {job}")
+    match = re.search(r"GRES=gpu:h100:\d+\(IDX:([\d,-]+)\)", output)
+    assert match, output
+    return {int(number) for number in expand(f"[{match[1]}]")}
 
 
 def test_all_nodes_are_idle_with_eight_gpus(lab: Lab) -> None:
@@ -51,11 +51,11 @@ def test_all_nodes_are_idle_with_eight_gpus(lab: Lab) -> None:
 
 
 def test_three_nodes_with_all_their_gpus(lab: Lab) -> None:
-    said = lab.out(
+    output = lab.out(
         "login1",
         "cd /tmp && runuser -u dave -- srun -N3 --gpus-per-node=8 bash -c 'echo $(hostname) $SLURM_GPUS_ON_NODE'",
     )
-    assert sorted(said.splitlines()) == [f"compute0{n} 8" for n in (1, 2, 3)]
+    assert sorted(output.splitlines()) == [f"compute0{n} 8" for n in (1, 2, 3)]
 
 
 def test_a_job_opens_its_gpus_and_no_others(lab: Lab) -> None:
@@ -64,10 +64,10 @@ def test_a_job_opens_its_gpus_and_no_others(lab: Lab) -> None:
     jobs = [lab.submit("alice", script, "--gpus=3", "-c1", "-w compute01") for _ in range(2)]
     allowed: list[set[int]] = []
     for job in jobs:
-        said = lab.waits("compute01", f"cat /tmp/job-{job}", r"\]$")
-        opened = json.loads(said)
+        output = lab.waits("compute01", f"cat /tmp/job-{job}", r"\]$")
+        opened = json.loads(output)
         allowed.append({gpu for gpu in range(8) if opened[gpu] in ("ENXIO", "ENODEV")})
-        assert {opened[gpu] for gpu in range(8) if gpu not in allowed[-1]} == {"EPERM"}, said
+        assert {opened[gpu] for gpu in range(8) if gpu not in allowed[-1]} == {"EPERM"}, output
         assert allowed[-1] == gpus_of(lab, job)
         assert len(allowed[-1]) == 3
     assert not allowed[0] & allowed[1]
@@ -78,8 +78,8 @@ def test_a_job_opens_its_gpus_and_no_others(lab: Lab) -> None:
 
 def test_accounting_counts_gpus_by_type(lab: Lab) -> None:
     job = lab.submit("carol", "true", "--gpus=3", "-c1")
-    said = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,Account,QOS,AllocTRES", "^COMPLETED")
-    state, account, qos, tres = said.split("|")
+    output = lab.waits("slurm-head", f"sacct -X -n -P -j {job} -o State,Account,QOS,AllocTRES", "^COMPLETED")
+    state, account, qos, tres = output.split("|")
     assert (state, account, qos) == ("COMPLETED", "language", "normal")
     counted = dict(item.split("=", 1) for item in tres.split(","))
     assert counted["gres/gpu"] == counted["gres/gpu:h100"] == "3"
@@ -92,15 +92,15 @@ def test_a_task_has_the_settings_of_nccl_and_its_own_directory(lab: Lab) -> None
     )
     assert wanted
     task = 'env; echo "directory $(stat -c "%U %a" $TMPDIR) $SLURM_JOB_ID"'
-    said = lab.out(
+    output = lab.out(
         "login1", f"cd /tmp && NCCL_IB_HCA=mine runuser -u alice -- srun --gpus=1 -w compute02 bash -c '{task}'"
     )
-    lines = said.splitlines()
+    lines = output.splitlines()
     own = "NCCL_IB_HCA=mine"
     assert own in lines
     assert not [line for line in wanted if line not in lines and not line.startswith("NCCL_IB_HCA=")]
-    directory = re.search(r"^directory alice 700 (\d+)$", said, re.MULTILINE)
-    assert directory, said
+    directory = re.search(r"^directory alice 700 (\d+)$", output, re.MULTILINE)
+    assert directory, output
     assert f"TMPDIR=/scratch/{directory[1]}" in lines
 
 

@@ -22,8 +22,8 @@ def no_jobs(lab: Lab) -> Iterator[None]:
 
 def states(lab: Lab, jobs: list[str]) -> list[str]:
     """State and reason of each job, in the order given."""
-    said = lab.out("slurm-head", f"squeue -h -j {','.join(jobs)} -o '%A %T %r'")
-    rows = {row.split()[0]: row.split(maxsplit=1)[1] for row in said.splitlines()}
+    output = lab.out("slurm-head", f"squeue -h -j {','.join(jobs)} -o '%A %T %r'")
+    rows = {row.split()[0]: row.split(maxsplit=1)[1] for row in output.splitlines()}
     return [rows[job] for job in jobs]
 
 
@@ -36,8 +36,8 @@ def waits_for_states(lab: Lab, jobs: list[str], wanted: list[str]) -> None:
 
 def test_shares_are_those_of_the_manifest(lab: Lab) -> None:
     accounts = lab.document()["slurm"]["accounts"]
-    said = lab.out("slurm-head", "sshare -a -n -P -o Account,User,RawShares,NormShares")
-    rows = [[cell.strip() for cell in row.split("|")] for row in said.splitlines()]
+    output = lab.out("slurm-head", "sshare -a -n -P -o Account,User,RawShares,NormShares")
+    rows = [[cell.strip() for cell in row.split("|")] for row in output.splitlines()]
     shares = {account: (int(raw), float(norm)) for account, user, raw, norm in rows if not user and account != "root"}
     assert {name: raw for name, (raw, _) in shares.items()} == {
         name: one["fairshare"] for name, one in accounts.items()

@@ -29,10 +29,10 @@ def asked(lab: Lab, path: str, port: int = 9090) -> Any:
 def until(lab: Lab, path: str, wanted: Any, port: int = 9090) -> Any:
     """What is answered once `wanted` accepts it."""
     end = time.monotonic() + 300
-    while not wanted(found := asked(lab, path, port)):
-        assert time.monotonic() < end, found
+    while not wanted(substitutions := asked(lab, path, port)):
+        assert time.monotonic() < end, substitutions
         time.sleep(1)
-    return found
+    return substitutions
 
 
 def health(found: Any) -> dict[tuple[str, str], str]:
@@ -73,8 +73,8 @@ def test_the_state_of_slurm_is_measured(lab: Lab) -> None:
 
 
 def test_rules_are_loaded_and_evaluated(lab: Lab) -> None:
-    found = asked(lab, "/api/v1/rules")
-    groups = {group["name"]: group["rules"] for group in found["data"]["groups"]}
+    substitutions = asked(lab, "/api/v1/rules")
+    groups = {group["name"]: group["rules"] for group in substitutions["data"]["groups"]}
     assert {"gpu", "node", "slurm", "fabric", "storage", "meta"} <= set(groups)
     assert [
         (rule["name"], rule["lastError"]) for rules in groups.values() for rule in rules if rule.get("lastError")

@@ -29,10 +29,10 @@ def test_the_collection_has_the_packages_version() -> None:
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.parts[-3])
 def test_every_effect_of_the_trees_is_carried_out_by_somebody(lock: Path) -> None:
-    told = {
+    names = {
         entry["effect"] for entry in json.loads(lock.read_text(encoding="utf-8"))["files"].values() if "effect" in entry
     }
-    kinds = {judged.kind(effect) for effect in told}
+    kinds = {judged.kind(effect) for effect in names}
     assert kinds - set(carried_out._ORDER) - judged.SLURM_KINDS - judged.EMPTYING == {"none"}
 
 
@@ -58,10 +58,10 @@ def test_what_a_module_answers_has_a_schema_and_an_action_that_checks_it() -> No
 
 def _too_new(tree: ast.AST) -> set[str]:
     """What Python 3.8 lacks, of what its grammar lets through."""
-    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"removeprefix", "removesuffix"}
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"removeprefix", "removesuffix"}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = {word.arg for call in calls if getattr(call.func, "id", "") == "zip" for word in call.keywords}
-    return found | {f"zip({word})" for word in named if word}
+    return names | {f"zip({word})" for word in named if word}
 
 
 def test_what_runs_on_nodes_is_for_python_3_8() -> None:

@@ -69,9 +69,9 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def pending(*names: str) -> list[str]:
     """Effects that the journal has."""
-    found = journal.read()
-    journal.add_pending(found, names)
-    journal.write(found)
+    content = journal.read()
+    journal.add_pending(content, names)
+    journal.write(content)
     return list(names)
 
 

@@ -141,22 +141,22 @@ def test_every_lie_fails_its_own_host_alone(tmp_path: Path) -> None:
         (cluster.answers / f"{cluster.host_of[name]}.node_state").write_bytes(content.replace(b"@GOOD@", text))
     for name, size in FLOODS.items():
         (cluster.answers / f"{cluster.host_of[name]}.node_state.flood").write_text(str(size), encoding="ascii")
-    code, said, rss = cluster.play("--check", "--diff")
+    code, output, rss = cluster.play("--check", "--diff")
     assert rss < MAX_RSS
-    rows = recap(said)
+    rows = recap(output)
     assert set(rows) == set(cluster.all)
     assert code != 0
     for host in ("head", "good1", "good2"):
         assert rows[host]["failed"] == rows[host]["unreachable"] == 0
     believed = [name for name, host in cluster.host_of.items() if not rows[host]["failed"] + rows[host]["unreachable"]]
     assert believed == ["good-and-noise"]
-    assert re.search(r"^  good\[1-2\],head,n\d+ +ok: up to date$", said, re.MULTILINE)
+    assert re.search(r"^  good\[1-2\],head,n\d+ +ok: up to date$", output, re.MULTILINE)
     for name, words in SAYS.items():
-        assert re.search(rf"^  {cluster.host_of[name]} .*{re.escape(words)}", said, re.MULTILINE), name
-    assert "Traceback" not in said
+        assert re.search(rf"^  {cluster.host_of[name]} .*{re.escape(words)}", output, re.MULTILINE), name
+    assert "Traceback" not in output
     # No text of a node is a command for the terminal, a line of another host, or a template.
-    assert re.search(CONTROLS, said) is None
-    assert not re.search("^  n1 ok: forged", said, re.MULTILINE)
+    assert re.search(CONTROLS, output) is None
+    assert not re.search("^  n1 ok: forged", output, re.MULTILINE)
     assert not Path("/tmp/clustergen-was-here").exists()
 
 
@@ -216,16 +216,16 @@ def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -
     cluster.says("slurp", {"changed": False, "content": "eA==", "encoding": "base64", "source": "/etc/munge/munge.key"})
     cluster.says("run_mark", {"changed": False, "other": None})
     cluster.says("slurm_nodes", {"changed": False, "jobs": 3, "drained": [], "others": {}, "jobs_left": []})
-    code, said, rss = cluster.play("-e", "cluster_step_timeout=30")
+    code, output, rss = cluster.play("-e", "cluster_step_timeout=30")
     assert rss < MAX_RSS
     assert code != 0
-    failed = {host for host, row in recap(said).items() if row["failed"] + row["unreachable"]}
+    failed = {host for host, row in recap(output).items() if row["failed"] + row["unreachable"]}
     assert failed == set(cluster.host_of.values())
     for name, words in LATER_SAYS.items():
-        assert re.search(rf"^  {cluster.host_of[name]} +failed: .*{re.escape(words)}", said, re.MULTILINE), name
-    assert re.search(r"^  good\[1-2\] +changed: restart-slurmd$", said, re.MULTILINE)
-    assert re.search(CONTROLS, said) is None
-    assert re.search(r"^  head +ok: 14 of 14 hosts need changes; last, one at a time: n1$", said, re.MULTILINE)
+        assert re.search(rf"^  {cluster.host_of[name]} +failed: .*{re.escape(words)}", output, re.MULTILINE), name
+    assert re.search(r"^  good\[1-2\] +changed: restart-slurmd$", output, re.MULTILINE)
+    assert re.search(CONTROLS, output) is None
+    assert re.search(r"^  head +ok: 14 of 14 hosts need changes; last, one at a time: n1$", output, re.MULTILINE)
     log = (cluster.answers / "asked").read_text(encoding="utf-8").splitlines()
     assert "n1 node_put" not in log
     assert log.index("head slurm_nodes") > log.index("good1 node_settle")
@@ -252,9 +252,11 @@ def test_a_node_that_lies_ends_no_upgrade(tmp_path: Path) -> None:
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
     cluster.says("n4.node_state", {**good, "host": "n4", **conf(STALE)})
     cluster.says("run_mark", {"changed": False, "other": None})
-    code, said, _ = cluster.play(playbook="clustergen.cluster.upgrade")
+    code, output, _ = cluster.play(playbook="clustergen.cluster.upgrade")
     assert code != 0
-    rows = recap(said)
+    rows = recap(output)
     assert {host for host, row in rows.items() if row["failed"] + row["unreachable"]} == {"n1", "n2", "n3", "n4"}
-    assert re.search(r"^  n4 +failed: not upgraded: .* changes that lose its jobs: key SelectType", said, re.MULTILINE)
-    assert "not reached, and not upgraded: n[1-3]" in said
+    assert re.search(
+        r"^  n4 +failed: not upgraded: .* changes that lose its jobs: key SelectType", output, re.MULTILINE
+    )
+    assert "not reached, and not upgraded: n[1-3]" in output

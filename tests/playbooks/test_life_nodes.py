@@ -102,8 +102,8 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert "clustergen playbook: new fans" in lab.out("head1", "scontrol show node compute01")
     lab.out("head1", "scontrol update nodename=compute02 state=resume")
     lab.out("head1", "scontrol update nodename=compute02 state=drain reason=mine")
-    said = lab.play("resume", "nodes=compute[01-02]")
-    assert "compute02, mine" in said
+    output = lab.play("resume", "nodes=compute[01-02]")
+    assert "compute02, mine" in output
     assert (lab.state("compute01"), lab.state("compute02")) == ("idle", "drained")
     lab.play("resume", "nodes=compute02", "any_reason=true")
     assert lab.state("compute02") == "idle"
@@ -114,10 +114,10 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     before = lab.boots()
     lab.manifest(last=3)
     lab.verb("up")
-    said = lab.play("add", "nodes=compute03")
-    assert "2 other nodes" not in said.partition("RECAP")[2]
-    assert "3 other nodes" in said
-    assert not re.search(r"^(compute01|compute02|login1) +:", said, re.MULTILINE)
+    output = lab.play("add", "nodes=compute03")
+    assert "2 other nodes" not in output.partition("RECAP")[2]
+    assert "3 other nodes" in output
+    assert not re.search(r"^(compute01|compute02|login1) +:", output, re.MULTILINE)
     assert lab.state("compute03") == "idle"
     assert lab.boots() == before
     assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
@@ -126,15 +126,15 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     # Another machine in its place: bare, with another host key. The old one was silent for so long that it is down.
     from clustergen.lab import engine, nodes, run
 
-    found = engine.find(None, run.store())
+    result = engine.find(None, run.store())
     old = lab.work.known_hosts.read_text()
-    found.run("rm", "-f", "-t", "0", nodes.container(lab.work, "compute03"))
+    result.run("rm", "-f", "-t", "0", nodes.container(lab.work, "compute03"))
     lab.verb("up")
     new = lab.work.known_hosts.read_text()
     lab.work.known_hosts.write_text(old)
-    said = lab.play("replace", "nodes=compute03", status=FAILS)
-    assert "A new machine has another host key" in said
-    assert f"ssh-keygen -R {NET}.13" in said
+    output = lab.play("replace", "nodes=compute03", status=FAILS)
+    assert "A new machine has another host key" in output
+    assert f"ssh-keygen -R {NET}.13" in output
     assert "drain" in lab.out("head1", "scontrol show node compute03").lower()
     lab.work.known_hosts.write_text(new)
     lab.out("head1", "scontrol update nodename=compute03 state=down")
@@ -145,15 +145,15 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     # It leaves: its job ends first; twice is as good as once, and a dead node may leave as well.
     last = lab.submit("sleep 15", "-w", "compute03")
     lab.waits("head1", f"squeue -h -j {last} -o %T", "RUNNING")
-    said = lab.play("remove", "nodes=compute03")
+    output = lab.play("remove", "nodes=compute03")
     assert "COMPLETED" in lab.waits("head1", f"sacct -X -n -P -o state -j {last}", "COMPLETED")
     assert lab.out("compute03", "systemctl is-active slurmd; systemctl is-enabled slurmd; true").split() == [
         "inactive", "disabled",
     ]  # fmt: skip
     assert lab.out("compute03", "systemctl is-active ssh").strip() == "active"
-    assert "slurm.partitions.gpu.nodes" in said
+    assert "slurm.partitions.gpu.nodes" in output
     assert "changed=1" not in lab.play("remove", "nodes=compute03").partition("RECAP")[2]
-    found.run("rm", "-f", "-t", "0", nodes.container(lab.work, "compute03"))
+    result.run("rm", "-f", "-t", "0", nodes.container(lab.work, "compute03"))
     assert "Not reached: compute03" in lab.play("remove", "nodes=compute03")
     assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
 
@@ -174,8 +174,8 @@ def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: L
     assert lab.out("head1", "test -e /var/backups/clustergen || sinfo -V").strip().endswith("24.11.5")
 
     lab.release("26.05")
-    said = lab.play("upgrade", "cluster_slurm_suite=forky")
-    assert said.index("Accounting: ") < said.index("Controllers: ") < said.index("Nodes in batches: ")
+    output = lab.play("upgrade", "cluster_slurm_suite=forky")
+    assert output.index("Accounting: ") < output.index("Controllers: ") < output.index("Nodes in batches: ")
     for node in ("head1", "login1", "compute01", "compute02"):
         assert "26.05" in lab.out(node, "sinfo -V")
     kept = lab.out("head1", "stat -c '%a %n' /var/backups/clustergen/*").split("\n")

@@ -152,11 +152,11 @@ def test_the_state_of_slurmctld_is_kept_whole(tmp_path: Path) -> None:
     (saved / "hash.1/job.7/script").write_text("#!/bin/sh\n")
     (saved / "job_state").write_bytes(b"\0" * 10)
     (tmp_path / "slurm.conf").write_text(f"StateSaveLocation={saved}\n")
-    found = slurm_keep.state(str(tmp_path / "kept"), "24.11.5-now", str(tmp_path / "slurm.conf"))
-    assert found is not None
-    with tarfile.open(found[0]) as archive:
+    key_state = slurm_keep.state(str(tmp_path / "kept"), "24.11.5-now", str(tmp_path / "slurm.conf"))
+    assert key_state is not None
+    with tarfile.open(key_state[0]) as archive:
         assert {"./job_state", "./hash.1/job.7/script"} <= set(archive.getnames())
-    assert stat.S_IMODE(Path(found[0]).stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(key_state[0]).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
         callback.v2_runner_on_ok(result(host, changed=True, msg="1 file"))
     callback.v2_runner_on_failed(result("n3", failed=True, msg="no space"))
     callback._flush()
-    said = capsys.readouterr().out
-    assert "n[1-2]        changed: 1 file" in said
-    assert "n3            failed: no space" in said
+    output = capsys.readouterr().out
+    assert "n[1-2]        changed: 1 file" in output
+    assert "n3            failed: no space" in output
 
 
 def test_a_play_and_its_roles_are_announced_when_they_start(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,21 +57,24 @@ def test_hosts_that_differ_in_one_file_share_the_others(capsys: pytest.CaptureFi
         return {"before": "", "after": after, "before_header": name, "after_header": name}
 
     for host in ("n1", "n2"):
-        found = {"changed": True, "diff": [diff("/etc/hosts", "same\n"), diff("/etc/own", f"of {host}\n")]}
+        values = {"changed": True, "diff": [diff("/etc/hosts", "same\n"), diff("/etc/own", f"of {host}\n")]}
         callback.v2_on_file_diff(
-            SimpleNamespace(host=SimpleNamespace(get_name=lambda host=host: host), task=task, result=found)
+            SimpleNamespace(host=SimpleNamespace(get_name=lambda host=host: host), task=task, result=values)
         )
     callback._flush()
-    said = capsys.readouterr().out
-    assert said.count("+same") == 1
-    assert said.index("n[1-2]\n") < said.index("+same") < said.index("n1\n") < said.index("+of n1")
+    output = capsys.readouterr().out
+    assert output.count("+same") == 1
+    assert output.index("n[1-2]\n") < output.index("+same") < output.index("n1\n") < output.index("+of n1")
 
 
 def test_a_changed_host_key_is_one_sentence_with_what_mends_it() -> None:
-    said = lines._unreachable(_CHANGED_KEY)
-    assert said.startswith("its host key differs from the one in known_hosts.")
-    assert 'ssh-keygen -f "/home/ann/.ssh/known_hosts" -R "10.0.0.3", then add the new key with ssh-keyscan' in said
-    assert "@" not in said
+    drift_finding = lines._unreachable(_CHANGED_KEY)
+    assert drift_finding.startswith("its host key differs from the one in known_hosts.")
+    assert (
+        'ssh-keygen -f "/home/ann/.ssh/known_hosts" -R "10.0.0.3", then add the new key with ssh-keyscan'
+        in drift_finding
+    )
+    assert "@" not in drift_finding
 
 
 @pytest.mark.parametrize("preface", [_PREFACE, "Failed to connect to the host via ssh: ", ""])
@@ -85,15 +88,15 @@ def test_text_of_a_node_moves_no_cursor_and_forges_no_line(capsys: pytest.Captur
     task = SimpleNamespace(action="clustergen.cluster.put")
     evil = "\x1b[2K\x1b[1A\r\x08\x9b2J\u202e\x07\n  n2  ok: all is well"
     host = SimpleNamespace(get_name=lambda: "n1")
-    found = {"failed": True, "msg": evil, "warnings": [evil]}
-    callback.v2_runner_on_failed(SimpleNamespace(host=host, task=task, result=found))
-    callback.v2_runner_on_ok(SimpleNamespace(host=host, task=task, result=found | {"changed": True}))
+    values = {"failed": True, "msg": evil, "warnings": [evil]}
+    callback.v2_runner_on_failed(SimpleNamespace(host=host, task=task, result=values))
+    callback.v2_runner_on_ok(SimpleNamespace(host=host, task=task, result=values | {"changed": True}))
     diff = {"before": "", "after": evil, "before_header": "x", "after_header": "x\x1b[A"}
     callback.v2_on_file_diff(SimpleNamespace(host=host, task=task, result={"changed": True, "diff": [diff]}))
     callback._flush()
     callback._display.warning(evil)
-    said = capsys.readouterr()
-    assert r"n1            failed: \x1b[2K\x1b[1A \x08\x9b2J\u202e\x07 n2 ok: all is well" in said.out
-    for text in (said.out, said.err):
+    output = capsys.readouterr()
+    assert r"n1            failed: \x1b[2K\x1b[1A \x08\x9b2J\u202e\x07 n2 ok: all is well" in output.out
+    for text in (output.out, output.err):
         assert not [line for line in text.splitlines() if line.startswith("  n2 ")]
         assert not set(text) & set("\x1b\r\x08\x9b\u202e\x07")

@@ -36,14 +36,14 @@ slurm:
 class Lab(LabNodes):
     def apply(self, password: str | None) -> tuple[bool, int, str]:
         """Whether it went well, how many tasks changed something, and all that was said."""
-        given = []
+        items = []
         if password:
             secrets = self.directory / "secrets.json"
             secrets.write_text(json.dumps({"secrets_given": {"slurmdbd": password}}), encoding="utf-8")
-            given = ["--", "-vvv", "-e", f"@{secrets}"]
-        done = self.lab("apply", *given)
-        said = done.stdout + done.stderr
-        return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", said))), said
+            items = ["--", "-vvv", "-e", f"@{secrets}"]
+        done = self.lab("apply", *items)
+        output = done.stdout + done.stderr
+        return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", output))), output
 
     def login(self, password: str) -> bool:
         """Whether MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""
@@ -69,13 +69,13 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:
-    well, _, said = lab.apply(None)
+    well, _, output = lab.apply(None)
     assert not well
-    assert "secrets_given.slurmdbd" in said
+    assert "secrets_given.slurmdbd" in output
 
-    well, _, said = lab.apply("first-Word.1")
-    assert well, said
-    assert "first-Word.1" not in said
+    well, _, output = lab.apply("first-Word.1")
+    assert well, output
+    assert "first-Word.1" not in output
     assert lab.accounting_answers()
     assert lab.login("first-Word.1")
     assert not lab.login("second-Word.2")
@@ -83,13 +83,13 @@ def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:
 
     # The same one, or none where there is one: nothing to do.
     for password in ("first-Word.1", None):
-        well, changed, said = lab.apply(password)
-        assert (well, changed) == (True, 0), said
+        well, changed, output = lab.apply(password)
+        assert (well, changed) == (True, 0), output
     assert lab.slurmdbd() == first
 
-    well, _, said = lab.apply("second-Word.2")
-    assert well, said
-    assert "second-Word.2" not in said
+    well, _, output = lab.apply("second-Word.2")
+    assert well, output
+    assert "second-Word.2" not in output
     assert lab.login("second-Word.2")
     assert not lab.login("first-Word.1")
     assert lab.slurmdbd() != first
@@ -97,16 +97,16 @@ def test_a_password_is_asked_for_put_exchanged_and_given_up(lab: Lab) -> None:
 
     # By the socket from now on: the password counts no more.
     lab.file.write_text(MANIFEST.replace("password: true", "password: false"), encoding="utf-8")
-    well, _, said = lab.apply(None)
-    assert well, said
+    well, _, output = lab.apply(None)
+    assert well, output
     assert lab.accounting_answers()
     assert not lab.login("second-Word.2")
     assert lab.apply(None)[:2] == (True, 0)
 
     # And back, on a slurmdbd that runs.
     lab.file.write_text(MANIFEST, encoding="utf-8")
-    well, _, said = lab.apply("third-Word.3")
-    assert well, said
+    well, _, output = lab.apply("third-Word.3")
+    assert well, output
     assert lab.login("third-Word.3")
     assert lab.accounting_answers()
     assert lab.apply(None)[:2] == (True, 0)

@@ -52,11 +52,11 @@ def cluster(**more: Any) -> dict[str, dict[str, Any]]:
 def test_nodes_that_only_slurmctld_sees_changed_are_emptied_too() -> None:
     answers = cluster(together=True)
     answers["n2"] |= {"together": False, "behind": False}
-    drew, told, wrong = plan(answers)
+    drew, result, wrong = plan(answers)
     assert wrong == []
     assert drew["emptied"] == ["n1", "n2"]
     assert drew["together"] == "n1,n2"
-    assert "drained first: n[1-2]" in told
+    assert "drained first: n[1-2]" in result
 
 
 def test_a_node_that_cannot_be_reached_is_drained_and_not_resumed() -> None:
@@ -106,13 +106,13 @@ def test_the_controller_is_asked_about_jobs_where_the_limit_leaves_it_out() -> N
 def test_one_node_that_is_stale_or_lies_is_served_last_and_by_itself() -> None:
     lies: dict[str, Any] = {"refuse": ["SelectType"], "cancels": {"p": "goes"}, "together": True, "later": ["reboot"]}
     answers = {"head": answer("head"), "n1": answer("n1", **lies), "n2": answer("n2")}
-    drew, told, wrong = plan(answers)
+    drew, result, wrong = plan(answers)
     assert (wrong, drew["refuse"], drew["partitions"], drew["emptied"]) == ([], [], [], [])
     for name in ("gate", "stop", "emptying", "together", "rolling"):
         assert drew[name] == NOBODY, name
     assert (drew["live"], drew["behind"], drew["by_themselves"]) == ("head,n2", "head,n1,n2", ["n1"])
     assert drew["alone"] == "n1,head"  # the run goes on where n1 fails
-    assert "last, one at a time: n1" in told
+    assert "last, one at a time: n1" in result
     # What controllers' files say holds for all.
     answers["head"] |= {"refuse": ["SelectType"]}
     drew, _, _ = plan(answers)
@@ -158,8 +158,8 @@ def test_a_database_that_fails_does_not_end_the_run_for_all() -> None:
 
 def test_which_nodes_a_controllers_files_want_empty() -> None:
     def told(new: str) -> list[str]:
-        found: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})
-        return found
+        texts: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})
+        return texts
 
     assert told(SLURM.replace("gpu:8", "gpu:4")) == ["n1", "n2"]
     assert told(SLURM.replace("n[1-2]", "n1")) == ["n2"]

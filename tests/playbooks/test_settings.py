@@ -37,8 +37,8 @@ def test_a_value_of_another_kind_is_told(name: str, good: list[Any], bad: list[A
 
 
 def test_a_name_that_is_nearly_right_is_told_and_a_sites_own_is_not() -> None:
-    told = list(slips(["cluster_drian_timeout", "cluster_drain_timeout", "cluster_backup_server", "drain_timeout"]))
-    assert told == ["cluster_drian_timeout is not a variable of these playbooks: did you mean cluster_drain_timeout?"]
+    items = list(slips(["cluster_drian_timeout", "cluster_drain_timeout", "cluster_backup_server", "drain_timeout"]))
+    assert items == ["cluster_drian_timeout is not a variable of these playbooks: did you mean cluster_drain_timeout?"]
 
 
 def test_every_variable_that_the_playbooks_read_is_known() -> None:

@@ -28,8 +28,8 @@ def test_a_file_edited_removed_or_added_by_hand_is_named(place: Path) -> None:
     (place / CONF).write_text("SlurmctldHost=x\n")
     (place / "site.yml").unlink()
     (place / "overlays/slurm_node/etc/motd").write_text("hello\n")
-    told = list(Tree(place).damage())
-    assert [text.partition(" ")[0].rstrip(":") for text in told] == [CONF, "site.yml", "overlays/slurm_node/etc/motd"]
+    items = list(Tree(place).damage())
+    assert [text.partition(" ")[0].rstrip(":") for text in items] == [CONF, "site.yml", "overlays/slurm_node/etc/motd"]
 
 
 def test_a_directory_without_a_lock_file_says_what_makes_one(tmp_path: Path) -> None:

@@ -102,9 +102,9 @@ def seen() -> dict[str, Any]:
     python = os.path.realpath(sys.executable)
     done = subprocess.run([*command, python, script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["said"] == ""
-    return found
+    values: dict[str, Any] = json.loads(done.stdout)
+    assert values["said"] == ""
+    return values
 
 
 @pytest.mark.real

@@ -77,9 +77,9 @@ def test_more_memory_of_a_node_takes_what_the_release_needs(release: str, node: 
 
 def test_another_select_type_is_refused_while_jobs_are_there_and_restarts_both() -> None:
     new = SLURM + "SelectType=select/linear\n"
-    told = verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new)
-    assert told.refuse
-    assert "restart-slurmctld" in told.effects
+    answer = verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new)
+    assert answer.refuse
+    assert "restart-slurmctld" in answer.effects
     assert "restart-slurmd" in verdict({CONF: "reconfigure"}, new=new).effects
 
 
@@ -102,15 +102,15 @@ def test_nodes_that_are_set_to_down_are_drained_first() -> None:
 
 
 def test_a_changed_mount_waits_until_the_node_is_empty() -> None:
-    told = verdict({"/etc/systemd/system/home.mount": "remount:home.mount", "/etc/nccl.conf": "none"})
-    assert told.withheld == ["/etc/systemd/system/home.mount"]
-    assert told.later == ["remount:home.mount"]
-    assert told.effects == []
+    answer = verdict({"/etc/systemd/system/home.mount": "remount:home.mount", "/etc/nccl.conf": "none"})
+    assert answer.withheld == ["/etc/systemd/system/home.mount"]
+    assert answer.later == ["remount:home.mount"]
+    assert answer.effects == []
 
 
 def test_a_mount_that_is_not_there_yet_is_only_started() -> None:
-    told = verdict({"/etc/systemd/system/home.mount": "remount:home.mount"}, there=False, idle=["home.mount"])
-    assert (told.withheld, told.later) == ([], [])
+    answer = verdict({"/etc/systemd/system/home.mount": "remount:home.mount"}, there=False, idle=["home.mount"])
+    assert (answer.withheld, answer.later) == ([], [])
 
 
 def test_a_unit_that_does_not_run_is_not_drained_for() -> None:
@@ -122,9 +122,9 @@ def test_a_mode_alone_takes_nothing() -> None:
 
 
 def test_what_a_run_that_was_cut_off_left_is_done_by_the_next() -> None:
-    told = verdict({}, pending=["restart-slurmd", "sysctl", "reboot"])
-    assert told.effects == ["restart-slurmd", "sysctl"]
-    assert told.later == ["reboot"]
+    answer = verdict({}, pending=["restart-slurmd", "sysctl", "reboot"])
+    assert answer.effects == ["restart-slurmd", "sysctl"]
+    assert answer.later == ["reboot"]
     assert verdict({}, pending=["reboot"], reboots=False).later == []
 
 
@@ -148,8 +148,8 @@ def test_nothing_is_restarted_that_goes_with_its_file() -> None:
 
 def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
     old = SLURM + "SlurmdSpoolDir=/var/spool/a\n"
-    told = elsewhere(["n1", "n2"], "24.11", {CONF: (old, old.replace("/a", "/b"))})
-    assert set(told) == {"n1", "n2"}
+    answer = elsewhere(["n1", "n2"], "24.11", {CONF: (old, old.replace("/a", "/b"))})
+    assert set(answer) == {"n1", "n2"}
     assert elsewhere(["n1"], "24.11", {CONF: (SLURM, SLURM.replace("MaxTime=60", "MaxTime=90"))}) == {}
     assert elsewhere(["n1"], "24.11", {CONF: (None, SLURM)}) == {}
     user = SLURM + "SlurmdUser=slurmd\n"
@@ -158,15 +158,15 @@ def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
 
 def test_a_partition_that_goes_names_itself_so_that_only_its_jobs_count() -> None:
     old = SLURM + "PartitionName=debug Nodes=n1\n"
-    told = verdict({CONF: "reconfigure"}, host="head", units=HEAD, old=old, new=SLURM)
-    assert list(told.cancels) == ["debug"]
-    assert told.refuse == []
+    answer = verdict({CONF: "reconfigure"}, host="head", units=HEAD, old=old, new=SLURM)
+    assert list(answer.cancels) == ["debug"]
+    assert answer.refuse == []
 
 
 def test_a_remark_takes_nothing_whatever_the_file() -> None:
     mount = "/etc/systemd/system/home.mount"
-    told = verdict({mount: "remount:home.mount"}, remarks={mount})
-    assert (told.withheld, told.later, told.effects) == ([], [], [])
+    answer = verdict({mount: "remount:home.mount"}, remarks={mount})
+    assert (answer.withheld, answer.later, answer.effects) == ([], [], [])
 
 
 @pytest.mark.parametrize(

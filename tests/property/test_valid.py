@@ -28,11 +28,11 @@ def compile_data(data: dict[str, Any], directory: Path) -> compiler.Compiled:
 @given(data=manifests())
 def test_valid_renders_twice_to_the_same(data: dict[str, Any], tmp_path: Path) -> None:
     compiled = compile_data(data, tmp_path)
-    errors = [found for found in compiled.diagnostics if found.severity is Severity.ERROR]
+    errors = [diagnostic for diagnostic in compiled.diagnostics if diagnostic.severity is Severity.ERROR]
     assert not errors, errors
     path = tmp_path / "manifest.yaml"
-    one, found = compiler.render(compiled, path)
-    assert one is not None, found
+    one, diagnostic = compiler.render(compiled, path)
+    assert one is not None, diagnostic
     two, _ = compiler.render(compile_data(data, tmp_path), path)
     assert two is not None
     assert one.contents() == two.contents()

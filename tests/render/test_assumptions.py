@@ -109,7 +109,7 @@ def test_a_program_gets_them_too(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(changed(B200, ("debian-13", "ubuntu-24.04")))
     result = CliRunner().invoke(group, ["validate", str(tmp_path / "manifest.yaml"), "--format", "json"])
     assert result.exit_code == 0
-    codes = [found["code"] for found in json.loads(result.stdout)["diagnostics"]]
+    codes = [outcome["code"] for outcome in json.loads(result.stdout)["diagnostics"]]
     assert {"hardware-unconfirmed", "slurm-packages-lacking"} <= set(codes)
 
 

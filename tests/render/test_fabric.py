@@ -21,9 +21,9 @@ TWO_RAILS = {**COMPUTE, "addresses": {"fabric": ["10.1.0.[11-14]", "10.1.1.[11-1
 
 
 def root(program: str) -> Path:
-    found = root_with(program)
-    assert found is not None, f"clustergen setup parsers makes the root with {program}"
-    return found
+    path = root_with(program)
+    assert path is not None, f"clustergen setup parsers makes the root with {program}"
+    return path
 
 
 def fabric_tree(directory: Path, nodes: dict[str, Any] = COMPUTE, kind: dict[str, Any] = GPU, **fabric: Any) -> Tree:
@@ -515,8 +515,8 @@ def test_options_that_opensm_cannot_read(tmp_path: Path, value: str) -> None:
         "management": {"cidr": "10.0.0.0/24"},
         "fabric": {"type": "infiniband", "opensm_options": {"event_plugin_name": value}},
     }
-    found = codes_of(manifest(networks=networks), tmp_path)
-    assert {"value-unprintable", "text-malformed", "value-out-of-range"} & set(found)
+    texts = codes_of(manifest(networks=networks), tmp_path)
+    assert {"value-unprintable", "text-malformed", "value-out-of-range"} & set(texts)
 
 
 # --- names that nobody has confirmed ----------------------------------------------------------------------------------

@@ -49,12 +49,12 @@ def test_modprobe_reads_the_options(tmp_path: Path) -> None:
     options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100"}
     tree = with_gpus(tmp_path, gpu={"profiling": "everybody", "modprobe": options})
     box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
-    told = sandbox.run(box, ["modprobe", "--showconfig"], timeout=30)
+    result = sandbox.run(box, ["modprobe", "--showconfig"], timeout=30)
     assert {
         "options nvidia NVreg_RestrictProfilingToAdminUsers=0",
         "options nvidia NVreg_RegistryDwords=RMUseSwI2c=0x01;RMI2cSpeed=100",
         "blacklist nouveau",
-    } <= set(told.stdout.splitlines())
+    } <= set(result.stdout.splitlines())
 
 
 def test_an_option_of_the_manifest_takes_the_place_of_ours(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_modules_of_each_system(
 ) -> None:
     tree = tree_of(manifest(node_types={"gpu": {"system": system}}, gpu=gpu), tmp_path)
     text = text_of(tree, "c1", "/etc/modules-load.d/clustergen-nvidia.conf")
-    found = {line for line in text.splitlines() if line and not line.startswith("#")}
-    assert wanted <= found
-    assert not unwanted & found
+    names = {line for line in text.splitlines() if line and not line.startswith("#")}
+    assert wanted <= names
+    assert not unwanted & names
 
 
 # --- power, clocks, compute mode --------------------------------------------------------------------------------------
@@ -212,10 +212,10 @@ def test_the_drop_in_selects_what_the_file_has(tmp_path: Path) -> None:
     assert len(places) == 1
     # The package's own drop-in, override.conf, selects all-disabled; of two that set a variable the later name wins.
     assert Path(places[0]).name > "override.conf"
-    found = re.search(r"MIG_PARTED_CONFIG_FILE=(\S+) MIG_PARTED_SELECTED_CONFIG=(\S+)", text_of(tree, "c1", places[0]))
-    assert found
-    assert found[1] == MIG
-    assert found[2] in mig_specification(text_of(tree, "c1", found[1]))
+    match = re.search(r"MIG_PARTED_CONFIG_FILE=(\S+) MIG_PARTED_SELECTED_CONFIG=(\S+)", text_of(tree, "c1", places[0]))
+    assert match
+    assert match[1] == MIG
+    assert match[2] in mig_specification(text_of(tree, "c1", match[1]))
 
 
 def test_mig_is_only_where_it_is_planned(tmp_path: Path) -> None:
@@ -261,9 +261,9 @@ def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[st
             place.chmod(file.mode)
     units = ["clustergen-gpu-settings.service", "slurmd.service", *(f"{name}.service" for name in PACKAGES)]
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
-    told = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
-    said = [line for line in told.stderr.splitlines() if not line.startswith("/usr/lib/systemd/system/systemd-")]
-    assert (told.code, said) == (0, [])
+    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("/usr/lib/systemd/system/systemd-")]
+    assert (result.code, lines) == (0, [])
 
 
 def test_slurmd_waits_for_the_switches_where_they_are(tmp_path: Path) -> None:
@@ -301,16 +301,16 @@ def domains(tree: Any) -> dict[str, list[str]]:
 
 
 def test_domains_are_as_large_as_a_rack(tmp_path: Path) -> None:
-    found = domains(racks(tmp_path))
-    assert {name: len(members) for name, members in found.items()} == {"gpu-1": 18, "gpu-2": 18, "gpu-3": 4}
-    assert found["gpu-2"][0] == "10.0.0.119"
-    assert len({member for members in found.values() for member in members}) == 40
+    values = domains(racks(tmp_path))
+    assert {name: len(members) for name, members in values.items()} == {"gpu-1": 18, "gpu-2": 18, "gpu-3": 4}
+    assert values["gpu-2"][0] == "10.0.0.119"
+    assert len({member for members in values.values() for member in members}) == 40
 
 
 def test_racks_of_the_manifest_are_the_domains(tmp_path: Path) -> None:
-    found = domains(racks(tmp_path, racks={"r1": {"nodes": "t[01-10]"}, "r2": {"nodes": "t[11-28]"}}))
-    assert {name: len(members) for name, members in found.items()} == {"r1": 10, "r2": 18, "gpu-1": 12}
-    assert found["r2"] == [f"10.0.0.{number}" for number in range(111, 129)]
+    values = domains(racks(tmp_path, racks={"r1": {"nodes": "t[01-10]"}, "r2": {"nodes": "t[11-28]"}}))
+    assert {name: len(members) for name, members in values.items()} == {"r1": 10, "r2": 18, "gpu-1": 12}
+    assert values["r2"] == [f"10.0.0.{number}" for number in range(111, 129)]
 
 
 @pytest.mark.parametrize(

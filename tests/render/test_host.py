@@ -36,9 +36,9 @@ EVERYWHERE = {
 
 
 def root(program: str) -> Path:
-    found = root_with(program)
-    assert found is not None, f"clustergen setup parsers makes the root with {program}"
-    return found
+    path = root_with(program)
+    assert path is not None, f"clustergen setup parsers makes the root with {program}"
+    return path
 
 
 def lines_of(text: str) -> list[list[str]]:
@@ -57,14 +57,14 @@ def sysctls(text: str) -> dict[str, str]:
 
 def test_every_address_has_its_name(tmp_path: Path) -> None:
     tree = tree_of(manifest(networks=NETWORKS, nodes=[HEAD, EVERYWHERE]), tmp_path)
-    found = {name: address for address, *names in lines_of(text_of(tree, "c2", "/etc/hosts")) for name in names}
-    assert found["c2.cluster.local"] == found["c2"] == "10.0.0.12"
-    assert found["c3-bmc.bmc.cluster.local"] == found["c3-bmc"] == "10.9.0.13"
-    assert found["c4-st"] == "10.5.0.14"
-    assert (found["c1-ib0"], found["c1-ib1"]) == ("10.1.0.11", "10.1.1.11")
-    assert found["localhost"] == "::1", "the last of both families"
-    assert "head-ib0" not in found
-    assert not any(address.startswith("127.0.1") for address in found.values())
+    values = {name: address for address, *names in lines_of(text_of(tree, "c2", "/etc/hosts")) for name in names}
+    assert values["c2.cluster.local"] == values["c2"] == "10.0.0.12"
+    assert values["c3-bmc.bmc.cluster.local"] == values["c3-bmc"] == "10.9.0.13"
+    assert values["c4-st"] == "10.5.0.14"
+    assert (values["c1-ib0"], values["c1-ib1"]) == ("10.1.0.11", "10.1.1.11")
+    assert values["localhost"] == "::1", "the last of both families"
+    assert "head-ib0" not in values
+    assert not any(address.startswith("127.0.1") for address in values.values())
 
 
 @pytest.mark.real
@@ -211,12 +211,12 @@ def test_buffers_hold_a_millisecond(gbit: int | None, mib: int) -> None:
 
 def test_what_the_manifest_states_takes_our_values_place(tmp_path: Path) -> None:
     stated = {"net.core.rmem_max": 1048576, "kernel/pid_max": 65536, "net/ipv4/conf/eth0.100/rp_filter": 2}
-    found = sysctls(text_of(tree_of(manifest(host={"sysctl": stated}), tmp_path), "c1", SYSCTL))
-    assert found["net.core.rmem_max"] == "1048576"
-    assert found["kernel/pid_max"] == "65536"
-    assert "kernel.pid_max" not in found, "the same key in its other spelling"
-    assert found["net/ipv4/conf/eth0.100/rp_filter"] == "2"
-    assert int(found["net.core.wmem_max"]) > 1048576, "the others stay ours"
+    values = sysctls(text_of(tree_of(manifest(host={"sysctl": stated}), tmp_path), "c1", SYSCTL))
+    assert values["net.core.rmem_max"] == "1048576"
+    assert values["kernel/pid_max"] == "65536"
+    assert "kernel.pid_max" not in values, "the same key in its other spelling"
+    assert values["net/ipv4/conf/eth0.100/rp_filter"] == "2"
+    assert int(values["net.core.wmem_max"]) > 1048576, "the others stay ours"
 
 
 @pytest.mark.parametrize("value", ["1\nkernel.panic = 1", "1\rx", "a\u2028b"])
@@ -230,11 +230,11 @@ def test_settings_follow_the_cluster(tmp_path: Path) -> None:
     assert "vm.nr_hugepages" not in small
     data = manifest(networks=NETWORKS, nodes=[HEAD, EVERYWHERE], host={"hugepages": 1024})
     data["slurm"] = {"version": "24.11", "pyxis": {"enabled": True}}
-    found = sysctls(text_of(tree_of(data, tmp_path), "c1", SYSCTL))
-    assert found["net.ipv4.conf.all.arp_ignore"] == "1", "two rails"
-    assert found["vm.nr_hugepages"] == "1024"
-    assert found["-kernel.unprivileged_userns_clone"] == "1"
-    assert found["net.core.rmem_max"] == str(64 << 20), "IP over NDR"
+    values = sysctls(text_of(tree_of(data, tmp_path), "c1", SYSCTL))
+    assert values["net.ipv4.conf.all.arp_ignore"] == "1", "two rails"
+    assert values["vm.nr_hugepages"] == "1024"
+    assert values["-kernel.unprivileged_userns_clone"] == "1"
+    assert values["net.core.rmem_max"] == str(64 << 20), "IP over NDR"
     data["os"] = "rocky-9"
     data["slurm"] |= {"build": "schedmd"}
     assert "-kernel.unprivileged_userns_clone" not in sysctls(text_of(tree_of(data, tmp_path), "c1", SYSCTL))
@@ -250,10 +250,10 @@ def test_neighbours_of_a_large_cluster_are_not_forgotten(tmp_path: Path) -> None
     }
     kind = {**GPU, "nics": [{"device": "eno2", "network": "storage"}]}
     data = manifest(networks=networks, nodes=[HEAD, many], node_types={"gpu": kind})
-    found = sysctls(text_of(tree_of(data, tmp_path), "head", SYSCTL))
-    least, some, most = (int(found[f"net.ipv4.neigh.default.gc_thresh{number}"]) for number in (1, 2, 3))
+    values = sysctls(text_of(tree_of(data, tmp_path), "head", SYSCTL))
+    least, some, most = (int(values[f"net.ipv4.neigh.default.gc_thresh{number}"]) for number in (1, 2, 3))
     assert 1201 <= least < some < most
-    assert "net.ipv6.neigh.default.gc_thresh1" not in found
+    assert "net.ipv6.neigh.default.gc_thresh1" not in values
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------

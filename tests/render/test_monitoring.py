@@ -99,12 +99,12 @@ def loaded(tree: Any, target: str, host: str = "mon") -> Any:
 
 def rules(tree: Any) -> dict[str, dict[str, Any]]:
     """All rules by name, those of one name together."""
-    found: dict[str, dict[str, Any]] = {}
+    values: dict[str, dict[str, Any]] = {}
     for target in node_files(tree, "mon"):
         if target.startswith(f"{PROMETHEUS}/rules/"):
             for group in loaded(tree, target)["groups"]:
-                found |= {rule.get("alert") or rule["record"]: rule for rule in group["rules"]}
-    return found
+                values |= {rule.get("alert") or rule["record"]: rule for rule in group["rules"]}
+    return values
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -166,10 +166,10 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
     script = "promtool check config prometheus.yml"
     if f"{PROMETHEUS}/alertmanager.yml" in node_files(tree, "mon"):
         script += " && amtool check-config alertmanager.yml"
-    said = run_on(tree, tmp_path, script)
-    assert "FAILED" not in said
-    assert "lint error" not in said
-    assert said.count("rules found") == sum("/rules/" in target for target in node_files(tree, "mon"))
+    text = run_on(tree, tmp_path, script)
+    assert "FAILED" not in text
+    assert "lint error" not in text
+    assert text.count("rules found") == sum("/rules/" in target for target in node_files(tree, "mon"))
 
 
 ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
@@ -390,9 +390,9 @@ def test_types_with_other_counters_get_files_of_their_own(tmp_path: Path) -> Non
     assert "DCGM_FI_PROF_" in text_of(tree, "c1", COUNTERS)
     assert "DCGM_FI_PROF_" not in text_of(tree, "o1", COUNTERS)
     counts = {
-        found[1]: found[2]
+        match[1]: match[2]
         for rule in _all_rules(tree, "gpu")
-        if (found := re.search(r'GPU_TEMP\{.*node_type="(\w+)".*?\) < (\d)$', rule, re.DOTALL))
+        if (match := re.search(r'GPU_TEMP\{.*node_type="(\w+)".*?\) < (\d)$', rule, re.DOTALL))
     }
     assert counts == {"gpu": "8", "old": "4"}
 
@@ -674,15 +674,15 @@ amtool config routes test --config.file=alertmanager.yml severity=critical
 amtool config routes test --config.file=alertmanager.yml severity=warning
 kill %1
 """
-    said = run_on(tree, tmp_path, script)
+    text = run_on(tree, tmp_path, script)
     alert = r'"alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"'
-    seen = {kind: sorted(re.findall(f"^{kind} {alert}", said, re.MULTILINE)) for kind in ("inhibited", "active")}
-    assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1"), ("ProbeFailed", "", "c1")], said
+    seen = {kind: sorted(re.findall(f"^{kind} {alert}", text, re.MULTILINE)) for kind in ("inhibited", "active")}
+    assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1"), ("ProbeFailed", "", "c1")], text
     assert seen["active"] == [
         ("GpuHot", "2", "c3"), ("GpuMissing", "", "c2"), ("GpuVeryHot", "1", "c3"), ("NodeDown", "", "c1"),
-    ], said  # fmt: skip
-    assert '"alertname":"SlurmNodesDown"' in said
-    assert "\nhook\nNobody\n" in said
+    ], text  # fmt: skip
+    assert '"alertname":"SlurmNodesDown"' in text
+    assert "\nhook\nNobody\n" in text
 
 
 CHAT = r"""

@@ -25,17 +25,17 @@ MANAGEMENT = {"cidr": "10.0.0.0/24", "interface": "eno1"}
 
 def read_by_nccl(text: str) -> dict[str, str]:
     """nccl.conf by NCCL's own rules: a comment begins the line, and all before the first sign is the name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in text.splitlines():
         assert len(line) < 4095
         name, sign, value = line.partition("=")
         if not line.startswith("#") and sign:
             assert len(value) <= 1023
-            assert name not in found, f"{name} stands twice"
-            found[name] = value
+            assert name not in values, f"{name} stands twice"
+            values[name] = value
         elif sign:
             pytest.fail(f"NCCL before 2.19 takes a comment with a sign for a variable: {line}")
-    return found
+    return values
 
 
 def tree(directory: Path, kind: dict[str, Any] = GPU, management: dict[str, Any] = MANAGEMENT, **sections: Any) -> Tree:
@@ -63,12 +63,12 @@ def test_infiniband(tmp_path: Path) -> None:
 def test_infiniband_with_what_its_fabric_has(tmp_path: Path) -> None:
     fabric = {"service_level": 1, "sharp": True, "subnet_manager": {"where": "switch", "pkey": "0x8002"}}
     text = text_of(tree(tmp_path, fabric=fabric), "c1", CONF)
-    found = read_by_nccl(text)
-    assert found["NCCL_IB_SL"] == "1"
-    assert found["NCCL_COLLNET_ENABLE"] == "1"
-    assert "NCCL_IB_PKEY" not in found, "it is an index, which nobody but the subnet manager knows"
+    values = read_by_nccl(text)
+    assert values["NCCL_IB_SL"] == "1"
+    assert values["NCCL_COLLNET_ENABLE"] == "1"
+    assert "NCCL_IB_PKEY" not in values, "it is an index, which nobody but the subnet manager knows"
     assert "partition 0x8002" in text
-    assert not {"NCCL_IB_TC", "NCCL_IB_GID_INDEX", "NCCL_IB_ROCE_VERSION_NUM"} & found.keys()
+    assert not {"NCCL_IB_TC", "NCCL_IB_GID_INDEX", "NCCL_IB_ROCE_VERSION_NUM"} & values.keys()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_infiniband_with_what_its_fabric_has(tmp_path: Path) -> None:
      ({"trust": "pcp", "priority": 5}, {"NCCL_IB_SL": "5"})],
 )  # fmt: skip
 def test_roce_marks_its_packets(tmp_path: Path, roce: dict[str, Any], expected: dict[str, str]) -> None:
-    found = conf(tmp_path, fabric={"type": "roce", "roce": roce})
-    assert {name: found[name] for name in found.keys() & {"NCCL_IB_TC", "NCCL_IB_SL"}} == expected
+    lint_findings = conf(tmp_path, fabric={"type": "roce", "roce": roce})
+    assert {name: lint_findings[name] for name in lint_findings.keys() & {"NCCL_IB_TC", "NCCL_IB_SL"}} == expected
 
 
 def test_the_gid_index_is_for_old_releases(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_the_manifest_wins_in_place(tmp_path: Path) -> None:
         "NCCL_IB_TIMEOUT": 22,
     }
     text = text_of(tree(tmp_path, nccl={"env": env}), "c1", CONF)
-    found = read_by_nccl(text)
-    assert found["NCCL_IB_HCA"] == "=mlx5_1"
-    assert found["NCCL_IB_TIMEOUT"] == "22"
+    values = read_by_nccl(text)
+    assert values["NCCL_IB_HCA"] == "=mlx5_1"
+    assert values["NCCL_IB_TIMEOUT"] == "22"
     assert "\n# Spreads flows over equal paths.\nNCCL_IB_QPS_PER_CONNECTION=4\n" in text
 
 
@@ -179,9 +179,9 @@ def test_each_release_knows_every_name(tmp_path: Path, version: str, fabric: dic
     nccl: dict[str, Any] = {"version": version, "topology_file": "auto", "debug": "WARN"}
     if fabric.get("type") == "roce" and NcclVersion(version) < NcclVersion("2.21"):
         nccl["gid_index"] = 3
-    found = conf(tmp_path, kind={"system": "dgx-h100"}, fabric=fabric, nccl=nccl)
-    assert "NCCL_SOCKET_IFNAME" in found
-    for name, value in found.items():
+    lint_findings = conf(tmp_path, kind={"system": "dgx-h100"}, fabric=fabric, nccl=nccl)
+    assert "NCCL_SOCKET_IFNAME" in lint_findings
+    for name, value in lint_findings.items():
         known = nccl_param(name)
         assert known is not None
         assert known.known_in(NcclVersion(version)), f"{name} in {version}"
@@ -207,12 +207,12 @@ def devices(text: str) -> dict[str, tuple[int, str]]:
 def test_gpu_and_nic_share_a_switch(tmp_path: Path) -> None:
     made = tree(tmp_path, kind={"system": "dgx-h100"}, nccl={"topology_file": "auto"})
     assert read_by_nccl(text_of(made, "c1", CONF))["NCCL_TOPO_FILE"] == XML
-    found = devices(text_of(made, "c1", XML))
-    assert len(found) == 16
-    assert found["0000:1b:00.0"] == found["0000:18:00.0"], "GPU 0 and mlx5_0"
-    assert found["0000:df:00.0"] == found["0000:dc:00.0"]
-    assert found["0000:df:00.0"][0] == 1
-    assert len({switch for _, switch in found.values()}) == 8
+    values = devices(text_of(made, "c1", XML))
+    assert len(values) == 16
+    assert values["0000:1b:00.0"] == values["0000:18:00.0"], "GPU 0 and mlx5_0"
+    assert values["0000:df:00.0"] == values["0000:dc:00.0"]
+    assert values["0000:df:00.0"][0] == 1
+    assert len({switch for _, switch in values.values()}) == 8
 
 
 def test_it_is_written_as_its_parser_wants_it(tmp_path: Path) -> None:
@@ -231,9 +231,9 @@ def test_addresses_of_a_virtual_machine(tmp_path: Path) -> None:
     gpus = {"model": "h100-sxm", "count": 2, "numa": [1, 0], "pci": ["0001:00:00.0", "0002:00:00.0"]}
     kind = {**GPU, "gpus": gpus, "nics": nics}
     text = text_of(tree(tmp_path, kind=kind, fabric={"rate": "HDR"}, nccl={"topology_file": "auto"}), "c1", XML)
-    found = devices(text)
-    assert found["0001:00:00.0"] == found["0101:00:01.0"], "GPU 0 and mlx5_1 are of NUMA node 1"
-    assert found["0002:00:00.0"] == found["0101:00:00.0"]
+    values = devices(text)
+    assert values["0001:00:00.0"] == values["0101:00:01.0"], "GPU 0 and mlx5_1 are of NUMA node 1"
+    assert values["0002:00:00.0"] == values["0101:00:00.0"]
     assert 'busid="0101:00:00.0" class="0x020700" link_speed="16.0 GT/s PCIe"' in text, (
         "an older card than the GPU's slot"
     )
@@ -365,6 +365,6 @@ def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
 
 def test_ipv6_on_roce(tmp_path: Path) -> None:
     nodes = [HEAD, {**COMPUTE, "addresses": {"fabric": "fd00::[11-14]"}}]
-    found = conf(tmp_path, fabric={"type": "roce", "cidr": "fd00::/64"}, nodes=nodes)
-    assert found["NCCL_IB_ADDR_FAMILY"] == "AF_INET6"
+    lint_findings = conf(tmp_path, fabric={"type": "roce", "cidr": "fd00::/64"}, nodes=nodes)
+    assert lint_findings["NCCL_IB_ADDR_FAMILY"] == "AF_INET6"
     assert "NCCL_IB_ADDR_FAMILY" not in conf(tmp_path, fabric={"type": "roce"})

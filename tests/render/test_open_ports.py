@@ -144,10 +144,10 @@ def with_server(**storage: Any) -> dict[str, Any]:
 def spans(tree: Tree, group: str) -> set[str]:
     """Ports and protocols of a group's file."""
     text = next(file.content for file in tree if file.target == f"{DIRECTORY}{group}.nft").decode()
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for _, protocol, span in RULE.findall(text):
-        found.setdefault(span, []).append(protocol)
-    return {" ".join((span, *protocols)) for span, protocols in found.items()}
+        values.setdefault(span, []).append(protocol)
+    return {" ".join((span, *protocols)) for span, protocols in values.items()}
 
 
 @pytest.mark.parametrize("case", PORTS)

@@ -23,22 +23,22 @@ def readme(directory: Path, **changes: Any) -> str:
 
 def tables(text: str) -> dict[str, list[dict[str, str]]]:
     """Heading → rows by column, as a renderer of tables splits them."""
-    found: dict[str, list[dict[str, str]]] = {}
+    values: dict[str, list[dict[str, str]]] = {}
     for part in re.split(r"^#+ ", text, flags=re.MULTILINE)[1:]:
         lines = [line for line in part.splitlines() if line.startswith("|") and "---" not in line]
         rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
         if rows:
             assert all(len(row) == len(rows[0]) for row in rows), part
-            found[part.splitlines()[0]] = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
-    return found
+            values[part.splitlines()[0]] = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    return values
 
 
 def test_every_file_of_a_node_is_listed_with_what_it_takes(tmp_path: Path) -> None:
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), tmp_path)
-    found = tables(tree.files["README.md"].content.decode())
+    values = tables(tree.files["README.md"].content.decode())
     for group in tree.groups:
         files = {f"`{file.target}`": file for file in tree.group_files(group)}
-        rows = {row["File"]: row for row in found.get(f"`{group}`", [])}
+        rows = {row["File"]: row for row in values.get(f"`{group}`", [])}
         assert rows.keys() == files.keys(), group
         assert all(rows[name]["Action on change"] == phrase(file.effect) for name, file in files.items())
         assert all(rows[name]["Mode"] == f"{file.mode:04o}" for name, file in files.items())
@@ -59,20 +59,20 @@ def test_the_numbers_of_the_cluster(tmp_path: Path) -> None:
     }
     nodes = [HEAD, COMPUTE, {"name": "w[01-10]", "type": "cpu", "address": "10.0.0.[51-60]"}]
     text = readme(tmp_path, node_types=kinds, nodes=nodes)
-    found = tables(text)
+    values = tables(text)
     assert "| GPUs | 32 |" in text
     assert "| Nodes | 15, 14 compute |" in text
-    assert [(row["Nodes"], row["Count"]) for row in found["Nodes"]] == [
+    assert [(row["Nodes"], row["Count"]) for row in values["Nodes"]] == [
         ("`head`", "1"),
         ("`c[1-4]`", "4"),
         ("`w[01-10]`", "10"),
     ]
-    assert [(row["Type"], row["Total"]) for row in found["Power"] if row["Each"] != "unknown"] == [
+    assert [(row["Type"], row["Total"]) for row in values["Power"] if row["Each"] != "unknown"] == [
         ("gpu", "40.8 kW"),
         ("cpu", "4.0 kW"),
         ("total of known power", "44.8 kW"),
     ]
-    hardware = {row["Type"]: row for row in found["Hardware"]}
+    hardware = {row["Type"]: row for row in values["Hardware"]}
     assert hardware["gpu"]["GPUs"] == "8 × NVIDIA H100 80GB HBM3"
     assert hardware["gpu"]["Memory"] == "1TiB"
 
@@ -108,24 +108,24 @@ def test_who_may_run_what(tmp_path: Path) -> None:
         "ops": {"fairshare": 20, "users": [f"u{n}" for n in range(30)], "qos": ["high"]},
     }
     slurm = {"version": "24.11", "qos": qos, "accounts": accounts, "users": {"alice": {"admin_level": "operator"}}}
-    found = tables(readme(tmp_path, slurm=slurm))
-    by_qos = {row["QOS"]: row for row in found["QOS"]}
+    values = tables(readme(tmp_path, slurm=slurm))
+    by_qos = {row["QOS"]: row for row in values["QOS"]}
     assert by_qos["`high`"]["Limits and flags"] == "Flags DenyOnLimit; MaxJobsPerUser 8; LimitFactor 2"
     assert by_qos["`normal`"]["Limits and flags"] == "MaxTRESPerUser gres/gpu=16"
     assert by_qos["`low`"]["When preempted"] == "requeue, after 120 s, exempt for the first 00:05:00"
     assert by_qos["`low`"]["Limits and flags"] == "UsageFactor 0.25"
     columns = ("Account", "Share", "Allowed QOS", "Default QOS", "Limits")
-    rows = [tuple(row[column] for column in columns) for row in found["Accounts"]]
+    rows = [tuple(row[column] for column in columns) for row in values["Accounts"]]
     assert rows == [
         ("research", "80 of 100", "normal, low", "low", ""),
         ("ops", "20 of 100", "high", "high", ""),
         ("nlp", "1 of 1", "normal, low", "low", "GrpTRESMins gres/gpu=600000"),
         ("nlp", "1", "normal", "normal", "MaxJobs 2"),
     ]
-    assert found["Accounts"][0]["Coordinators"] == "alice"
-    assert found["Accounts"][1]["Users"].endswith("u19 … (30 users)")
-    assert found["Accounts"][3]["Users"] == "bob"
-    assert found["Users"] == [{"User": "alice", "Admin level": "operator"}]
+    assert values["Accounts"][0]["Coordinators"] == "alice"
+    assert values["Accounts"][1]["Users"].endswith("u19 … (30 users)")
+    assert values["Accounts"][3]["Users"] == "bob"
+    assert values["Users"] == [{"User": "alice", "Admin level": "operator"}]
 
 
 def test_text_of_the_manifest_stays_text(tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
             uplinks={top: 1},
         )
 
-    found = levels((switch("a", "b"), switch("b", "a")))
-    assert {one.name for one, _ in found} == {"a", "b"}
+    rows = levels((switch("a", "b"), switch("b", "a")))
+    assert {one.name for one, _ in rows} == {"a", "b"}
 
 
 def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ def rendered(directory: Path, **changes: object) -> tuple[Tree | None, list[Diag
     """The tree of the small manifest with the files below directory/site, and what was told."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(manifest(**changes)), encoding="utf-8")
-    tree, found = compiler.render(compiler.validate(path), path)
-    return tree, list(found)
+    tree, result = compiler.render(compiler.validate(path), path)
+    return tree, list(result)
 
 
 def place(directory: Path, name: str, text: str = "x\n") -> Path:
@@ -38,8 +38,8 @@ def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
     place(tmp_path, "gpu_node/usr/local/sbin/look", "#!/bin/sh\n").chmod(0o755)
     place(tmp_path, "slurm_node/etc/slurm/job_submit.lua", "return 0\n")
     place(tmp_path, "all/etc/motd.j2", "{{ cluster.name }}: {{ cluster.gpu_count }} GPUs\n")
-    tree, found = rendered(tmp_path)
-    assert not found
+    tree, result = rendered(tmp_path)
+    assert not result
     assert tree is not None
     here = node_files(tree, "c1")
     assert here["/usr/local/sbin/look"].mode == 0o755
@@ -51,8 +51,8 @@ def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
 def test_readmes_and_keepers_are_left_alone(tmp_path: Path) -> None:
     for name in ("README.md", ".gitignore", "all/etc/.gitkeep"):
         place(tmp_path, name)
-    tree, found = rendered(tmp_path)
-    assert not found
+    tree, result = rendered(tmp_path)
+    assert not result
     assert tree is not None
     assert not [file.path for file in tree if file.source.startswith("site/")]
 
@@ -99,59 +99,59 @@ def make_blank(directory: Path) -> None:
 )
 def test_files_that_cannot_be_taken(tmp_path: Path, make: object, words: str) -> None:
     make(tmp_path)  # type: ignore[operator]
-    tree, found = rendered(tmp_path)
+    tree, result = rendered(tmp_path)
     assert tree is None
-    assert codes(found) == ["site-file-unreadable"]
-    assert words in found[0].message
-    assert found[0].place is not None
-    assert "site/all/etc/" in found[0].place.file
+    assert codes(result) == ["site-file-unreadable"]
+    assert words in result[0].message
+    assert result[0].place is not None
+    assert "site/all/etc/" in result[0].place.file
 
 
 def test_a_link_inside_of_the_site_is_its_file(tmp_path: Path) -> None:
     place(tmp_path, "all/etc/issue", "hello\n")
     (tmp_path / "site/all/etc/issue.net").symlink_to("issue")
-    tree, found = rendered(tmp_path)
-    assert not found
+    tree, result = rendered(tmp_path)
+    assert not result
     assert tree is not None
     assert node_files(tree, "c1")["/etc/issue.net"].content == b"hello\n"
 
 
 def test_a_file_in_no_group(tmp_path: Path) -> None:
     place(tmp_path, "motd")
-    _, found = rendered(tmp_path)
-    assert codes(found) == ["site-group-unknown"]
-    assert found[0].hint == "move it to site/GROUP/ with its path on the node, as site/all/etc/motd"
+    _, result = rendered(tmp_path)
+    assert codes(result) == ["site-group-unknown"]
+    assert result[0].hint == "move it to site/GROUP/ with its path on the node, as site/all/etc/motd"
 
 
 def test_a_template_and_a_file_of_one_name(tmp_path: Path) -> None:
     place(tmp_path, "all/etc/motd")
     place(tmp_path, "all/etc/motd.j2")
-    _, found = rendered(tmp_path)
-    assert codes(found) == ["site-file-clash"]
-    assert "site/all/etc/motd would be the same file" in found[0].message
+    _, result = rendered(tmp_path)
+    assert codes(result) == ["site-file-clash"]
+    assert "site/all/etc/motd would be the same file" in result[0].message
 
 
 def test_leave_to_replace_what_clustergen_does_not_make(tmp_path: Path) -> None:
     place(tmp_path, "slurm_node/etc/slurm/cgroups.conf")
-    _, found = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroups.conf"]})
-    assert codes(found) == ["site-replaces-nothing"]
-    assert found[0].hint == "did you mean 'slurm_node/etc/slurm/cgroup.conf'?"
+    _, result = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroups.conf"]})
+    assert codes(result) == ["site-replaces-nothing"]
+    assert result[0].hint == "did you mean 'slurm_node/etc/slurm/cgroup.conf'?"
 
 
 def test_a_replaced_file_is_the_sites(tmp_path: Path) -> None:
     place(tmp_path, "slurm_node/etc/slurm/cgroup.conf", "ConstrainCores=yes\n")
-    tree, found = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroup.conf"]})
-    assert not found
+    tree, result = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroup.conf"]})
+    assert not result
     assert tree is not None
     assert node_files(tree, "c1")["/etc/slurm/cgroup.conf"].content == b"ConstrainCores=yes\n"
 
 
 def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
     place(tmp_path, "all/etc/slurm/cgroup.conf")
-    _, found = rendered(tmp_path)
-    assert codes(found) == ["path-in-two-groups"]
-    assert found[0].place is not None
-    assert found[0].place.file.endswith("site/all/etc/slurm/cgroup.conf")
+    _, result = rendered(tmp_path)
+    assert codes(result) == ["path-in-two-groups"]
+    assert result[0].place is not None
+    assert result[0].place.file.endswith("site/all/etc/slurm/cgroup.conf")
 
 
 @pytest.mark.many
@@ -175,12 +175,12 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
 )
 def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     place(tmp_path, "all/etc/x.conf.j2", text)
-    tree, found = rendered(tmp_path)
+    tree, result = rendered(tmp_path)
     assert tree is None
-    assert codes(found) == ["site-template-fails"]
-    assert words.lower() in found[0].message.lower()
-    assert found[0].place is not None
-    assert found[0].place.line == line
+    assert codes(result) == ["site-template-fails"]
+    assert words.lower() in result[0].message.lower()
+    assert result[0].place is not None
+    assert result[0].place.line == line
 
 
 @pytest.mark.parametrize(
@@ -200,29 +200,29 @@ def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, l
 )
 def test_a_secret_in_a_site_file_is_refused_and_not_shown(tmp_path: Path, name: str, text: str) -> None:
     place(tmp_path, name, text)
-    tree, found = rendered(tmp_path)
+    tree, result = rendered(tmp_path)
     assert tree is None
-    assert codes(found) == ["site-file-secret"]
-    assert "hunter2" not in render(found, "text", {})
+    assert codes(result) == ["site-file-secret"]
+    assert "hunter2" not in render(result, "text", {})
     accepted = name.removesuffix(".j2")
-    tree, found = rendered(tmp_path, site={"public": [accepted]})
+    tree, result = rendered(tmp_path, site={"public": [accepted]})
     assert tree is not None
-    assert found == []
+    assert result == []
 
 
 def test_where_a_secret_is_may_be_said_in_a_site_file(tmp_path: Path) -> None:
     text = '#!/bin/sh\nTOKEN=$(cat /etc/app/token)\ncurl -H "Authorization: Bearer $TOKEN" example.org\n'
     text += "PGPASSFILE=/root/.pgpass\npassword_file: /etc/app/password\npasswd: compat\nmax_tokens: 4096\n"
     place(tmp_path, "all/usr/local/sbin/app", text)
-    tree, found = rendered(tmp_path)
-    assert found == []
+    tree, result = rendered(tmp_path)
+    assert result == []
     assert tree is not None
 
 
 def test_an_exception_for_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    tree, found = rendered(tmp_path, site={"public": ["all/etc/gone"]})
+    tree, result = rendered(tmp_path, site={"public": ["all/etc/gone"]})
     assert tree is None
-    assert codes(found) == ["site-replaces-nothing"]
+    assert codes(result) == ["site-replaces-nothing"]
 
 
 def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
@@ -231,9 +231,9 @@ def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
     compiled = compiler.validate(path)
     assert compiled.cluster is not None
     broken = replace(compiled, cluster=replace(compiled.cluster, name='a"\nb'))
-    tree, found = compiler.render(broken, path)
+    tree, result = compiler.render(broken, path)
     assert tree is None
-    assert [item.code for item in found] == ["value-unprintable"]
+    assert [item.code for item in result] == ["value-unprintable"]
 
 
 def test_a_page_names_these_as_its_proof() -> None:
@@ -247,7 +247,7 @@ def test_a_template_that_runs_too_long(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("clustergen.render.bounded.SECONDS", 1)
     many = "{% for a in range(99999) %}"
     place(tmp_path, "all/etc/x.conf.j2", f"{many}{many}{many}" + "{% endfor %}" * 3)
-    _, found = rendered(tmp_path)
-    assert [item.message.partition(": ")[2] or item.message for item in found] == [
+    _, result = rendered(tmp_path)
+    assert [item.message.partition(": ")[2] or item.message for item in result] == [
         "it requires more than 1 s of CPU time"
     ]

@@ -88,11 +88,11 @@ def run(install: SlurmInstall, directory: Path, script: str, **slurm: Any) -> di
     )
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes={"script": DAEMONS + script})
     assert done.code == 0, done.stderr
-    said = {}
+    values = {}
     for part in done.stdout.split("== ")[1:]:
         name, _, text = part.partition("\n")
-        said[name] = text.strip()
-    return {**said, **{name.removesuffix(".log"): text for name, text in done.files.items() if name.endswith(".log")}}
+        values[name] = text.strip()
+    return {**values, **{name.removesuffix(".log"): text for name, text in done.files.items() if name.endswith(".log")}}
 
 
 QOS_FIELDS = "Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,UsageFactor,MaxTRESPerUser,Flags"
@@ -149,15 +149,15 @@ controller
 step all clustergen-accounts
 step again clustergen-accounts
 {SHOW}"""
-    said = run(slurm, tmp_path, script)
-    assert said["names"].endswith("changed\nstatus 0")
+    result = run(slurm, tmp_path, script)
+    assert result["names"].endswith("changed\nstatus 0")
     # slurmctld starts with partitions that name QOS and accounts, and has no word against them.
-    assert "fatal" not in said["slurmctld"]
-    assert "QOS" not in said["slurmctld"]
-    assert "No association for account" not in said["slurmctld"]
-    assert said["all"].endswith("changed\nstatus 0")
-    assert said["again"] == "unchanged\nstatus 0"
-    as_the_manifest_says(said)
+    assert "fatal" not in result["slurmctld"]
+    assert "QOS" not in result["slurmctld"]
+    assert "No association for account" not in result["slurmctld"]
+    assert result["all"].endswith("changed\nstatus 0")
+    assert result["again"] == "unchanged\nstatus 0"
+    as_the_manifest_says(result)
 
 
 @pytest.mark.real
@@ -181,12 +181,12 @@ done
 step all clustergen-accounts
 step again clustergen-accounts
 {SHOW}"""
-    said = run(slurm, tmp_path, script)
-    assert said["all"].endswith("changed\nstatus 0")
-    assert said["again"] == "unchanged\nstatus 0"
-    as_the_manifest_says(said)
-    rows = said["assoc"].splitlines()
-    assert any(row.startswith("theirs|") for row in said["qos"].splitlines())
+    result = run(slurm, tmp_path, script)
+    assert result["all"].endswith("changed\nstatus 0")
+    assert result["again"] == "unchanged\nstatus 0"
+    as_the_manifest_says(result)
+    rows = result["assoc"].splitlines()
+    assert any(row.startswith("theirs|") for row in result["qos"].splitlines())
     assert {"alice", "bob", "carol"} == {row.split("|")[2] for row in rows if row.startswith("vision|")} - {""}
     assert any(row.startswith("other|root|") for row in rows)
 
@@ -213,8 +213,8 @@ clustergen-accounts >/dev/null
 submit again nlp
 """
     qos: dict[str, Any] = {"high": {"priority": 100}, "low": {}}
-    said = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users={}, partitions={})
-    accepted = [name for name, text in said.items() if text.startswith("Submitted")]
+    result = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users={}, partitions={})
+    accepted = [name for name, text in result.items() if text.startswith("Submitted")]
     assert [name for name in accepted if name.startswith("first")] == [
         "first-nlp-normal",
         "first-nlp-low",
@@ -222,8 +222,8 @@ submit again nlp
         "first-ops-normal",
         "first-nlp-",
     ]
-    assert "Invalid qos specification" in said["first-nlp-high"]
-    assert sorted(said["queue"].splitlines()[:-1]) == ["nlp low", "nlp low", "nlp normal", "ops high", "ops normal"]
+    assert "Invalid qos specification" in result["first-nlp-high"]
+    assert sorted(result["queue"].splitlines()[:-1]) == ["nlp low", "nlp low", "nlp normal", "ops high", "ops normal"]
     # Opened by hand, and closed by the script: for jobs that are submitted from now on, without a restart.
     assert "open-nlp-high" in accepted
     assert [name for name in accepted if name.startswith("again")] == ["again-nlp-normal", "again-nlp-low"]
@@ -254,13 +254,13 @@ step without clustergen-accounts
 show gone
 step again clustergen-accounts
 """
-    said = run(slurm, tmp_path, script, qos=qos, accounts=below, users={}, partitions={})
-    assert said["with"].endswith("changed\nstatus 0")
-    assert said["stated"].splitlines()[0] == "5|4|cpu=64|normal"
-    assert said["without"].endswith("changed\nstatus 0")
-    assert said["gone"].splitlines()[0] == "1|||normal"
-    assert "root|alice" in said["gone-coordinators"].splitlines()
-    assert said["again"] == "unchanged\nstatus 0"
+    result = run(slurm, tmp_path, script, qos=qos, accounts=below, users={}, partitions={})
+    assert result["with"].endswith("changed\nstatus 0")
+    assert result["stated"].splitlines()[0] == "5|4|cpu=64|normal"
+    assert result["without"].endswith("changed\nstatus 0")
+    assert result["gone"].splitlines()[0] == "1|||normal"
+    assert "root|alice" in result["gone-coordinators"].splitlines()
+    assert result["again"] == "unchanged\nstatus 0"
 
 
 @pytest.mark.real
@@ -292,13 +292,13 @@ step second bash /run/second
 step users sacctmgr -nP show assoc where cluster=small format=User,Account
 step defaults sacctmgr -nP show user format=User,DefaultAccount
 """
-    said = run(slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
+    result = run(slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
     assert commands[0] == "sacctmgr modify user where name=bob,dave cluster=small set DefaultAccount=ops"
-    outputs = {command: said[str(n)] for n, command in enumerate(commands)}
+    outputs = {command: result[str(n)] for n, command in enumerate(commands)}
     assert {command: text for command, text in outputs.items() if not text.endswith("status 0")} == {}
-    rows = [row for row in said["users"].splitlines() if row.partition("|")[0] not in ("", "root", "status 0")]
+    rows = [row for row in result["users"].splitlines() if row.partition("|")[0] not in ("", "root", "status 0")]
     assert sorted(rows) == ["alice|ops", "alice|vision", "bob|ops", "dave|ops"]
-    assert {"alice|vision", "bob|ops", "dave|ops"} <= set(said["defaults"].splitlines())
+    assert {"alice|vision", "bob|ops", "dave|ops"} <= set(result["defaults"].splitlines())
 
 
 @pytest.mark.real
@@ -321,13 +321,13 @@ step job sbatch -A Optics --qos=Gold --gpus=1 --wrap true
 """
     partitions = {"main": {"nodes": "all", "default": True, "allow_accounts": ["Optics"], "allow_qos": ["Gold"]}}
     users = {"dave": {"default_account": "Optics"}}
-    said = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users=users, partitions=partitions)
-    assert [said[step].splitlines()[-1] for step in ("names", "all")] == ["status 0", "status 0"], said
-    assert said["again"] == "unchanged\nstatus 0"
-    assert {"gold|low", "low|"} <= set(said["qos"].splitlines())
+    result = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users=users, partitions=partitions)
+    assert [result[step].splitlines()[-1] for step in ("names", "all")] == ["status 0", "status 0"], result
+    assert result["again"] == "unchanged\nstatus 0"
+    assert {"gold|low", "low|"} <= set(result["qos"].splitlines())
     rows = {"physics|root||gold,normal|gold", "optics|physics|||", "optics||dave||", "optics||root|gold|"}
-    assert rows <= set(said["assoc"].splitlines())
-    assert said["job"].startswith("Submitted")
+    assert rows <= set(result["assoc"].splitlines())
+    assert result["job"].startswith("Submitted")
 
 
 @pytest.mark.real
@@ -349,9 +349,9 @@ def test_without_the_resources_of_slurmctld_it_says_what_is_missing(
 ) -> None:
     hasty = "sed -i 's/-lt 60/-lt 1/' /usr/local/sbin/clustergen-accounts"
     script = f"{hasty}\nstep all clustergen-accounts\nstep odd clustergen-accounts now"
-    said = run(current_slurm, tmp_path, script)
-    assert "slurmdbd does not know gres/gpu: start slurmctld, which tells it\nstatus 1" in said["all"]
-    assert said["odd"] == "clustergen-accounts: no such step: now\nstatus 1"
+    result = run(current_slurm, tmp_path, script)
+    assert "slurmdbd does not know gres/gpu: start slurmctld, which tells it\nstatus 1" in result["all"]
+    assert result["odd"] == "clustergen-accounts: no such step: now\nstatus 1"
 
 
 @pytest.mark.real
@@ -359,8 +359,8 @@ def test_without_the_resources_of_slurmctld_it_says_what_is_missing(
 def test_a_cluster_without_accounts_has_its_name_in_the_database(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     show = "step show sacctmgr -nP show cluster format=cluster"
     script = f"step all clustergen-accounts\nstep again clustergen-accounts\n{show}"
-    said = run(current_slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
-    assert (said["again"], said["show"]) == ("unchanged\nstatus 0", "small\nstatus 0")
+    result = run(current_slurm, tmp_path, script, qos={}, accounts={}, users={}, partitions={})
+    assert (result["again"], result["show"]) == ("unchanged\nstatus 0", "small\nstatus 0")
 
 
 def test_texts_of_the_manifest_stay_words_of_the_shell(tmp_path: Path) -> None:
@@ -372,16 +372,16 @@ def test_texts_of_the_manifest_stay_words_of_the_shell(tmp_path: Path) -> None:
 
 
 def test_parents_come_before_their_children() -> None:
-    given = {
+    values = {
         "c": Account(parent="b"),
         "x": Account(parent="y"),
         "b": Account(parent="a"),
         "a": Account(),
         "y": Account(parent="x"),
     }
-    order = [name for name, _ in parents_first(given)]
+    order = [name for name, _ in parents_first(values)]
     assert order[:3] == ["a", "b", "c"]
-    assert set(order) == set(given)
+    assert set(order) == set(values)
 
 
 @pytest.mark.parametrize("value", ["two\nlines", "a\x00b"])

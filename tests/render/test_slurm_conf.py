@@ -41,8 +41,8 @@ def test_only_keys_and_words_that_the_release_knows(release: str, tmp_path: Path
             assert row is not None, pair.key
             assert row.state(SlurmRelease(release)) == "known", pair.key
             for word in pair.value.split(","):
-                found = token(pair.key, word)
-                assert found is None or found.state(SlurmRelease(release)) == "known", f"{pair.key}={word}"
+                slurm_token = token(pair.key, word)
+                assert slurm_token is None or slurm_token.state(SlurmRelease(release)) == "known", f"{pair.key}={word}"
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_a_flat_topology_has_the_name_of_its_release(release: str, name: str, tm
 
 @pytest.mark.parametrize(("release", "where"), [("22.05", "SchedulerParameters"), ("23.02", "PreemptParameters")])
 def test_youngest_first_is_a_word_of_two_keys(release: str, where: str, tmp_path: Path) -> None:
-    found = settings(cluster(tmp_path, release, slurm=RICH))
-    assert [name for name, value in found.items() if "youngest_first" in value] == [where]
+    result = settings(cluster(tmp_path, release, slurm=RICH))
+    assert [name for name, value in result.items() if "youngest_first" in value] == [where]
 
 
 def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:
 
 def test_an_option_takes_the_place_of_ours_and_is_there_once(tmp_path: Path) -> None:
     options = {"enforcepartlimits": "ANY", "LaunchParameters": "enable_nss_slurm", "KillWait": 90}
-    found = settings(cluster(tmp_path, slurm={"options": options}))
-    assert {name.lower(): value for name, value in found.items()}["enforcepartlimits"] == "ANY"
-    assert found["LaunchParameters"] == "enable_nss_slurm"
-    assert found["KillWait"] == "90"
+    result = settings(cluster(tmp_path, slurm={"options": options}))
+    assert {name.lower(): value for name, value in result.items()}["enforcepartlimits"] == "ANY"
+    assert result["LaunchParameters"] == "enable_nss_slurm"
+    assert result["KillWait"] == "90"
 
 
 def test_options_of_partitions_and_node_types_come_last(tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_options_of_partitions_and_node_types_come_last(tmp_path: Path) -> None:
 
 def test_a_key_that_comes_several_times_is_replaced_as_a_whole() -> None:
     ours = [Section("hosts", (Setting("SlurmctldHost", "a"), Setting("SlurmctldHost", "b")))]
-    (found,) = with_options(ours, {"SlurmctldHost": "c"}, "slurm.options")
-    assert [row.value for row in found.rows] == ["c"]
+    (section,) = with_options(ours, {"SlurmctldHost": "c"}, "slurm.options")
+    assert [row.value for row in section.rows] == ["c"]
 
 
 @pytest.mark.parametrize("value", ["two words", "a#b", "back\\slash", "{{ x }}", "$(id)", "it's", "-1"])
@@ -109,8 +109,8 @@ def test_what_slurm_cannot_hold_is_refused(value: str) -> None:
 
 
 def test_an_option_of_a_line_takes_the_place_of_ours() -> None:
-    given = [("PartitionName", "p"), ("State", "UP"), ("LLN", "NO")]
-    made = line_of("slurm.conf", SlurmRelease("24.11"), given, {"state": "DOWN", "ReqResv": "YES"})
+    items = [("PartitionName", "p"), ("State", "UP"), ("LLN", "NO")]
+    made = line_of("slurm.conf", SlurmRelease("24.11"), items, {"state": "DOWN", "ReqResv": "YES"})
     assert made == "PartitionName=p state=DOWN LLN=NO ReqResv=YES"
 
 
@@ -148,8 +148,8 @@ def test_two_hops_reach_all_nodes_as_long_as_that_is_wise(nodes: int, width: int
 
 
 def test_a_step_is_unkillable_only_after_five_timeouts(tmp_path: Path) -> None:
-    found = settings(cluster(tmp_path, slurm={"message_timeout": 90}))
-    assert int(found["UnkillableStepTimeout"]) >= 5 * int(found["MessageTimeout"]) == 450
+    result = settings(cluster(tmp_path, slurm={"message_timeout": 90}))
+    assert int(result["UnkillableStepTimeout"]) >= 5 * int(result["MessageTimeout"]) == 450
 
 
 def test_timeouts_grow_with_the_cluster(tmp_path: Path) -> None:
@@ -174,19 +174,19 @@ def test_configless_is_a_word_of_the_controller(tmp_path: Path) -> None:
 )
 def test_backfill_looks_as_far_as_the_longest_job(limits: list[str], window: int, tmp_path: Path) -> None:
     parts = {f"p{n}": {"nodes": "all", "default": n == 0, "max_time": limit} for n, limit in enumerate(limits)}
-    found = words(settings(cluster(tmp_path, slurm={"partitions": parts}))["SchedulerParameters"])
-    assert int(found["bf_window"]) == window
+    texts = words(settings(cluster(tmp_path, slurm={"partitions": parts}))["SchedulerParameters"])
+    assert int(texts["bf_window"]) == window
 
 
 def test_a_token_of_the_manifest_takes_the_place_of_ours(tmp_path: Path) -> None:
-    found = words(settings(cluster(tmp_path, slurm=RICH))["SchedulerParameters"])
-    assert (found["bf_window"], found["bf_max_job_user"]) == ("99", "50")
+    texts = words(settings(cluster(tmp_path, slurm=RICH))["SchedulerParameters"])
+    assert (texts["bf_window"], texts["bf_max_job_user"]) == ("99", "50")
 
 
 def test_preemption_is_a_pair_of_keys_or_none(tmp_path: Path) -> None:
-    found = settings(cluster(tmp_path, slurm=RICH))
-    assert (found["PreemptType"], found["PreemptMode"]) == ("preempt/partition_prio", "REQUEUE")
-    assert found["PreemptExemptTime"] == "00:30:00"
+    result = settings(cluster(tmp_path, slurm=RICH))
+    assert (result["PreemptType"], result["PreemptMode"]) == ("preempt/partition_prio", "REQUEUE")
+    assert result["PreemptExemptTime"] == "00:30:00"
     assert not [name for name in settings(cluster(tmp_path)) if name.startswith("Preempt")]
 
 
@@ -196,16 +196,16 @@ def test_suspended_jobs_are_woken_by_the_gang_scheduler(tmp_path: Path) -> None:
     parts = {"a": {"nodes": "all", "priority_tier": 1, "default": True}, "b": {"nodes": "all", "priority_tier": 2}}
     preemption = {"by": "partition", "mode": "suspend"}
     slurm = {"partitions": parts, "preemption": preemption}
-    found = settings(cluster(tmp_path, node_types={"cpu": CPU}, nodes=nodes, networks=networks, slurm=slurm))
-    assert found["PreemptMode"] == "SUSPEND,GANG"
+    result = settings(cluster(tmp_path, node_types={"cpu": CPU}, nodes=nodes, networks=networks, slurm=slurm))
+    assert result["PreemptMode"] == "SUSPEND,GANG"
 
 
 # --- accounting -------------------------------------------------------------------------------------------------------
 
 
 def test_gpus_are_counted_together_and_by_type(tmp_path: Path) -> None:
-    found = settings(cluster(tmp_path, node_types=gpu_type(shards=4)))
-    assert found["AccountingStorageTRES"].split(",") == ["gres/gpu", "gres/gpu:h100", "gres/shard"]
+    result = settings(cluster(tmp_path, node_types=gpu_type(shards=4)))
+    assert result["AccountingStorageTRES"].split(",") == ["gres/gpu", "gres/gpu:h100", "gres/shard"]
 
 
 @pytest.mark.parametrize(
@@ -249,9 +249,9 @@ def test_a_whole_gpu_bills_one_whatever_a_job_takes_most_of(tmp_path: Path) -> N
 
 def test_without_slurmdbd_nothing_is_counted_or_weighed(tmp_path: Path) -> None:
     tree = cluster(tmp_path, nodes=[roles("slurm-controller"), COMPUTE])
-    found = settings(tree)
-    assert not [name for name in found if name.startswith(("Accounting", "JobAcct"))]
-    assert not {"PriorityWeightFairshare", "PriorityWeightAge", "PriorityWeightQOS"} & found.keys()
+    result = settings(tree)
+    assert not [name for name in result if name.startswith(("Accounting", "JobAcct"))]
+    assert not {"PriorityWeightFairshare", "PriorityWeightAge", "PriorityWeightQOS"} & result.keys()
     assert "TRESBillingWeights" not in block(tree, "PartitionName")["main"]
 
 
@@ -270,9 +270,9 @@ def test_one_weight_replaces_the_balance(tmp_path: Path, weights: dict[str, int]
 
 
 def test_energy_is_sampled_with_the_tasks(tmp_path: Path) -> None:
-    found = settings(cluster(tmp_path, slurm={"accounting": {"energy": "rapl", "gather_frequency": 20}}))
-    assert found["AcctGatherEnergyType"] == "acct_gather_energy/rapl"
-    assert found["JobAcctGatherFrequency"] == "task=20,energy=20"
+    result = settings(cluster(tmp_path, slurm={"accounting": {"energy": "rapl", "gather_frequency": 20}}))
+    assert result["AcctGatherEnergyType"] == "acct_gather_energy/rapl"
+    assert result["JobAcctGatherFrequency"] == "task=20,energy=20"
 
 
 # --- nodes and partitions ---------------------------------------------------------------------------------------------
@@ -280,14 +280,14 @@ def test_energy_is_sampled_with_the_tasks(tmp_path: Path) -> None:
 
 def test_a_node_line_has_what_slurmd_will_report(tmp_path: Path) -> None:
     kind = {"gpu": {**gpu_type()["gpu"], "reserved": {"cores": 4, "memory": "16GiB"}, "features": ["site-a"]}}
-    found = block(cluster(tmp_path, node_types=kind), "NodeName")["c[1-4]"]
-    assert found["NodeAddr"] == "10.0.0.[11-14]"
-    assert (found["Sockets"], found["CoresPerSocket"], found["ThreadsPerCore"]) == ("2", "32", "2")
-    assert (found["CoreSpecCount"], found["MemSpecLimit"]) == ("4", str(16 * 1024))
-    assert int(found["RealMemory"]) < 1024 * 1024
-    assert found["Gres"] == "gpu:h100:8"
-    assert {"site-a", "h100"} <= set(found["Feature"].split(","))
-    assert found["State"] == "UNKNOWN"
+    result = block(cluster(tmp_path, node_types=kind), "NodeName")["c[1-4]"]
+    assert result["NodeAddr"] == "10.0.0.[11-14]"
+    assert (result["Sockets"], result["CoresPerSocket"], result["ThreadsPerCore"]) == ("2", "32", "2")
+    assert (result["CoreSpecCount"], result["MemSpecLimit"]) == ("4", str(16 * 1024))
+    assert int(result["RealMemory"]) < 1024 * 1024
+    assert result["Gres"] == "gpu:h100:8"
+    assert {"site-a", "h100"} <= set(result["Feature"].split(","))
+    assert result["State"] == "UNKNOWN"
 
 
 def test_numa_nodes_are_sockets_where_gpus_hang_on_them(tmp_path: Path) -> None:
@@ -337,14 +337,14 @@ def test_the_default_share_of_a_gpu_fits_the_cpus_that_a_partition_may_use(tmp_p
 
 
 def test_partitions_have_what_the_manifest_says(tmp_path: Path) -> None:
-    found = block(cluster(tmp_path, slurm=RICH), "PartitionName")
-    assert found["low"]["Default"] == "YES"
-    assert found["low"]["Nodes"] == "ALL"
-    assert (found["low"]["GraceTime"], found["low"]["PreemptMode"]) == ("120", "REQUEUE")
-    assert (found["high"]["Nodes"], found["high"]["MaxTime"]) == ("some", "2-00:00:00")
-    assert found["high"]["PreemptMode"] == "OFF"
-    assert found["low"]["MaxTime"] == "UNLIMITED"
-    assert found["low"]["DefaultTime"] == "01:00:00"
+    result = block(cluster(tmp_path, slurm=RICH), "PartitionName")
+    assert result["low"]["Default"] == "YES"
+    assert result["low"]["Nodes"] == "ALL"
+    assert (result["low"]["GraceTime"], result["low"]["PreemptMode"]) == ("120", "REQUEUE")
+    assert (result["high"]["Nodes"], result["high"]["MaxTime"]) == ("some", "2-00:00:00")
+    assert result["high"]["PreemptMode"] == "OFF"
+    assert result["low"]["MaxTime"] == "UNLIMITED"
+    assert result["low"]["DefaultTime"] == "01:00:00"
 
 
 def test_one_more_node_is_one_changed_line(tmp_path: Path) -> None:
@@ -359,6 +359,6 @@ def test_one_more_node_is_one_changed_line(tmp_path: Path) -> None:
 def test_whole_nodes_are_handed_out_with_memory_and_without_cores(tmp_path: Path) -> None:
     """select/linear is fatal to slurmctld with CR_Core."""
     plain = {"node_types": {"plain": CPU}, "nodes": [HEAD, {**COMPUTE, "type": "plain"}]}
-    found = settings(cluster(tmp_path, slurm={"resources": {"select": "linear"}}, **plain))
-    assert found["SelectTypeParameters"] == "CR_Memory"
+    result = settings(cluster(tmp_path, slurm={"resources": {"select": "linear"}}, **plain))
+    assert result["SelectTypeParameters"] == "CR_Memory"
     assert settings(cluster(tmp_path))["SelectTypeParameters"] == "CR_Core_Memory"

@@ -227,9 +227,9 @@ def test_topology_yaml_takes_the_place_of_plugin_and_conf(plugin: str, tmp_path:
     made = cluster(tmp_path, "25.05", networks=networks, slurm={"topology": {"plugin": plugin, "format": "yaml"}})
     assert "/etc/slurm/topology.conf" not in node_files(made, "head")
     assert "TopologyPlugin" not in settings(made)
-    (found,) = yaml.safe_load(text_of(made, "head", "/etc/slurm/topology.yaml"))
-    assert found.pop("cluster_default") is True
-    assert found.pop("topology") == "fabric"
+    (data,) = yaml.safe_load(text_of(made, "head", "/etc/slurm/topology.yaml"))
+    assert data.pop("cluster_default") is True
+    assert data.pop("topology") == "fabric"
     expected: dict[str, Any] = {
         "flat": {"flat": True},
         "tree": {
@@ -248,7 +248,7 @@ def test_topology_yaml_takes_the_place_of_plugin_and_conf(plugin: str, tmp_path:
             }
         },
     }
-    assert found == expected[plugin]
+    assert data == expected[plugin]
 
 
 @pytest.mark.slow
@@ -266,9 +266,9 @@ def test_any_fabric_becomes_one_tree_that_names_every_node_once(data: st.DataObj
         leaves.append(Leaf(name=f"leaf{n}", nodes=nodes, parents=parents))
 
     switches = [SimpleNamespace(name=name, uplinks=dict.fromkeys(above.get(name, ()), 1)) for name in uppers]
-    found = tree(SimpleNamespace(leaves=leaves, switches=switches, hosts=lambda role: hosts))  # type: ignore[arg-type]
+    path = tree(SimpleNamespace(leaves=leaves, switches=switches, hosts=lambda role: hosts))  # type: ignore[arg-type]
     lines = {}
-    for line in found:
+    for line in path:
         assert line.name not in lines, "a switch is defined twice"
         lines[line.name] = {"Nodes": line.nodes} if line.nodes else {"Switches": line.switches}
     assert is_one_tree(lines, set(hosts))

@@ -77,11 +77,11 @@ def test_a_job_has_its_gpus_its_scratch_and_its_settings(slurm: SlurmInstall, tm
 as_alice srun --gpus=2 --cpus-per-task=4 bash -c 'touch $TMPDIR/mine; ls -d $TMPDIR/mine; env'
 state 'idle none'; ls -A /scratch"""
     done = run(slurm, tmp_path, script)
-    said = done.stdout.splitlines()
-    assert {"CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=WARN", "TMPDIR=/scratch/1", "/scratch/1/mine"} <= set(said), done
+    lines = done.stdout.splitlines()
+    assert {"CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=WARN", "TMPDIR=/scratch/1", "/scratch/1/mine"} <= set(lines), done
     # Variables of other makers would make some programs give up.
-    assert not [line for line in said if line.startswith(("ROCR_VISIBLE", "ZE_AFFINITY", "GPU_DEVICE_ORDINAL"))]
-    assert said[-1] == "idle none"  # the epilog found nothing, and the scratch directory is gone
+    assert not [line for line in lines if line.startswith(("ROCR_VISIBLE", "ZE_AFFINITY", "GPU_DEVICE_ORDINAL"))]
+    assert lines[-1] == "idle none"  # the epilog found nothing, and the scratch directory is gone
     journal = done.files["journal"]
     assert "SLURM_JOB_GPUS=0,1" in journal
     assert "SLURM_JOB_USER=alice" in journal

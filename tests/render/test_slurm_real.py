@@ -29,7 +29,7 @@ def no_complaint(install: SlurmInstall, directory: Path, *gpu_nodes: str, **chan
         install, lay_out(tree, tree.groups["slurm_controller"][0], directory / "root"), nodes_for_gres=gpu_nodes
     )
     assert report.started, report.complaints
-    assert [said for said in report.complaints if not OF_THE_MACHINE.search(said)] == []
+    assert [output for output in report.complaints if not OF_THE_MACHINE.search(output)] == []
     for node in gpu_nodes:
         assert "Gres Name=gpu" in report.gres[node]
 

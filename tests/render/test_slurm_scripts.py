@@ -58,9 +58,9 @@ esac""",
 
 @pytest.fixture
 def root() -> Path:
-    found = root_with("pgrep")
-    assert found is not None, "clustergen setup parsers makes the root that this test asks"
-    return found
+    path = root_with("pgrep")
+    assert path is not None, "clustergen setup parsers makes the root that this test asks"
+    return path
 
 
 class Node:
@@ -240,8 +240,8 @@ def test_a_job_has_a_directory_of_its_own_until_it_ends(tmp_path: Path, root: Pa
         "/etc/slurm/epilog || exit; ls /scratch; ls /etc/slurm/prolog"
     )
     done = box.run(script, before=scene)
-    said = [line for line in done.stdout.splitlines() if not line.startswith(("export NCCL_", "export UCX_"))]
-    assert said == ["1000:700", "export TMPDIR=/scratch/77", "keep", "/etc/slurm/prolog"]
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("export NCCL_", "export UCX_"))]
+    assert lines == ["1000:700", "export TMPDIR=/scratch/77", "keep", "/etc/slurm/prolog"]
 
 
 @pytest.mark.real
@@ -523,8 +523,8 @@ def test_a_file_system_must_be_mounted_and_answer(scene: str, reason: str, tmp_p
 
 def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", second: str = "mlx5_1") -> str:
     ports = "; ".join(
-        f"mkdir -p {device}/ports/1; echo '{said}' >{device}/ports/1/state; echo '{rate}' >{device}/ports/1/rate"
-        for device, said in (("mlx5_0", "4: ACTIVE"), (second, state))
+        f"mkdir -p {device}/ports/1; echo '{output}' >{device}/ports/1/state; echo '{rate}' >{device}/ports/1/rate"
+        for device, output in (("mlx5_0", "4: ACTIVE"), (second, state))
     )
     return f"mount -t tmpfs tmpfs /sys/class; mkdir /sys/class/infiniband; cd /sys/class/infiniband; {ports}"
 
@@ -540,8 +540,8 @@ def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", seco
     ],
 )
 def test_the_fabrics_ports_are_up_at_full_rate(scene: str, reason: str, tmp_path: Path, root: Path) -> None:
-    found = drained(healthy(tmp_path, root, health={**QUIET, "fabric": True}).run(HEALTH, scene))
-    assert reason in found if reason else not found
+    text = drained(healthy(tmp_path, root, health={**QUIET, "fabric": True}).run(HEALTH, scene))
+    assert reason in text if reason else not text
 
 
 @pytest.mark.real

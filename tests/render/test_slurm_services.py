@@ -34,29 +34,31 @@ def ask(tree: Tree, host: str, directory: Path, *program: str) -> Outcome:
 @pytest.mark.parametrize(("host", "units"), [("head", ("slurmctld", "slurmdbd")), ("c1", ("slurmd",))])
 def test_systemd_reads_the_drop_ins(host: str, units: tuple[str, ...], tmp_path: Path) -> None:
     tree = cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"})
-    told = ask(tree, host, tmp_path, "systemd-analyze", "verify", *(f"{unit}.service" for unit in units))
-    assert not [line for line in told.stderr.splitlines() if "clustergen" in line or "Unknown" in line], told.stderr
+    slurm_report = ask(tree, host, tmp_path, "systemd-analyze", "verify", *(f"{unit}.service" for unit in units))
+    assert not [line for line in slurm_report.stderr.splitlines() if "clustergen" in line or "Unknown" in line], (
+        slurm_report.stderr
+    )
 
 
 def unit_lines(tree: Tree, host: str, unit: str) -> list[str]:
-    found = []
+    items = []
     for path, file in sorted(node_files(tree, host).items()):
         if path.startswith(f"/etc/systemd/system/{unit}.service.d/"):
-            found += file.content.decode().splitlines()
-    return found
+            items += file.content.decode().splitlines()
+    return items
 
 
 def test_slurmd_waits_for_what_jobs_need_and_nothing_else(tmp_path: Path) -> None:
-    found = unit_lines(cluster(tmp_path, storage=STORAGE), "c1", "slurmd")
-    assert [line for line in found if line.startswith("RequiresMountsFor")] == ["RequiresMountsFor=/home"]
-    assert {"LimitMEMLOCK=infinity", "Delegate=yes", "KillMode=process"} <= set(found)
+    texts = unit_lines(cluster(tmp_path, storage=STORAGE), "c1", "slurmd")
+    assert [line for line in texts if line.startswith("RequiresMountsFor")] == ["RequiresMountsFor=/home"]
+    assert {"LimitMEMLOCK=infinity", "Delegate=yes", "KillMode=process"} <= set(texts)
 
 
 def test_slurmctld_waits_for_its_state(tmp_path: Path) -> None:
-    found = unit_lines(
+    texts = unit_lines(
         cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"}), "head", "slurmctld"
     )
-    assert "RequiresMountsFor=/state/slurm" in found
+    assert "RequiresMountsFor=/state/slurm" in texts
     assert not [line for line in unit_lines(cluster(tmp_path), "head", "slurmctld") if "RequiresMounts" in line]
 
 
@@ -181,9 +183,9 @@ def test_options_of_slurmd_go_away_with_configless(tmp_path: Path) -> None:
 
 def test_a_local_database_needs_no_password(tmp_path: Path) -> None:
     tree = cluster(tmp_path)
-    found = settings(tree, file="slurmdbd.conf")
-    assert (found["StorageHost"], found["StorageUser"]) == ("localhost", "slurm")
-    assert not {"StoragePass", "StoragePort"} & found.keys()
+    result = settings(tree, file="slurmdbd.conf")
+    assert (result["StorageHost"], result["StorageUser"]) == ("localhost", "slurm")
+    assert not {"StoragePass", "StoragePort"} & result.keys()
     assert node_files(tree, "head")["/etc/slurm/slurmdbd.conf"].mode == 0o600
     assert "/etc/mysql/mariadb.conf.d/90-slurm.cnf" in node_files(tree, "head")
 
@@ -193,11 +195,11 @@ REMOTE = {"accounting": {"database_host": "db.example.org:3307"}}
 
 def test_the_password_of_a_remote_database_is_in_no_file_of_the_tree(tmp_path: Path) -> None:
     tree = cluster(tmp_path, slurm=REMOTE)
-    found = text_of(tree, "head", "/etc/slurm/slurmdbd.conf")
-    assert "\nInclude /etc/slurm/slurmdbd.secret.conf\n" in found
-    assert "StorageHost=db.example.org\n" in found
-    assert "StoragePort=3307\n" in found
-    assert "StoragePass=" not in found.replace("# StoragePass=", "")
+    text = text_of(tree, "head", "/etc/slurm/slurmdbd.conf")
+    assert "\nInclude /etc/slurm/slurmdbd.secret.conf\n" in text
+    assert "StorageHost=db.example.org\n" in text
+    assert "StoragePort=3307\n" in text
+    assert "StoragePass=" not in text.replace("# StoragePass=", "")
     assert "/etc/mysql/mariadb.conf.d/90-slurm.cnf" not in node_files(tree, "head")
 
 

@@ -62,9 +62,9 @@ def stored(directory: Path, **entries: Any) -> Any:
 
 
 def options(text: str) -> list[str]:
-    found = re.search(r"^Options=(.*)$", text, re.MULTILINE)
-    assert found
-    return found[1].split(",")
+    match = re.search(r"^Options=(.*)$", text, re.MULTILINE)
+    assert match
+    return match[1].split(",")
 
 
 # --- names of units ---------------------------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ PATHS = st.lists(st.text("abzAZ019-_.:@+,%", min_size=1, max_size=8), min_size=1
 def test_unit_names_are_systemds(paths: list[str]) -> None:
     root = root_with("systemd-escape")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    told = sandbox.run(sandbox.Sandbox(root), ["systemd-escape", "-p", "--suffix=mount", "--", *paths], timeout=20)
-    assert told.code == 0, told.stderr
-    assert told.stdout.split() == [str(mount_unit(path)) for path in paths]
+    result = sandbox.run(sandbox.Sandbox(root), ["systemd-escape", "-p", "--suffix=mount", "--", *paths], timeout=20)
+    assert result.code == 0, result.stderr
+    assert result.stdout.split() == [str(mount_unit(path)) for path in paths]
 
 
 @pytest.mark.parametrize("path", ["relative", "/a/../b", "/.."])
@@ -121,17 +121,17 @@ def test_options_reach_the_unit_once(tmp_path: Path) -> None:
     tree = stored(
         tmp_path, home={**NFS, "nconnect": 8, "options": ["nconnect=2", "suid"], "required": False, "read_only": True}
     )
-    found = options(text_of(tree, "c1", f"{UNITS}/home.mount"))
-    assert [word for word in found if word.startswith("nconnect")] == ["nconnect=2"]
-    assert {"suid", "nofail", "ro", "_netdev", "vers=4.2", "hard"} <= set(found)
-    assert "nosuid" not in found
+    findings = options(text_of(tree, "c1", f"{UNITS}/home.mount"))
+    assert [word for word in findings if word.startswith("nconnect")] == ["nconnect=2"]
+    assert {"suid", "nofail", "ro", "_netdev", "vers=4.2", "hard"} <= set(findings)
+    assert "nosuid" not in findings
 
 
 def test_rdma_replaces_tcp_and_its_port(tmp_path: Path) -> None:
     tree = stored(tmp_path, home={**NFS, "rdma": True})
-    found = options(text_of(tree, "c1", f"{UNITS}/home.mount"))
-    assert {"proto=rdma", "port=20049"} <= set(found)
-    assert "proto=tcp" not in found
+    findings = options(text_of(tree, "c1", f"{UNITS}/home.mount"))
+    assert {"proto=rdma", "port=20049"} <= set(findings)
+    assert "proto=tcp" not in findings
     assert "rpcrdma" in text_of(tree, "c1", "/etc/modules-load.d/clustergen-nfs-client.conf").splitlines()
 
 
@@ -190,9 +190,11 @@ def verify_units(directory: Path, root_directory: Path) -> str:
     units = sorted(f"{UNITS}/{path.name}" for path in (directory / UNITS.lstrip("/")).iterdir() if path.is_file())
     assert units
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
-    told = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
-    said = [line for line in told.stderr.splitlines() if not line.startswith("/usr/lib/systemd/")]  # of systemd's own
-    return "\n".join([str(told.code), *said])
+    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    lines = [
+        line for line in result.stderr.splitlines() if not line.startswith("/usr/lib/systemd/")
+    ]  # of systemd's own
+    return "\n".join([str(result.code), *lines])
 
 
 @pytest.mark.real
@@ -553,10 +555,10 @@ def test_exportfs_reads_the_export_as_meant(tmp_path: Path) -> None:
     export = {"networks": ["10.0.0.0/24", "fd00::/64"], "zfs": ZFS}
     tree = served(tmp_path, home={**NFS, "server": "head", "export": export})
     script = "mkdir -p /export/home /var/lib/nfs && exportfs -ra && cat /var/lib/nfs/etab"
-    told = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
-    assert told.code == 0, told
-    assert "error" not in told.stderr.lower()
-    lines = {line.partition("(")[0].split()[1]: line for line in told.stdout.splitlines()}
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    assert result.code == 0, result
+    assert "error" not in result.stderr.lower()
+    lines = {line.partition("(")[0].split()[1]: line for line in result.stdout.splitlines()}
     assert set(lines) == {"10.0.0.0/24", "fd00::/64"}
     for line in lines.values():
         words = line.partition("(")[2].rstrip(")").split(",")
@@ -567,9 +569,9 @@ def test_exportfs_reads_the_export_as_meant(tmp_path: Path) -> None:
 def test_exportfs_would_see_a_wrong_option(tmp_path: Path) -> None:
     tree = served(tmp_path, home={**NFS, "server": "head", "export": {"options": ["rw", "no_such_option"]}})
     script = "mkdir -p /export/home /var/lib/nfs && exportfs -ra"
-    told = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
-    assert told.code != 0
-    assert 'unknown keyword "no_such_option"' in told.stderr
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    assert result.code != 0
+    assert 'unknown keyword "no_such_option"' in result.stderr
 
 
 @pytest.mark.real
@@ -580,8 +582,8 @@ def test_nfs_conf_is_read_from_the_drop_in(tmp_path: Path) -> None:
     assert ",port=2050," in text_of(tree, "c1", f"{UNITS}/data.mount")
     keys = ("threads", "vers3", "port", "rdma", "rdma-port")
     script = "; ".join(f"nfsconf --get nfsd {key}" for key in keys) + "; nfsidmap -d"
-    told = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
-    assert told.stdout.split() == ["200", "n", "2050", "y", "20049", "cluster.local"], told
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    assert result.stdout.split() == ["200", "n", "2050", "y", "20049", "cluster.local"], result
 
 
 def test_the_server_sees_its_export_where_the_clients_do(tmp_path: Path) -> None:
@@ -797,8 +799,8 @@ def test_disks_are_dealt_out(layout: Any, width: int | None, expected: list[tupl
 @pytest.mark.real
 def test_modprobe_reads_the_limit_of_the_cache(tmp_path: Path) -> None:
     tree = served(tmp_path, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, "arc_max": "16GiB"}}})
-    told = sandbox.run(nfs_box(tree, tmp_path), ["modprobe", "--showconfig"], timeout=30)
-    assert "options zfs zfs_arc_max=17179869184" in told.stdout.splitlines()
+    result = sandbox.run(nfs_box(tree, tmp_path), ["modprobe", "--showconfig"], timeout=30)
+    assert "options zfs zfs_arc_max=17179869184" in result.stdout.splitlines()
 
 
 # --- Weka, CephFS -----------------------------------------------------------------------------------------------------
@@ -871,12 +873,12 @@ def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str
 def test_the_agents_setting_is_really_changed(tmp_path: Path) -> None:
     """The drop-in's own command, on a file such as the agent has."""
     text = text_of(stored(tmp_path, weka=WEKA), "c1", f"{UNITS}/weka-agent.service.d/50-clustergen.conf")
-    found = re.search(r"^ExecStartPre=(.*sed.*)$", text, re.MULTILINE)
-    assert found
+    match = re.search(r"^ExecStartPre=(.*sed.*)$", text, re.MULTILINE)
+    assert match
     conf = tmp_path / "service.conf"
     conf.write_text("[os_resources]\nisolate_cpusets=true\nother = true\n", encoding="utf-8")
     done = run_script(
-        f"#!/bin/bash\nPATH=/usr/sbin:/usr/bin\n{found[1].replace('/etc/wekaio/service.conf', str(conf))}\n",
+        f"#!/bin/bash\nPATH=/usr/sbin:/usr/bin\n{match[1].replace('/etc/wekaio/service.conf', str(conf))}\n",
         {},
         tmp_path,
     )

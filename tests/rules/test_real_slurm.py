@@ -27,8 +27,8 @@ def ask(text: str, directory: Path) -> SlurmReport:
     directory.mkdir()
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
-    tree, found = compiler.render(compiler.validate(path), path)
-    assert tree is not None, found
+    tree, result = compiler.render(compiler.validate(path), path)
+    assert tree is not None, result
     stated = re.search(r'version: "([0-9.]+)"', text)
     release = stated[1] if stated and stated[1] in ("22.05", "24.11") else "26.05"
     install = slurm_roots.for_release(release)
@@ -40,7 +40,9 @@ def test_slurm_starts_with_every_cabling(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         asked = {name: pool.submit(ask, text, tmp_path / str(i)) for i, (name, text) in enumerate(RIGHT.items())}
     reports = {name: future.result() for name, future in asked.items()}
-    assert {name: said.complaints for name, said in reports.items() if said.complaints or not said.started} == {}
+    assert {
+        name: output.complaints for name, output in reports.items() if output.complaints or not output.started
+    } == {}
 
 
 def test_slurm_listens_to_ipv6(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ from strategies.trees import manifest
 def test_what_accounts_and_qos_may_not_say(
     slurm: dict[str, Any], code: str, path: tuple[str | int, ...], message: str
 ) -> None:
-    given = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
+    setting = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
     findings: list[Finding] = []
-    findings += check(resolve(given, findings.append))
+    findings += check(resolve(setting, findings.append))
     (finding,) = [item for item in findings if item.code == code]
     assert (finding.path, finding.message) == (path, message)
 
@@ -95,9 +95,9 @@ def test_what_accounts_and_qos_may_not_say(
     ],
 )  # fmt: skip
 def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -> None:
-    given = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
+    setting = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
     findings: list[Finding] = []
-    findings += check(resolve(given, findings.append))
+    findings += check(resolve(setting, findings.append))
     assert [item.hint for item in findings if item.code == code] == [hint]
 
 
@@ -119,16 +119,16 @@ def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:
 @pytest.mark.parametrize(("tracking", "codes"), [("pgid", ["slurm-value-harmful"]), ("linuxproc", []), ("cgroup", [])])
 def test_processes_that_escape_their_job(tracking: str, codes: list[str]) -> None:
     slurm = {"version": "24.11", "resources": {"process_tracking": tracking}}
-    given = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-    findings = [item for item in check(resolve(given, lambda _: None)) if item.path[-1] == "process_tracking"]
+    setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
+    findings = [item for item in check(resolve(setting, lambda _: None)) if item.path[-1] == "process_tracking"]
     assert [item.code for item in findings] == codes
 
 
 def test_slurmdbd_needs_the_hash_plugin_too() -> None:
     def findings(**accounting: Any) -> list[str]:
         slurm = {"version": "24.11", "options": {"HashPlugin": "hash/sha3"}, "accounting": accounting}
-        given = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-        return [item.code for item in check(resolve(given, lambda _: None)) if item.path[-1] == "HashPlugin"]
+        setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
+        return [item.code for item in check(resolve(setting, lambda _: None)) if item.path[-1] == "HashPlugin"]
 
     assert findings() == ["slurm-value-harmful"]
     assert findings(options={"HashPlugin": "hash/sha3"}) == []
@@ -142,8 +142,8 @@ def test_shares_of_the_account_above_have_a_word() -> None:
 def test_a_qos_is_unused_where_nobody_inherits_it() -> None:
     def unused(**accounts: Any) -> list[str]:
         slurm = {"version": "24.11", "qos": {"high": {}, "low": {}}, "accounts": accounts}
-        given = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-        return [str(item.path[-1]) for item in check(resolve(given, lambda _: None)) if item.code == "qos-unused"]
+        setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
+        return [str(item.path[-1]) for item in check(resolve(setting, lambda _: None)) if item.code == "qos-unused"]
 
     assert unused() == []  # accounts that sacctmgr alone knows are none of the manifest's business
     assert unused(a={"users": ["kim"]}) == ["high", "low"]

@@ -203,11 +203,11 @@ def test_a_list_and_the_switch_for_one_of_its_words_agree(value: bool) -> None:
 def test_lines_of_the_manifest_contradict_no_field() -> None:
     data = deepcopy(BASE)
     data["slurm"] |= {"slurmd_timeout": 300, "lines": [{"SlurmdTimeout": 60}]}
-    assert [(found.code, found.path) for found in own_lines(cluster(data))] == [
+    assert [(result.code, result.path) for result in own_lines(cluster(data))] == [
         ("slurm-key-managed", ("slurm", "lines", 0, "SlurmdTimeout"))
     ]
     data["slurm"] = {**BASE["slurm"], "lines": [{"KillWait": 60}], "options": {"killwait": 30}}
-    assert [(found.code, found.path) for found in options(cluster(data))] == [
+    assert [(result.code, result.path) for result in options(cluster(data))] == [
         ("slurm-key-twice", ("slurm", "options", "killwait"))
     ]
 

@@ -47,8 +47,8 @@ def ask(text: str, directory: Path) -> SlurmReport:
     directory.mkdir()
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
-    tree, found = compiler.render(compiler.validate(path), path)
-    assert tree is not None, found
+    tree, result = compiler.render(compiler.validate(path), path)
+    assert tree is not None, result
     stated = re.search(r'version: "([0-9.]+)"', text)
     install = slurm_roots.for_release(stated[1] if stated else "24.11")
     assert install is not None, "run clustergen setup parsers"
@@ -71,9 +71,11 @@ def test_slurm_starts_with_what_has_no_finding(tmp_path: Path) -> None:
     texts = {name: text for name, text in RIGHT.items() if is_at_hand(text)}
     assert len(texts) > 30
     reports = ask_all(texts, tmp_path)
-    assert {name: said.complaints for name, said in reports.items() if said.complaints or not said.started} == {}
+    assert {
+        name: output.complaints for name, output in reports.items() if output.complaints or not output.started
+    } == {}
 
 
 def test_slurm_does_not_start_with_what_is_called_fatal(tmp_path: Path) -> None:
     reports = ask_all(FATAL, tmp_path)
-    assert [name for name, said in reports.items() if said.started] == []
+    assert [name for name, output in reports.items() if output.started] == []

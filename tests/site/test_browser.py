@@ -93,8 +93,8 @@ def test_the_search_finds(page: Page, words: str, target: str) -> None:
     field.press("Enter")
     page.wait_for_url("**/search.html?*")
     page.locator(f'#search-results a[href*="{target.partition("#")[0]}"]').first.wait_for()
-    found = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
-    assert [link for link in found if target in link], found[:10]
+    result = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert [link for link in result if target in link], result[:10]
 
 
 def test_no_page_scrolls_sideways_on_a_telephone(page: Page, site: Path) -> None:

@@ -35,8 +35,8 @@ def pages(site: Path) -> list[Path]:
 @cache
 def tags(path: Path) -> list[tuple[str, str, str]]:
     """Tag, name and value of every ID and address in a page."""
-    found = _TAG.findall(path.read_text(encoding="utf-8"))
-    return [(tag, name, unescape(value)) for tag, rest in found for name, value in _ATTRIBUTE.findall(rest)]
+    matches = _TAG.findall(path.read_text(encoding="utf-8"))
+    return [(tag, name, unescape(value)) for tag, rest in matches for name, value in _ATTRIBUTE.findall(rest)]
 
 
 @cache

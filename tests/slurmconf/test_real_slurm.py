@@ -30,16 +30,16 @@ Event = tuple[str, str]
 def slurm_says(slurm: SlurmInstall, conf: Path) -> list[Event]:
     """What a program of Slurm's says about a directory of files."""
     box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
-    said = sandbox.run(box, ["sinfo"], timeout=60).stderr
+    output = sandbox.run(box, ["sinfo"], timeout=60).stderr
     events: list[Event] = []
-    for found in _SAID.finditer(said):
-        if found["value"] is not None:
-            events.append(("value", found["value"]))
-        elif found["key"] is not None:
-            events.append(("unknown", found["key"]))
+    for match in _SAID.finditer(output):
+        if match["value"] is not None:
+            events.append(("value", match["value"]))
+        elif match["key"] is not None:
+            events.append(("unknown", match["key"]))
         else:
-            kind = "unreadable" if found["what"] == "Parse error" else "include"
-            events.append((kind, f"{found['file']}:{found['line']}"))
+            kind = "unreadable" if match["what"] == "Parse error" else "include"
+            events.append((kind, f"{match['file']}:{match['line']}"))
     return events
 
 
@@ -136,8 +136,8 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     third = ["six"] if older else ["three"]
     assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
     # What is wrong in a file is an error of every line that includes it, too.
-    said = [(kind, value) for kind, value in slurm_says(slurm, tmp_path) if kind != "include"]
-    assert [(kind, value.removeprefix("/etc/slurm/")) for kind, value in ours] == said
+    rows = [(kind, value) for kind, value in slurm_says(slurm, tmp_path) if kind != "include"]
+    assert [(kind, value.removeprefix("/etc/slurm/")) for kind, value in ours] == rows
 
 
 @pytest.mark.parametrize(

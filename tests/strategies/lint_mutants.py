@@ -100,8 +100,8 @@ def _other_key(rng: Random) -> Mutant:
     """A key of slurm.conf's own lines with a value of any kind, or a word or plugin of its own, as it is or mistyped."""
     key = rng.choice([known for known in slurm.keys("slurm.conf") if known.type != "array"])
     values = _NUMBERS if key.type.startswith(("uint", "long", "float")) else _TEXTS
-    own = [found.token for found in slurm_values.tokens(key.key)]
-    own += [found.value for found in slurm_values.plugins(key.key)]
+    own = [slurm_token.token for slurm_token in slurm_values.tokens(key.key)]
+    own += [slurm_token.value for slurm_token in slurm_values.plugins(key.key)]
     value = rng.choice([*own, *(_mistyped(word, rng) for word in own)] if own else list(values))
     line = f'{key.key}="{value}"' if " " in value or not value else f"{key.key}={value}"
     kept = [line for line in WHOLE["slurm.conf"].splitlines() if not line.lower().startswith(f"{key.key.lower()}=")]

@@ -35,12 +35,14 @@ def disagreement(directory: Path, release: str, said: SlurmReport) -> str | None
     stopped = not said.started or any(
         "slurmd: fatal" in words or "initialization failed" in words for words in complaints
     )
-    found = [one for one in lint(directory, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO]
-    errors = [one for one in found if one.severity is Severity.ERROR]
+    diagnostics = [
+        one for one in lint(directory, SlurmRelease(release)).diagnostics if one.severity is not Severity.INFO
+    ]
+    errors = [one for one in diagnostics if one.severity is Severity.ERROR]
     if stopped and not errors:
         return f"lint has no error: {complaints[:3]}"
     if not stopped and errors and not complaints:
         return f"Slurm is silent: {errors[0].code}: {errors[0].message}"
-    if complaints and not found:
+    if complaints and not diagnostics:
         return f"lint has no finding: {complaints[:3]}"
     return None

@@ -129,9 +129,9 @@ def _switches(draw: st.DrawFn, compute: list[str]) -> list[dict[str, Any]]:
 
 
 def _partitions(draw: st.DrawFn, compute: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "main": {"nodes": ",".join(compute), "default": True, "max_time": draw(TIMES), "default_time": "30"}
     }
     if draw(st.booleans()):
-        found["short"] = {"nodes": compute[0], "max_time": "30", "priority_tier": draw(st.integers(1, 100))}
-    return found
+        values["short"] = {"nodes": compute[0], "max_time": "30", "priority_tier": draw(st.integers(1, 100))}
+    return values

@@ -68,13 +68,13 @@ def pages() -> list[Path]:
 def blocks(page: Path, *first: str) -> list[Block]:
     """The blocks of a page whose info string starts with these words."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    items = []
     for match in _FENCE.finditer(text):
         words = tuple(match["info"].split())
         if words[: len(first)] == first:
             line = text.count("\n", 0, match.start()) + 1
-            found.append(Block(page, line, words, match["text"], match.span("text")))
-    return found
+            items.append(Block(page, line, words, match["text"], match.span("text")))
+    return items
 
 
 def steps(text: str) -> Iterator[Step]:

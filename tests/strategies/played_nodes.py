@@ -86,8 +86,8 @@ class Cluster:
             [sys.executable, "-c", measured, *command], cwd=self.directory / "rendered", env=self.environment(),
             capture_output=True, timeout=500, check=False,
         )  # fmt: skip
-        said = done.stdout.decode("utf-8", "surrogateescape") + done.stderr.decode("utf-8", "surrogateescape")
-        return done.returncode, said, int(re.findall(r"^RSS (\d+)$", said, re.MULTILINE)[-1])
+        output = done.stdout.decode("utf-8", "surrogateescape") + done.stderr.decode("utf-8", "surrogateescape")
+        return done.returncode, output, int(re.findall(r"^RSS (\d+)$", output, re.MULTILINE)[-1])
 
     def environment(self) -> dict[str, str]:
         """In which ansible-playbook finds the collection and the program that plays ssh."""

@@ -24,31 +24,31 @@ def tables(file: str) -> dict[str, list[str]]:
 
 def lines(tree: Tree, host: str, file: str = "slurm.conf") -> list[Line]:
     """The lines of a file in /etc/slurm; AssertionError where Slurm could not read one."""
-    found = parse(text_of(tree, host, f"/etc/slurm/{file}"), file, key_tables=tables(file))
-    assert not [problem for line in found for problem in line.problems]
-    return [line for line in found if line.pairs]
+    result = parse(text_of(tree, host, f"/etc/slurm/{file}"), file, key_tables=tables(file))
+    assert not [problem for line in result for problem in line.problems]
+    return [line for line in result if line.pairs]
 
 
 def settings(tree: Tree, host: str = "head", file: str = "slurm.conf") -> dict[str, str]:
     """The keys with lines of their own; AssertionError where one is there twice, other than those that may be."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in lines(tree, host, file):
         if line.key in ("nodename", "partitionname", "nodeset", "switchname", "blockname", "slurmctldhost"):
             continue
         pair = line.pairs[0]
-        assert pair.key not in found, f"{pair.key} is there twice"
-        found[pair.key] = pair.value
-    return found
+        assert pair.key not in values, f"{pair.key} is there twice"
+        values[pair.key] = pair.value
+    return values
 
 
 def block(tree: Tree, opening: str, host: str = "head", file: str = "slurm.conf") -> dict[str, dict[str, str]]:
     """Lines that a key opens, by its value: `block(tree, "PartitionName")["gpu"]["MaxTime"]`."""
-    return {found["value"]: found["pairs"] for found in _opened(tree, opening, host, file)}
+    return {result["value"]: result["pairs"] for result in _opened(tree, opening, host, file)}
 
 
 def opened(tree: Tree, opening: str, host: str = "head", file: str = "slurm.conf") -> list[dict[str, str]]:
     """The same as a list, for files where a value comes several times."""
-    return [found["pairs"] for found in _opened(tree, opening, host, file)]
+    return [result["pairs"] for result in _opened(tree, opening, host, file)]
 
 
 def _opened(tree: Tree, opening: str, host: str, file: str) -> Iterator[dict[str, Any]]:

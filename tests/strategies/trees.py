@@ -49,8 +49,8 @@ def tree_of(data: Mapping[str, Any], directory: Path) -> Tree:
     path.write_text(json.dumps(data), encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.ok, compiled.diagnostics
-    tree, found = compiler.render(compiled, path)
-    assert tree is not None, found
+    tree, result = compiler.render(compiled, path)
+    assert tree is not None, result
     return tree
 
 
@@ -58,7 +58,7 @@ def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:
     """The codes of what is wrong with a manifest."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
-    return [found.code for found in compiler.validate(path).diagnostics]
+    return [diagnostic.code for diagnostic in compiler.validate(path).diagnostics]
 
 
 def node_files(tree: Tree, host: str) -> dict[str, RenderedFile]:

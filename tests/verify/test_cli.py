@@ -220,9 +220,9 @@ def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
     for number, path in enumerate(MANIFESTS):
         compiled = compiler.validate(path)
         assert compiled.ok, compiled.diagnostics
-        found, diagnostics = compiler.render(compiled, path)
-        assert found is not None, diagnostics
-        write(found, tmp_path / str(number))
+        result, diagnostics = compiler.render(compiled, path)
+        assert result is not None, diagnostics
+        write(result, tmp_path / str(number))
         cluster = Cluster.read(tmp_path / str(number), [])
         assert unclaimed(cluster.tree) == []
         for check in CHECKS:
@@ -233,5 +233,7 @@ def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
         if kind != LOCK and read_by != "**not read**":
             for part in read_by.split("; "):
                 assert any(part.startswith(f"{parser} ") for parser in askable[kind]), (kind, part)
-    told = PROOF.read_text(encoding="utf-8").partition("## Files without a parser")[2]
-    assert [kind for kind, read_by in by_file().items() if read_by == "**not read**" and f"`{kind}`" not in told] == []
+    answer = PROOF.read_text(encoding="utf-8").partition("## Files without a parser")[2]
+    assert [
+        kind for kind, read_by in by_file().items() if read_by == "**not read**" and f"`{kind}`" not in answer
+    ] == []

@@ -46,9 +46,9 @@ def test_an_untouched_tree_is_as_rendered(tree: Path) -> None:
 
 def test_a_tree_is_read_without_its_manifest(tree: Path) -> None:
     (tree.parent / "manifest.yaml").unlink()
-    found = read_tree(tree)
-    assert (found.slurm_release, found.controllers) == ("24.11", ("head",))
-    assert found.inventory.groups["slurm_compute"] == ("c1", "c2", "c3", "c4")
+    tree_directory = read_tree(tree)
+    assert (tree_directory.slurm_release, tree_directory.controllers) == ("24.11", ("head",))
+    assert tree_directory.inventory.groups["slurm_compute"] == ("c1", "c2", "c3", "c4")
 
 
 def test_what_was_changed_by_hand_is_said(tree: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_directory_without_a_lock_file_is_no_tree(tmp_path: Path) -> None:
 
 
 def test_an_inventory_is_read_as_ansible_does() -> None:
-    found = read_inventory(
+    inventory = read_inventory(
         """\
 # comment
 head ansible_host=10.0.0.1
@@ -117,13 +117,13 @@ colour=blue
 loop
 """
     )
-    assert found.groups["compute"] == ("n01", "n02")
-    assert found.groups["cluster"] == ("n01", "n02", "head")
-    assert found.groups["loop"] == ()
-    assert found.groups["all"] == ("head", "n01", "n02")
-    assert found.hosts["n01"] == {"ansible_host": "10.0.0.11", "x": "y"}
-    assert "colour=blue" not in found.hosts
-    assert found.by_host()["n01"] == {"all", "n01", "compute", "cluster"}
+    assert inventory.groups["compute"] == ("n01", "n02")
+    assert inventory.groups["cluster"] == ("n01", "n02", "head")
+    assert inventory.groups["loop"] == ()
+    assert inventory.groups["all"] == ("head", "n01", "n02")
+    assert inventory.hosts["n01"] == {"ansible_host": "10.0.0.11", "x": "y"}
+    assert "colour=blue" not in inventory.hosts
+    assert inventory.by_host()["n01"] == {"all", "n01", "compute", "cluster"}
 
 
 def test_nodes_with_the_same_files_are_laid_out_once(tree: Path, tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Trees:
         if name not in made:
             compiled = compiler.validate(CLUSTERS[name])
             assert compiled.ok, compiled.diagnostics
-            found, diagnostics = compiler.render(compiled, CLUSTERS[name])
-            assert found is not None, diagnostics
+            result, diagnostics = compiler.render(compiled, CLUSTERS[name])
+            assert result is not None, diagnostics
             made[name] = tmp_path_factory.mktemp(name) / "rendered"
-            write(found, made[name])
+            write(result, made[name])
         return made[name]
 
     return tree
@@ -326,9 +326,9 @@ def test_every_parser_says_what_is_wrong(
 ) -> None:
     tree = tmp_path / "rendered"
     shutil.copytree(rendered(cluster), tree, copy_function=os.link)
-    found = [*tree.glob(path), *tree.glob(f"overlays/*/{path}")]
-    assert found, f"{cluster} has no {path}"
-    for file in found:
+    items = [*tree.glob(path), *tree.glob(f"overlays/*/{path}")]
+    assert items, f"{cluster} has no {path}"
+    for file in items:
         shutil.copy(file, copy := file.with_name("copy"))  # the other links keep their content
         copy.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
         copy.replace(file)
@@ -336,7 +336,7 @@ def test_every_parser_says_what_is_wrong(
     failed = [row for row in rows if row.status == "failed"]
     assert failed, rows
     assert any(words in word for row in failed for word in row.words), failed
-    assert any(str(file.relative_to(tree)) in row.files for row in failed for file in found), failed
+    assert any(str(file.relative_to(tree)) in row.files for row in failed for file in items), failed
 
 
 def test_every_check_with_a_parser_has_been_seen_to_fail() -> None:

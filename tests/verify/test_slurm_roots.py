@@ -69,8 +69,8 @@ def test_an_image_needs_an_engine(parsers: Path) -> None:
 
 @pytest.mark.real
 def test_a_root_says_its_own_version(slurm: SlurmInstall) -> None:
-    said = sandbox.run(sandbox.Sandbox(slurm.path), ["slurmctld", "-V"], timeout=20)
-    assert said.stdout.split()[-1] == slurm.version
+    result = sandbox.run(sandbox.Sandbox(slurm.path), ["slurmctld", "-V"], timeout=20)
+    assert result.stdout.split()[-1] == slurm.version
     assert slurm.version.startswith(f"{slurm.release}.")
 
 

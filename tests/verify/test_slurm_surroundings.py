@@ -17,10 +17,10 @@ def around(directory: Path, slurm: str, nodes: tuple[str, ...] = (), **others: s
 
 
 def test_controller_is_the_first_one_with_its_own_addresses(tmp_path: Path) -> None:
-    found = around(tmp_path, "SlurmctldHost=a(10.0.0.1)\nSlurmctldHost=b(10.0.0.2)\n")
-    assert found.controller == "a"
-    assert found.own_names == ("a", "10.0.0.1", "localhost")
-    assert "b" in found.names
+    surroundings = around(tmp_path, "SlurmctldHost=a(10.0.0.1)\nSlurmctldHost=b(10.0.0.2)\n")
+    assert surroundings.controller == "a"
+    assert surroundings.own_names == ("a", "10.0.0.1", "localhost")
+    assert "b" in surroundings.names
 
 
 @pytest.mark.parametrize(
@@ -42,22 +42,22 @@ def test_orders(tmp_path: Path, line: str, order: str) -> None:
 
 def test_pid_files_in_run_leave_run_alone(tmp_path: Path) -> None:
     """Who owns /run decides whether munge starts."""
-    found = around(tmp_path, "SlurmUser=slurm\nSlurmctldPidFile=/run/slurmctld.pid\n")
-    assert not any(line.startswith("directory /run ") for line in found.lines)
+    surroundings = around(tmp_path, "SlurmUser=slurm\nSlurmctldPidFile=/run/slurmctld.pid\n")
+    assert not any(line.startswith("directory /run ") for line in surroundings.lines)
 
 
 def test_comments_count_for_nothing_and_continued_lines_for_one(tmp_path: Path) -> None:
     text = "#SlurmUser=ghost\nNodeName=c[1-2] \\\n NodeAddr=10.0.0.[1-2]\nPartitionName=p QOS=short # SlurmUser=ghost\n"
-    found = around(tmp_path, text)
-    assert not any("ghost" in line for line in found.lines)
-    assert {"c1", "c2", "10.0.0.1", "10.0.0.2"} <= set(found.names)
-    assert found.qos == ("short",)
+    surroundings = around(tmp_path, text)
+    assert not any("ghost" in line for line in surroundings.lines)
+    assert {"c1", "c2", "10.0.0.1", "10.0.0.2"} <= set(surroundings.names)
+    assert surroundings.qos == ("short",)
 
 
 def test_devices_are_those_of_gres_conf(tmp_path: Path) -> None:
     gres = "Name=gpu File=/dev/nvidia[0-1,4]\nName=gpu File=/dev/nvidia-caps/nvidia-cap[21-22],/dev/dri/card0\n"
-    found = around(tmp_path, "ClusterName=c\n", gres=gres)
-    assert found.devices == (
+    surroundings = around(tmp_path, "ClusterName=c\n", gres=gres)
+    assert surroundings.devices == (
         "/dev/dri/card0",
         "/dev/nvidia-caps/nvidia-cap21",
         "/dev/nvidia-caps/nvidia-cap22",
@@ -65,7 +65,7 @@ def test_devices_are_those_of_gres_conf(tmp_path: Path) -> None:
         "/dev/nvidia1",
         "/dev/nvidia4",
     )
-    assert not found.autodetect
+    assert not surroundings.autodetect
     assert around(tmp_path, "ClusterName=c\n", gres="AutoDetect=nvml\n").autodetect
 
 

@@ -33,9 +33,9 @@ def test_the_second_controller_takes_over(pair: Lab) -> None:
     before = pair.out("n1", f"squeue -h -j {job} -o '%T %S'")
     pair.out("head1", "systemctl kill -s KILL slurmctld; systemctl stop slurmctld")
     pair.waits("head2", f"timeout 5 squeue -h -j {job} -o %A", job)
-    said = pair.out("head2", "scontrol ping || true")
-    assert re.search("head1.* is DOWN", said)
-    assert re.search("head2.* is UP", said)
+    output = pair.out("head2", "scontrol ping || true")
+    assert re.search("head1.* is DOWN", output)
+    assert re.search("head2.* is UP", output)
     assert "ok" in pair.out("n1", "timeout 200 srun -n1 echo ok", timeout=210)
     assert pair.out("n1", f"squeue -h -j {job} -o '%T %S'") == before
     assert pair.out("n1", f"scontrol show job {job} | grep -o Restarts=.") == "Restarts=0"
@@ -80,7 +80,7 @@ def test_another_select_type_is_refused_while_jobs_are_there(pair: Lab, tmp_path
     pair.waits("n1", "squeue -h | wc -l", r"\A0\s*\Z")
     went = pair.apply()
     assert went.rc == 0, went.said
-    assert all(pair.out(host, runs) != said for host, said in before.items())
+    assert all(pair.out(host, runs) != output for host, output in before.items())
     assert "select/linear" in pair.out("n1", "scontrol show config | grep ^SelectType")
     assert "ok" in pair.out("n1", "timeout 200 srun -n1 echo ok", timeout=210)
     assert pair.apply().changed == 0

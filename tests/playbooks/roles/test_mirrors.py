@@ -35,9 +35,9 @@ PURPOSES = ["dcgm_4", "nvidia_container_toolkit", "beegfs_8"]
 
 def variables(place: Path) -> dict[str, Any]:
     """What a system's group variables say, with packages of three vendors as all that a host is to have."""
-    found: dict[str, Any] = yaml.safe_load(place.read_text(encoding="utf-8"))
+    values: dict[str, Any] = yaml.safe_load(place.read_text(encoding="utf-8"))
     return {
-        **{name: found[name] for name in ("os_facts", "os_packages", "os_repositories")},
+        **{name: values[name] for name in ("os_facts", "os_packages", "os_repositories")},
         "cluster_packages": {"all": PURPOSES},
         "cluster_without_packages": [],
         "repositories_beegfs_release": "8.4",
@@ -69,9 +69,9 @@ class Solo(LabNodes):
 def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
     node = Solo(tmp_path_factory.mktemp("mirrors"), "test-mirrors", MANIFEST)
     wanted = []
-    for said in (variables(DEBIAN), variables(ROCKY)):
-        places = said["os_repositories"]
-        wanted.append(" ".join(f"{places[p]}:{name}" for p in PURPOSES for name in said["os_packages"][p]))
+    for output in (variables(DEBIAN), variables(ROCKY)):
+        places = output["os_repositories"]
+        wanted.append(" ".join(f"{places[p]}:{name}" for p in PURPOSES for name in output["os_packages"][p]))
     script = (Path(__file__).parent / "vendors.sh").read_text(encoding="utf-8")
     try:
         node.verb("up")
@@ -82,11 +82,11 @@ def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
 
 
 def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
-    said = variables(DEBIAN)
-    solo.install(said)
+    values = variables(DEBIAN)
+    solo.install(values)
     installed = solo.out("solo", "dpkg-query -W -f '${Package} ${Maintainer}\\n' | sed -n 's/ vendor$//p'").split()
-    assert sorted(installed) == names(said)
-    assert re.search(r"solo .* changed=0 ", solo.install(said))
+    assert sorted(installed) == names(values)
+    assert re.search(r"solo .* changed=0 ", solo.install(values))
     # Each key counts for its own repository alone.
     assert solo.out("solo", "ls /etc/apt/trusted.gpg.d | grep -vc debian-archive || true").strip() == "0"
     assert (
@@ -96,10 +96,10 @@ def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
 
 
 def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:
-    said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8001"}
-    name = said["os_packages"]["dcgm_4"][0]
+    values = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8001"}
+    name = values["os_packages"]["dcgm_4"][0]
     solo.out("solo", f"apt-get -qq purge -y {name} && rm -rf /var/lib/apt/lists/127*")
-    why = solo.install(said, fails=True)
+    why = solo.install(values, fails=True)
     assert "unreachable mirror: http://127.0.0.1:8001/developer.download.nvidia.com" in why
     assert name in why
     assert solo.out("solo", f"dpkg -l {name} | grep -c ^ii || true").strip() == "0"
@@ -107,17 +107,17 @@ def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:
 
 def test_a_key_that_is_nowhere_is_said(solo: Solo) -> None:
     solo.out("solo", "rm /etc/apt/keyrings/clustergen-*")
-    said = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8000/old"}
-    why = solo.install(said, fails=True)
+    values = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8000/old"}
+    why = solo.install(values, fails=True)
     assert "the key of beegfs, http://127.0.0.1:8000/old/www.beegfs.io/release/beegfs_8.4/gpg/GPG-KEY-beegfs" in why
     assert "repositories_beegfs_key, repositories_keys or repositories_mirror" in why
 
 
 def test_dnf_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
-    said = variables(ROCKY)
-    solo.install(said)
-    assert sorted(solo.out("solo", "rpm -qa --qf '%{NAME}\\n' | grep -v gpg-pubkey").split()) == names(said)
-    assert re.search(r"solo .* changed=0 ", solo.install(said))
+    values = variables(ROCKY)
+    solo.install(values)
+    assert sorted(solo.out("solo", "rpm -qa --qf '%{NAME}\\n' | grep -v gpg-pubkey").split()) == names(values)
+    assert re.search(r"solo .* changed=0 ", solo.install(values))
 
 
 def test_dnf_takes_a_key_from_a_file_and_nothing_that_another_one_signed(solo: Solo) -> None:
@@ -125,10 +125,10 @@ def test_dnf_takes_a_key_from_a_file_and_nothing_that_another_one_signed(solo: S
         key = solo.out("solo", f"GNUPGHOME=/srv/keys gpg --armor --export {signer}")
         (solo.directory / f"{signer}.asc").write_text(key, encoding="utf-8")
     solo.out("solo", "rpm -e --allmatches nvidia-container-toolkit gpg-pubkey && dnf -q clean all")
-    said = variables(ROCKY)
+    values = variables(ROCKY)
     keys = {"nvidia_container": str(solo.directory / "stranger.asc")}
-    why = solo.install(said | {"repositories_keys": keys}, fails=True)
+    why = solo.install(values | {"repositories_keys": keys}, fails=True)
     assert "nvidia-container-toolkit" in why
     keys = {"nvidia_container": str(solo.directory / "vendor.asc")}
-    solo.install(said | {"repositories_keys": keys})
+    solo.install(values | {"repositories_keys": keys})
     assert solo.out("solo", "rpm -q nvidia-container-toolkit").startswith("nvidia-container-toolkit-1.0")

@@ -46,12 +46,12 @@ PARTS = {"contrib", "universe", "highavailability", "archive", "epel"}
 
 def variables(directory: Path, **changes: Any) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """group_vars of all hosts, and of each operating system."""
-    found = {
+    values = {
         Path(path).stem: yaml.safe_load(file.content)
         for path, file in tree_of(manifest(**changes), directory).files.items()
         if path.startswith("inventory/group_vars/")
     }
-    return found.pop("all"), found
+    return values.pop("all"), values
 
 
 @pytest.mark.parametrize("system", ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"])
@@ -77,10 +77,10 @@ def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
     assert {"zfs", "nfs_server"} <= set(packages["export_home"])
     assert packages["subnet_manager"] == ["opensm"]
     assert "opensm" not in {
-        purpose for group, found in packages.items() if group != "subnet_manager" for purpose in found
+        purpose for group, result in packages.items() if group != "subnet_manager" for purpose in result
     }
     assert "rdma" in packages["fabric_node"]
-    assert not set(packages["all"]) & {p for group, found in packages.items() if group != "all" for p in found}
+    assert not set(packages["all"]) & {p for group, result in packages.items() if group != "all" for p in result}
     assert general["cluster_paths"]["slurm_node"] == ["/usr/local/lib/slurm/spank_pyxis.so"]
     assert general["cluster_exports"][0]["zpool"] == "/usr/local/sbin/clustergen-zpool-home"
     assert [disk["device"] for disk in general["cluster_disks"]] == ["/dev/nvme1n1"]

@@ -78,7 +78,7 @@ FACTS = operating_systems()["debian-13"].facts
 
 @pytest.mark.slow
 def test_a_purpose_without_a_package_names_its_row_of_the_catalogue(tmp_path: Path) -> None:
-    told = refusal(
+    answer = refusal(
         "packages",
         tmp_path,
         os_facts=FACTS,
@@ -86,28 +86,28 @@ def test_a_purpose_without_a_package_names_its_row_of_the_catalogue(tmp_path: Pa
         cluster_packages={"slurm_node": ["slurmd", "sackd", "dcgm_4"], "other": ["zfs"]},
         cluster_without_packages=["dcgm_4"],
     )
-    assert told.startswith("missing package: ")
-    assert "operating_systems.tsv, package_sackd)" in told
-    assert "dcgm_4" not in told
+    assert answer.startswith("missing package: ")
+    assert "operating_systems.tsv, package_sackd)" in answer
+    assert "dcgm_4" not in answer
 
 
 @pytest.mark.slow
 def test_a_repository_that_only_the_site_can_have_is_asked_for(tmp_path: Path) -> None:
-    told = refusal(
+    answer = refusal(
         "repositories",
         tmp_path,
         os_facts=FACTS,
         os_repositories={"slurmd": "slurm", "slurmctld": "slurm", "dcgm_4": "cuda"},
         cluster_packages={"slurm_node": ["slurmd", "dcgm_4"]},
     )
-    assert told.startswith("repositories_slurm_url is not set: a repository with slurmd for this system")
-    assert "cuda" not in told
+    assert answer.startswith("repositories_slurm_url is not set: a repository with slurmd for this system")
+    assert "cuda" not in answer
 
 
 @pytest.mark.slow
 def test_a_secret_of_the_site_that_is_neither_there_nor_given_is_named(tmp_path: Path) -> None:
     secret = {"owner": "root", "mode": "0600", "origin": "given", "groups": ["slurm_node"]}
-    told = refusal(
+    answer = refusal(
         "secrets",
         tmp_path,
         slurm_controllers=["node"],
@@ -118,9 +118,9 @@ def test_a_secret_of_the_site_that_is_neither_there_nor_given_is_named(tmp_path:
             {**secret, "name": "there", "path": str(tmp_path / "hosts")},
         ],
     )
-    assert "secrets_given.slurmdbd" in told
-    assert "scratch" not in told
-    assert "there" not in told
+    assert "secrets_given.slurmdbd" in answer
+    assert "scratch" not in answer
+    assert "there" not in answer
 
 
 @pytest.mark.parametrize("device", ["LABEL=no-such-label", "UUID=0000-0000", "/dev/null", "/no/such/device"])
