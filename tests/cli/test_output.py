@@ -84,7 +84,7 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "completion": (("completion", "bash"), "clustergen", ""),
     "lab": (("lab", "list"), "", ""),
     "discover": (("discover", "--script"), r"\A#!/bin/sh", ""),
-    "drift": (("drift", "git", "--facts", "conf"), "", "no facts of a node in it"),
+    "drift": (("drift", "git", "--facts", "conf"), "", "no facts of any node in this directory"),
     "fabric": (("fabric", "check", "git", "conf"), "", "no HOST.json in this directory"),
     "facility": (("facility", "compare", "git", "git/longer.yaml"), "^GPUs +", ""),
 }
