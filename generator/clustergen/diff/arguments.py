@@ -71,7 +71,7 @@ class Argument(AbstractContextManager["Argument"]):
         if inside is None:
             path = Path(self.text)
             if not path.exists():
-                if re.match(r"(?:HEAD|@)(?:$|[~^@])", self.text):
+                if re.match(r"(?:HEAD|@)(?:$|[~^@])", self.text) and not git.is_commit(self.text):
                     raise ClustergenError(
                         f"git has no commit '{self.text}', and there is no file of this name",
                         "`git log --oneline` lists the commits",
