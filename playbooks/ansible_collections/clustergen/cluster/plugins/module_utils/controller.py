@@ -34,8 +34,8 @@ UNUSABLE = frozenset(
 def is_held_down(states):
     """Whether a node answers and is down because it is drained.
 
-    slurmctld sets a node down that was silent for SlurmdTimeout or has booted. Once it registers, slurmctld returns it only
-    if the reason is slurmctld's own; a drain has another, so such a node stays down until somebody resumes it.
+    slurmctld sets a node down that was silent for SlurmdTimeout. Once it registers, ReturnToService=1 returns it only if the
+    whole reason is "Not responding"; that of a drain begins otherwise, so it stays down until somebody resumes it.
     """
     return "down" in states and bool(states & DRAINED) and "not_responding" not in states
 
