@@ -137,7 +137,8 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert f"ssh-keygen -R {NET}.13" in output
     assert "drain" in lab.out("head1", "scontrol show node compute03").lower()
     lab.work.known_hosts.write_text(new)
-    lab.out("head1", "scontrol update nodename=compute03 state=down")
+    reason = "clustergen playbook: new machine : Not responding"  # as slurmctld writes it
+    lab.out("head1", f"scontrol update nodename=compute03 state=down reason='{reason}'")
     lab.play("replace", "nodes=compute03")
     assert lab.state("compute03") == "idle"
     assert lab.out("head1", "cd /tmp && srun -w compute03 --gpus-per-node=8 hostname").strip() == "compute03"
