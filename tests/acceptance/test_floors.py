@@ -42,6 +42,7 @@ def test_every_share_with_a_measurement_is_below_it() -> None:
             assert "share" in share.unverified, share.floor
 
 
+@pytest.mark.slow
 def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
     """Published: 370 GB/s for a ring inside a node, 46 to 48 GB/s for one NDR port, 380 Gb/s for ib_write_bw."""
     floors = superpod()

@@ -136,6 +136,7 @@ def test_without_a_commit_the_hint_names_what_else_there_is(tmp_path: Path, monk
     assert "`clustergen plan manifest.yaml --against nodes`" in str(done.exception.hint)
 
 
+@pytest.mark.slow
 def test_a_plan_against_a_tree(repository: Path) -> None:
     assert run("render", "manifest.yaml").exit_code == 0
     assert run("plan", "--against", "rendered").exit_code == 0
@@ -149,6 +150,7 @@ def test_an_invalid_manifest_is_no_plan(repository: Path) -> None:
     assert not (repository / "p.json").exists()
 
 
+@pytest.mark.slow
 def test_a_saved_plan_is_read_as_it_was_made(repository: Path) -> None:
     write(repository, LONGER)
     (repository / "plans").mkdir()
@@ -163,6 +165,7 @@ def test_a_saved_plan_is_read_as_it_was_made(repository: Path) -> None:
     assert (document["version"], document["against"]) == (1, "HEAD")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [("max_time: 60", "max_time: 90"), ("partitions:", "# comment\n  partitions:")])
 def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple[str, str]) -> None:
     write(repository, LONGER)
@@ -207,6 +210,7 @@ def kept(repository: Path) -> Path:
     return tree
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "is_stale"),
@@ -244,6 +248,7 @@ def test_a_plan_bounds_what_it_reads_beside_the_tree(
         kept_files.digest(kept, ())
 
 
+@pytest.mark.slow
 def test_a_check_reads_the_same_files_in_a_copy(repository: Path, kept: Path) -> None:
     write(repository, LONGER)
     planned, _, _ = target(Path("manifest.yaml"))
@@ -380,6 +385,7 @@ def test_only_a_saved_plan_is_overwritten(repository: Path, kind: str) -> None:
     assert (os.lstat(out).st_ino, os.lstat(out).st_mode) == (before.st_ino, before.st_mode)
 
 
+@pytest.mark.slow
 def test_a_saved_plan_is_its_owners_and_may_be_made_again(repository: Path) -> None:
     for _ in range(2):
         assert run("plan", "--out", "p.json").exit_code == 0

@@ -57,6 +57,7 @@ def test_without_a_tree_the_message_names_render() -> None:
     assert "no rendered tree in this directory: name one, or write one with `clustergen render`" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_directory_is_its_manifest() -> None:
     Path("a").mkdir()
     Path("a/manifest.yaml").write_text(MANIFEST)
@@ -120,6 +121,7 @@ def test_a_slurm_conf_on_standard_input() -> None:
     assert run("lint", "-", "--fix", stdin=CONF).exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_line_is_explained_from_standard_input() -> None:
     done = run("explain", "-", "/etc/slurm/slurm.conf:3", stdin=MANIFEST)
     assert done.exit_code == 0

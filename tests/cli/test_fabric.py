@@ -95,6 +95,7 @@ def test_codes_are_chosen(net: Net) -> None:
     assert run("fabric.txt", "--ignore", "cable-lost").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\0\1\2" * 9999, b"\x1b[31mhello", b"x" * (100 << 20)], ids=len)
 def test_what_is_no_fabric_is_a_finding(net: Net, content: bytes) -> None:
     Path("fabric.txt").write_bytes(content)

@@ -20,6 +20,7 @@ def init(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, ["init", *map(str, arguments)], catch_exceptions=True)
 
 
+@pytest.mark.slow
 def test_the_starter_is_valid_without_a_word_and_renders(tmp_path: Path) -> None:
     done = init(tmp_path / "new" / "cluster.yaml")
     assert done.exit_code == 0, done.output
@@ -50,12 +51,14 @@ def test_a_directory_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path)
     assert json.loads(printed) == schema
 
 
+@pytest.mark.slow
 def test_without_a_path_it_is_the_directory_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert init().exit_code == 0
     assert (tmp_path / "manifest.yaml").read_text(encoding="utf-8") == STARTER.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "manifest"),
     [
@@ -90,6 +93,7 @@ def test_what_is_there_stays(kind: str, tmp_path: Path) -> None:
     assert place.is_symlink() or place.read_text(encoding="utf-8") == "mine\n"
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     done = init(tmp_path / "file" / "manifest.yaml")

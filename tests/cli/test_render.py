@@ -55,6 +55,7 @@ def test_a_shell_in_the_tree_sees_the_new_one(tmp_path: Path) -> None:
     assert done.stdout == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_an_edited_file_that_is_no_longer_rendered_is_named(tmp_path: Path) -> None:
     (tmp_path / "site/all/etc").mkdir(parents=True)
     (tmp_path / "site/all/etc/motd").write_text("hello\n")

@@ -80,6 +80,7 @@ PHRASES = re.compile(rf"\b({'|'.join(map(re.escape, KEPT_OUT))})(?!\w)", re.IGNO
 TEXTS = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "templates/**/*.j2", "playbooks/**/argument_specs.yml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", TEXTS)
 def test_guides_and_templates_are_in_plain_english(pattern: str) -> None:
     paths = sorted(ROOT.glob(pattern))

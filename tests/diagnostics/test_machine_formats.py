@@ -66,6 +66,7 @@ def test_workflow_commands() -> None:
     assert lines[3] == "::error title=file-unreadable::nowhere"
 
 
+@pytest.mark.slow
 @given(file=st.text(min_size=1), message=st.text(min_size=1), hint=st.none() | st.text(min_size=1))
 def test_a_workflow_command_is_one_line_and_reads_back(file: str, message: str, hint: str | None) -> None:
     text = render([Diagnostic.of("key-unknown", Place(file, 1, 1, 2), message, hint)], "github")

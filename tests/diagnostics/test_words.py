@@ -44,6 +44,7 @@ def test_the_limit_of_guesses_is_one_of_each_manifest(tmp_path: Path) -> None:
         assert sum(hint is not None and "did you mean" in hint for hint in hints) == 100
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.lists(st.text(max_size=30), max_size=20))
 def test_a_guess_is_always_a_candidate(word: str, candidates: list[str]) -> None:
     assert suggest(word, candidates) in {*candidates, None}

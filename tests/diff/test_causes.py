@@ -140,6 +140,7 @@ def test_hundreds_of_values_take_few_renders(tmp_path: Path, monkeypatch: pytest
     assert len(renders) < 30
 
 
+@pytest.mark.slow
 def test_values_that_only_fit_together_are_named_together(tmp_path: Path) -> None:
     """Either time alone keeps bf_window as it is."""
     text = MANIFEST.replace("default: true", "default: true, max_time: 1-0").replace(*LONGER).replace("60", "1-0")
@@ -149,6 +150,7 @@ def test_values_that_only_fit_together_are_named_together(tmp_path: Path) -> Non
     assert labels(cluster)["SchedulerParameters"] == both
 
 
+@pytest.mark.slow
 def test_names_of_nodes_that_join_are_named_although_they_only_fit_together(tmp_path: Path) -> None:
     more = ('"c[1-4]"', '"c[1-5]"'), ('"10.0.0.[1-4]"', '"10.0.0.[1-5]"'), LONGER
     sides = write(tmp_path / "a"), write(tmp_path / "b", *more)

@@ -42,6 +42,7 @@ def test_an_invalid_manifest(tmp_path: Path) -> None:
         assert done.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
 def test_another_operating_system_is_another_installation(tmp_path: Path, of_trees: bool) -> None:
     """Hardly a file shows it, and no playbook does it."""
@@ -66,6 +67,7 @@ RENAMED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "verdict"),
     [
@@ -101,6 +103,7 @@ def test_hosts_and_groups(tmp_path: Path) -> None:
     assert (first["hosts"], first["by"]) == ("c4", "ansible-playbook clustergen.cluster.remove -e nodes=c4")
 
 
+@pytest.mark.slow
 def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
     site = Path("playbooks/ansible_collections/clustergen/cluster/playbooks/site.yml")
     plays = [play["name"] for play in yaml.safe_load(site.read_text(encoding="utf-8")) if "name" in play]

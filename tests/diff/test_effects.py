@@ -534,6 +534,7 @@ def planned(directory: Path, release: str, old: Edits, new: Edits) -> Plan | Non
     return None if before is None or after is None else plan(before, after)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

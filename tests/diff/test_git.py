@@ -26,6 +26,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [".", "clusters", "clusters/small"])
 def test_a_commit_ofgit(repository: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write(repository / "clusters/small", LONGER)
@@ -43,6 +44,7 @@ def test_a_commit_ofgit(repository: Path, where: str, monkeypatch: pytest.Monkey
         assert re.search(r"^HEAD:clusters/small/manifest.yaml \([0-9a-f]{7,}\) → ", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "clusters/small")
     for path in ("HEAD:manifest.yaml", "HEAD:./manifest.yaml", "HEAD:."):

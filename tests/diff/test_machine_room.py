@@ -70,6 +70,7 @@ def room_counts(plan: dict[str, Any]) -> dict[str, int]:
     return {name: number for name, number in plan["totals"].items() if number and any(word in name for word in words)}
 
 
+@pytest.mark.slow
 def test_new_nodes_are_cabled_while_the_others_run(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, cluster(2), cluster(4))
     assert room_counts(plan) == {"cables_to_add": 2}
@@ -85,6 +86,7 @@ def test_new_nodes_are_cabled_while_the_others_run(tmp_path: Path) -> None:
         assert "recable" not in shown
 
 
+@pytest.mark.slow
 def test_the_load_of_feeds_before_and_after(tmp_path: Path) -> None:
     """Feeds of 400 V x 32 A x sqrt(3) x 0.8 x 0.95 carry 16.8 kW each: 20 kW more on four of them are 30 %."""
     plan = plan_of(tmp_path, cluster(2), cluster(4))
@@ -95,6 +97,7 @@ def test_the_load_of_feeds_before_and_after(tmp_path: Path) -> None:
     assert f"heaviest feed at {feed['old']['percent']} → {feed['new']['percent']} %" in plan["text"]
 
 
+@pytest.mark.slow
 def test_a_removed_node_leaves_its_cables(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, cluster(4), cluster(3))
     assert room_counts(plan) == {"cables_to_remove": 1}
@@ -103,6 +106,7 @@ def test_a_removed_node_leaves_its_cables(tmp_path: Path) -> None:
     assert plan["machine_room"]["recabled"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
@@ -133,6 +137,7 @@ def test_a_moved_leaf_interrupts_its_nodes(tmp_path: Path) -> None:
     assert "1 switch to move: ib1: r1 U48 → r2 U48" in plan["text"]
 
 
+@pytest.mark.slow
 def test_a_changed_uplink_only_reduces_bandwidth(tmp_path: Path) -> None:
     def tree(top: str) -> dict[str, Any]:
         data = cluster(2)
@@ -148,6 +153,7 @@ def test_a_changed_uplink_only_reduces_bandwidth(tmp_path: Path) -> None:
     assert "less bandwidth meanwhile, jobs continue: ib1 (manual)" in plan["text"]
 
 
+@pytest.mark.slow
 def test_a_manifest_and_its_tree_are_the_same_room(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(yaml.safe_dump(cluster(3)), encoding="utf-8")

@@ -71,6 +71,7 @@ storage:
 """
 
 
+@pytest.mark.slow
 def test_a_disk_is_formatted_by_hand_before_it_is_mounted_as_something_else(tmp_path: Path) -> None:
     old = write(tmp_path / "a", text=MANIFEST + DISK)
     new = write(tmp_path / "b", ("mount: /scratch", "mount: /scratch, filesystem: ext4"), text=MANIFEST + DISK)
@@ -102,6 +103,7 @@ def test_a_unit_that_goes_is_not_run_once_more(tmp_path: Path) -> None:
     assert "systemctl daemon-reload" in [step["text"] for step in steps]
 
 
+@pytest.mark.slow
 def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path) -> None:
     old = write(tmp_path / "a")
     fewer = plan_of(old, write(tmp_path / "b", ('debug: {nodes: "c[1-2]"', "debug: {nodes: c1")))
@@ -163,6 +165,7 @@ def test_no_file_gives_a_machine_its_address(tmp_path: Path, edit: tuple[str, st
     assert cluster["verdict"].startswith("drains 4 nodes (c[1-4])")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
 def test_a_login_node_gets_its_address_from_people_too(tmp_path: Path, of_trees: bool) -> None:
     text = MANIFEST.replace(NODES, LOGIN)

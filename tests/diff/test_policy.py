@@ -108,6 +108,7 @@ def test_jobs_beyond_what_is_left_with_what_is_inherited_wait(
     assert pending(tmp_path, edit) == expected
 
 
+@pytest.mark.slow
 def test_what_an_account_loses_with_its_parent_is_shown_with_the_parent(tmp_path: Path) -> None:
     edits = (("research: {", "research: {fairshare: 5, "), ("{parent: research", "{parent: operations"))
     old, new = (write(tmp_path / name, *some, text=MANIFEST + GROUPS) for name, some in (("a", ()), ("b", edits)))
@@ -115,6 +116,7 @@ def test_what_an_account_loses_with_its_parent_is_shown_with_the_parent(tmp_path
     assert {change["key"] for change in cluster["changes"] if change["pending"]} == {"Parent"}
 
 
+@pytest.mark.slow
 def test_limits_that_change_come_and_go(tmp_path: Path) -> None:
     edits = (
         ("max_jobs_per_user: 4, max_tres_per_user: {gres/gpu: 16}", "max_jobs_per_user: 2, max_wall: 1d"),
@@ -129,6 +131,7 @@ def test_limits_that_change_come_and_go(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_rights_that_change(tmp_path: Path) -> None:
     edits = (
         ("qos: [normal, high], coordinators: [alice]", "qos: [normal]"),
@@ -198,6 +201,7 @@ def test_without_any_qos_the_lists_are_reset_by_hand(tmp_path: Path) -> None:
     assert plan["steps"][-1]["text"].endswith(": sacctmgr modify account where name=research cluster=small set QOS=")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("under", ["research", "operations"])
 def test_another_parent_says_nothing_of_root(tmp_path: Path, under: str) -> None:
     moved = GROUPS_OF_ROOT.replace("operations: {qos: [normal, high],", "operations: {parent: research,")

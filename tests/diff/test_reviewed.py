@@ -31,6 +31,7 @@ def cluster(sides: tuple[str, str]) -> dict[str, Any]:
     return dict(only)
 
 
+@pytest.mark.slow
 def test_nodes_that_join_and_settings_of_jobs_are_in_the_verdict(cluster: dict[str, Any]) -> None:
     assert cluster["verdict"].startswith(
         "adds 2 nodes (c[5-6]); changes NCCL settings of new jobs; scontrol reconfigure; no running job is lost"
@@ -92,6 +93,7 @@ def test_a_limit_is_not_blamed_on_nodes_that_join(cluster: dict[str, Any]) -> No
     assert "nodes[c[1-6]].name" in [value["label"] for value in joined["manifest"]]
 
 
+@pytest.mark.slow
 def test_values_that_follow_from_joining_nodes_are_one_line(sides: tuple[str, str]) -> None:
     lines = diff(*sides).stdout.splitlines()
     assert "other manifest changes (no separate effect)" not in lines
@@ -113,6 +115,7 @@ def test_a_revision_has_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert short in shown.stdout
 
 
+@pytest.mark.slow
 def test_files_that_slurm_and_jobs_read_are_shown_line_by_line(sides: tuple[str, str]) -> None:
     shown = diff(*sides, "--format", "markdown").stdout
     nccl = shown[shown.index("<summary><code>/etc/nccl.conf</code>") :]

@@ -94,6 +94,7 @@ def test_numbers_and_times_are_read_as_slurm_reads_them(before: str, after: str,
     assert bool(slurm_changes(files[0], files[1], SlurmRelease("24.11"))) == changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", _CLUSTERS, ids=lambda path: path.name)
 def test_every_line_counts(cluster: Path) -> None:
     """A line that is taken away is a change, unless it says what Slurm takes anyway."""

@@ -157,5 +157,6 @@ def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
     assert max(map(len, text(whole).splitlines())) < 300
 
 
+@pytest.mark.slow
 def test_markdown_of_very_many_clusters_fits() -> None:
     assert len(markdown([], [f"cluster{n}" for n in range(9999)], [])) <= LONGEST_COMMENT

@@ -64,6 +64,7 @@ def test_a_file_that_the_tree_lost(tmp_path: Path) -> None:
     assert "hint: render the tree again" in text
 
 
+@pytest.mark.slow
 def test_another_name_of_the_manifest_is_no_difference_to_its_tree(tmp_path: Path) -> None:
     tree = rendered(write(tmp_path / "a"))
     other = write(tmp_path / "b").rename(tmp_path / "b/other.yaml")

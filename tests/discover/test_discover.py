@@ -360,6 +360,7 @@ def test_a_system_with_fewer_ports_than_the_catalogues_lists_them(tmp_path):
     assert [nic["device"] for nic in kind["nics"]] == ["mlx5_0"]
 
 
+@pytest.mark.slow
 def test_equal_outputs_are_parsed_once(tmp_path):
     """The cost of ten thousand alike machines is that of reading their files: only addresses differ."""
     for number in range(1, 41):

@@ -42,6 +42,7 @@ def has(settings: str, value: str) -> bool:
     return re.search(rf"[ .']{re.escape(value)}[ ']", settings) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_a_value_of_ours_is_in_a_tree(row: list[str], settings: str) -> None:
     assert [value for value in _SETTING.findall(row[1]) if not has(settings, value)] == []

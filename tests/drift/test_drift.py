@@ -146,6 +146,7 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
 """Kind → files of gpu2 that differ, the beginning of what is reported, a part of what is expected."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_fault_of_one_node_is_reported_once(kind: str, directory: Path) -> None:
     files, actual, expected = FAULTS[kind]
@@ -332,6 +333,7 @@ def test_no_majority_accuses_all(directory: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_nodes_without_facts_and_facts_without_a_node(directory: Path) -> None:
     record(directory, spare={"uname": "6.1.0\n"})
     for file in (directory / "gpu4").iterdir():
@@ -345,6 +347,7 @@ def test_nodes_without_facts_and_facts_without_a_node(directory: Path) -> None:
     assert ", and 1 machine not in it:" in run().stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file", sorted({file for files, *_ in FAULTS.values() for file in files if file != "unreachable"})
 )

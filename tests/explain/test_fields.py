@@ -46,6 +46,7 @@ def test_every_field_of_the_manifest_is_explained() -> None:
         assert answer.forms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["slurm.partitions.max_time", "slurm.partitions.gpu-training.max_time"])
 def test_a_field_with_a_unit(path: str) -> None:
     shown = run(path).output
@@ -112,6 +113,7 @@ def test_a_field_is_explained_by_its_last_name_in_any_case(word: str) -> None:
     assert run(word).output.startswith("slurm.qos.usage_factor\n")
 
 
+@pytest.mark.slow
 def test_keys_of_several_kinds_are_listed_once() -> None:
     keys = [line.strip() for line in run("storage").output.splitlines() if line.startswith("    ")]
     assert keys.count("mount: Mount point on the nodes.") == 1
@@ -129,6 +131,7 @@ def test_the_plan_of_a_fabric_is_tried_with_a_switch() -> None:
     assert "overlays/slurm_node/etc/slurm/topology.conf" in shown
 
 
+@pytest.mark.slow
 def test_a_field_alone_is_that_of_the_manifest_in_the_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_all_codes_for_programs() -> None:
     assert codes["host-duplicate"]["severity"] == "error"
 
 
+@pytest.mark.slow
 def test_a_line_of_the_manifest_is_none_of_a_rendered_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(group, ["init"]).exit_code == 0

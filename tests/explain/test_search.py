@@ -99,6 +99,7 @@ def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives() -> None:
     assert original.manifest.model_dump() == before
 
 
+@pytest.mark.slow
 def test_names_that_the_manifest_knows_are_tried_first() -> None:
     fields = Fields(Original(compiler.validate(ML_TRAINING).source.data))
     first = {

@@ -33,6 +33,7 @@ def spread(tmp_path_factory):
     return bill_of(spread_superpod(), tmp_path_factory.mktemp("spread"))
 
 
+@pytest.mark.slow
 def test_the_bill_of_four_scalable_units(spread):
     """Reference architecture of the DGX SuperPOD with H100: 2040 fibres, 1536 modules in switches, 508 in systems."""
     counts = {row["part"]: int(row["count"]) for row in spread if row["category"] == "module"}
@@ -47,6 +48,7 @@ def test_the_bill_of_four_scalable_units(spread):
     ]
 
 
+@pytest.mark.slow
 def test_spares_and_prices(spread, tmp_path):
     data = spread_superpod()
     data["facility"] |= {
@@ -63,6 +65,7 @@ def test_spares_and_prices(spread, tmp_path):
     assert float(rows[-1]["cost"]) == 127_000 + 15_670 + 2 * sum(fibres)
 
 
+@pytest.mark.slow
 def test_a_price_of_one_length_goes_first(tmp_path):
     data = spread_superpod()
     lengths = {row["length"] for row in bill_of(data, tmp_path) if row["category"] == "fibre"}

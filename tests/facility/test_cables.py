@@ -45,6 +45,7 @@ def cables(tmp_path_factory):
     return rows_of(superpod(), tmp_path_factory.mktemp("superpod"))
 
 
+@pytest.mark.slow
 def test_a_superpod_has_the_cables_of_its_reference(cables):
     up = [row for row in cables if row["side_a_device"].startswith("leaf")]
     assert (len(cables) - len(up), len(up)) == (1016, 1024)
@@ -57,6 +58,7 @@ def test_no_port_has_two_cables(cables):
     assert len(ends) == 2 * len(cables)
 
 
+@pytest.mark.slow
 def test_rows_of_a_twin_cable_have_one_label_and_are_one_cable_of_the_bill(tmp_path):
     """The label names the two cages; each cage is in one cable only."""
     tree = tree_of(superpod(), tmp_path)
@@ -168,6 +170,7 @@ def test_what_cannot_be_is_said(plan, racks, code, tmp_path):
     assert code in codes_of(data, tmp_path)
 
 
+@pytest.mark.slow
 def test_places_of_racks_of_one_entry_are_stacked_in_each_of_them(tmp_path):
     """Of a list of devices, those that are in another rack take no units in this one."""
     data = superpod()
@@ -229,6 +232,7 @@ def test_ports_of_management_controllers_have_their_printed_names(tmp_path):
     assert not any(b"iDRAC" in content for content in configured)
 
 
+@pytest.mark.slow
 def test_a_plan_with_capacity_moves_nothing_when_the_cluster_grows(tmp_path):
     """Spines, ports and racks are those of the final size; a new unit adds leaves and cables."""
     small = superpod(capacity=256, racks="n[1-6]")

@@ -96,6 +96,7 @@ def test_rates_that_nobody_knows_give_no_bisection(tmp_path):
     assert bisection(cluster_of(data, tmp_path)) is None
 
 
+@pytest.mark.slow
 def test_three_tiers_pass_all_of_the_nodes(tmp_path):
     data = superpod()
     data["nodes"][1] |= {"name": "c[001-512]", "address": "10.0.2.[1-254],10.0.3.[1-254],10.0.4.[1-4]"}

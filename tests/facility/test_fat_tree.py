@@ -56,6 +56,7 @@ def test_a_table_of_two_planes(source, nodes, switches, links_of_800):
     assert cables(shape(nodes, 8, Ports.by_ratio(128), 128, 128, unit=64))[0] == links_of_800, source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 31, 33, 64, 65, 100, 257, 300, 511, 777, 1500, 2048])
 @pytest.mark.parametrize(("rails", "ports", "ratio"), [(8, 64, 1), (4, 40, 1), (1, 40, 3), (8, 64, 2), (2, 36, 1)])
 def test_every_switch_has_its_ports_and_every_leaf_reaches_all(nodes, rails, ports, ratio):

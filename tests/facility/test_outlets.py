@@ -69,6 +69,7 @@ def test_supplies_that_one_side_cannot_replace_are_a_question(tmp_path: Any) -> 
     assert "c[1-2]" not in dict(questions(room(tmp_path, circuits=[feed])))
 
 
+@pytest.mark.slow
 def test_the_pdus_of_the_reference_architecture() -> None:
     """RA-11333-001, bill of materials: 96 PDUs in 32 compute racks."""
     cluster = compiled("superpod-h100")[0].cluster

@@ -121,6 +121,7 @@ def test_every_device_of_a_rack_stands_in_it_once(path):
     assert names == Counter(inside)
 
 
+@pytest.mark.slow
 def test_a_long_row_is_several_pictures_of_one_size(superpod_pictures):
     rows = {name: racks_in(picture) for name, picture in superpod_pictures.items() if name.startswith("racks")}
     assert {name: len(racks) for name, racks in rows.items()} == {

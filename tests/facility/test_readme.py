@@ -33,6 +33,7 @@ def page(tmp_path_factory):
     return page_of(data, tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "row",
     [

@@ -91,6 +91,7 @@ def groups(directory: Path) -> list[str]:
     return [line for kind in ("meta", "storage") for line in (directory / kind).read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
 def test_mirror_groups_pair_servers_and_the_owner_of_the_root_is_a_primary(version: str, tmp_path: Path) -> None:
     (tmp_path / "root").write_text("Metadata node: stor2 [ID: 2]\n")
@@ -160,6 +161,7 @@ def started(directory: Path) -> list[str]:
     return [call.split()[-1] for call in calls(directory) if call.startswith("systemctl")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
 def test_targets_are_created_once_and_then_started(version: str, tmp_path: Path) -> None:
     (tmp_path / "data/st2").mkdir(parents=True)
@@ -186,6 +188,7 @@ def test_a_file_system_that_is_not_mounted_stops_its_service_alone(tmp_path: Pat
     assert started(tmp_path) == ["beegfs-mgmtd.service", "beegfs-meta.service"]
 
 
+@pytest.mark.slow
 def test_a_cut_run_is_repeated(tmp_path: Path) -> None:
     (tmp_path / "data/st2").mkdir(parents=True)
     (tmp_path / "cut").touch()
@@ -200,6 +203,7 @@ def test_a_cut_run_is_repeated(tmp_path: Path) -> None:
     assert (tmp_path / "data/st2/beegfs.new/chunks/u0").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "name", "message"),
     [

@@ -89,6 +89,7 @@ def made(directory: Path) -> list[str]:
     return [call for call in calls(directory) if call.startswith("mkfs")]
 
 
+@pytest.mark.slow
 def test_an_empty_device_becomes_a_target_once(tmp_path: Path) -> None:
     device = image(tmp_path, "ost0")
     assert run("oss1", tmp_path, "check").returncode == 1
@@ -143,6 +144,7 @@ def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
     assert made(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_cut_run_is_continued(tmp_path: Path) -> None:
     """The MGT was created; mkfs.lustre of the MDT was killed before it wrote the label."""
     image(tmp_path, "mgt")
@@ -167,6 +169,7 @@ def test_a_label_without_what_comes_after_it_is_no_target(tmp_path: Path) -> Non
     assert len(made(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_only_targets_without_a_standby_server_are_mounted_by_themselves(tmp_path: Path) -> None:
     image(tmp_path, "mgt")
     image(tmp_path, "mdt0")

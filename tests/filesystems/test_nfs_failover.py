@@ -94,6 +94,7 @@ def form(directory: Path) -> tuple[int, list[str]]:
     return done.returncode, changes
 
 
+@pytest.mark.slow
 def test_a_cut_format_is_continued_and_its_label_comes_last(tmp_path: Path) -> None:
     (tmp_path / "cut").touch()
     assert form(tmp_path) == (1, ["mkfs.xfs", "mount"])

@@ -128,6 +128,7 @@ def changes(directory: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_limits_are_set_once(backend: str, tmp_path: Path) -> None:
     assert run(backend, tmp_path, "check").returncode == 1

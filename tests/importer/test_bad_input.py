@@ -227,6 +227,7 @@ def test_more_nodes_than_slurm_takes_are_told_at_once(tmp_path: Path) -> None:
         import_directory(tmp_path)
 
 
+@pytest.mark.slow
 def test_lines_that_are_alike_stay_apart_where_one_list_would_be_too_long(tmp_path: Path) -> None:
     lines = "".join(f"NodeName={rack}-[1-40000] Name=gpu AutoDetect=nvml\n" for rack in "ab")
     result = imported(tmp_path, GOOD + PARTITION, gres_conf=lines)
@@ -236,6 +237,7 @@ def test_lines_that_are_alike_stay_apart_where_one_list_would_be_too_long(tmp_pa
 LONG = "x" * 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

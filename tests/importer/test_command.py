@@ -59,6 +59,7 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     assert run("import", DIRECTORIES / "university", "-o", output).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_there_stays(tmp_path: Path) -> None:
     schema = tmp_path / "clustergen.schema.json"
     schema.write_text("mine\n")
@@ -69,6 +70,7 @@ def test_a_schema_that_is_there_stays(tmp_path: Path) -> None:
     assert schema.read_text() == "mine\n"
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", ["manifest.yaml", "clustergen.schema.json", "site", "site/slurm_compute/etc", PROLOG])
 @pytest.mark.parametrize(("to", "force"), [("outside", ["--force"]), ("nowhere", [])])
@@ -94,6 +96,7 @@ def test_nothing_is_written_through_links(name: str, to: str, force: list[str], 
     assert (list(outside.iterdir()) == []) if outside.is_dir() else (outside.read_text() == "keep\n")
 
 
+@pytest.mark.slow
 def test_all_or_nothing(tmp_path: Path) -> None:
     """The last file cannot be written; those before it are not there either, and no temporary file is left."""
     (tmp_path / "site/slurm_compute").mkdir(parents=True)

@@ -36,12 +36,14 @@ def _comes_back(manifest: str, directory: Path) -> None:
     ] == []
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", RIGHT)
 def test_manifests_about_slurm(name: str, tmp_path: Path) -> None:
     _comes_back(RIGHT[name], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("manifest", _INVENTORIES, ids=lambda path: path.parent.name)
 def test_inventories(manifest: Path, tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def test_what_no_node_could_be_made_of_is_said_first(
     assert not list(Work("x").directory.parent.glob("*"))
 
 
+@pytest.mark.slow
 def test_another_system_and_release_are_in_the_list_and_in_the_tree() -> None:
     from clustergen.compile import validate
 
@@ -123,6 +124,7 @@ def test_an_invalid_manifest_is_told_as_by_validate(tmp_path: Path) -> None:
     assert "error[node-type-unknown]" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_lab_on_paper(tmp_path: Path) -> None:
     from clustergen.compile import validate
 

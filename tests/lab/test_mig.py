@@ -30,6 +30,7 @@ def lines(lab: Lab, name: str) -> Iterator[dict[str, str]]:
         yield dict(word.split("=", 1) for word in line.split())
 
 
+@pytest.mark.slow
 def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
     wanted = {
         host: dict(re.findall(r"gpu:([\w.]+):(\d+)", line["Gres"]))

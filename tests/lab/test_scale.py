@@ -31,6 +31,7 @@ def validated(data: dict[str, Any], directory: Path) -> Compiled:
     return compiler.validate(place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLUSTERS)
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_shrunk_cluster_is_valid_and_names_nobody_who_left(name: str, size: int, tmp_path: Path) -> None:

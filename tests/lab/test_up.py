@@ -21,6 +21,7 @@ from strategies.inventories import ML_TRAINING
 from strategies.trees import manifest
 
 
+@pytest.mark.slow
 def test_a_network_in_use_is_reported_before_an_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[tuple[str, ...]] = []
 

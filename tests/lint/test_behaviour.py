@@ -341,6 +341,7 @@ def test_every_behaviour_has_a_boundary() -> None:
     assert CASES.keys() == slurm_behaviour().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_behaviour_changes_with_this_release(name: str) -> None:
     case = CASES[name]

@@ -49,6 +49,7 @@ def test_times_with_zeros_in_front_are_times() -> None:
     assert found(changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {field}}}'))) == []
 
 
+@pytest.mark.slow
 def test_validation_stops_after_a_thousand_mistakes() -> None:
     text = TINY + "".join(f"unknown{number}: 1\n" for number in range(3000))
     results = found(text)

@@ -41,6 +41,7 @@ def offered(schema: dict[str, Any], model: str, field: str) -> list[str]:
     return [name for form in schema["$defs"][model]["properties"][field]["anyOf"] for name in form.get("enum", ())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "field", "topic"),
     [

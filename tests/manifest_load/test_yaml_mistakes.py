@@ -331,6 +331,7 @@ def test_what_follows_from_a_bracket_on_its_line_is_not_said() -> None:
     )
 
 
+@pytest.mark.slow
 def test_many_brackets_are_read_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"a{number}: {{n: c[1-2]}}\n" for number in range(60))
     assert len(said(text)) == yaml_load.MAX_UNQUOTED + 1

@@ -66,6 +66,7 @@ def test_a_host_must_have_the_processor_of_its_type(group: str, arch: str, machi
     assert list(unfit(state, names, time.time())) == complaints
 
 
+@pytest.mark.slow
 def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
     """On this machine: a key that the module has and the schema does not would be lost on the way."""
     asked = {

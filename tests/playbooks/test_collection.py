@@ -64,6 +64,7 @@ def _too_new(tree: ast.AST) -> set[str]:
     return names | {f"zip({word})" for word in named if word}
 
 
+@pytest.mark.slow
 def test_what_runs_on_nodes_is_for_python_3_8() -> None:
     """Ansible reads it with the Python of the node, 3.9 on Rocky 9."""
     places = [place for part in ("modules", "module_utils") for place in (COLLECTION / "plugins" / part).glob("*.py")]

@@ -130,6 +130,7 @@ def test_a_directory_that_is_not_as_expected_is_refused(tmp_path: Path) -> None:
     assert not store.exists()
 
 
+@pytest.mark.slow
 def test_a_state_file_that_is_being_replaced_is_waited_for(tmp_path: Path) -> None:
     """slurmctld links job_state to job_state.old, and then the new file to job_state."""
     text, store = script("state", tmp_path)
@@ -145,6 +146,7 @@ def test_a_state_file_that_is_being_replaced_is_waited_for(tmp_path: Path) -> No
     assert names.index("./job_state") < names.index("./hash.0/job.10/script")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
     full = "echo 'gzip: stdout: No space left on device' >&2; exit 1"
@@ -155,6 +157,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     assert not list(store.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", ["the script", "an upgrade"])
 def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: str, tmp_path: Path) -> None:
     text, store = script("state", tmp_path)

@@ -121,6 +121,7 @@ def test_shellcheck_has_nothing_to_say_of_a_single_setting(one: dict[str, Any], 
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_settings_hold(tmp_path: Path) -> None:
     tree = with_gpus(tmp_path, {"compute_mode": "exclusive-process"}, power_limit="500W", graphics_clock="max")
     assert apply_settings(tmp_path, tree).returncode == 0

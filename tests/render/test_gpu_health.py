@@ -87,6 +87,7 @@ def scripts(name: str, trees: Path, directory: Path, dcgm: str = "drain") -> Scr
     return Scripts(tree_for(SYSTEMS[name], dcgm, trees), directory)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def test_a_site_with_its_own_dns(tmp_path: Path) -> None:
     assert "/etc/cloud/cloud.cfg.d/99-clustergen.cfg" not in files
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes(tmp_path: Path) -> None:
     """A hundred thousand lines, each with its own node's address."""
     many = {

@@ -243,6 +243,7 @@ def test_a_machine_that_is_not_the_node_is_told_all_at_once(tmp_path: Path) -> N
     assert "its clock is" in line
 
 
+@pytest.mark.slow
 def test_yamllint_accepts_what_ansible_reads(tmp_path: Path) -> None:
     _, place = written(tmp_path, **MIXED)
     rules = "{extends: default, rules: {line-length: disable, document-start: disable}}"

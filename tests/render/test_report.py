@@ -228,6 +228,7 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
     assert {one.name for one, _ in rows} == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> None:
     """Given secrets, certificates, the drift timer's programs and key, and repositories that nobody hosts."""
     fixtures = Path(__file__).parents[1] / "fixtures/verify"

@@ -93,6 +93,7 @@ def check(files: dict[str, str]) -> None:
             assert set(map(tuple, pairs)) <= {("var-instance", "<instance>"), ("var-job", "<hpc_job>")}
 
 
+@pytest.mark.slow
 def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Path) -> None:
     tree = tree_of(manifest(**EVERYTHING), tmp_path)
     check({path: file.content.decode() for path, file in node_files(tree, "mon").items()})

@@ -850,6 +850,7 @@ def test_weka_never_polls_on_core_0(cores: int, too_many: bool, tmp_path: Path) 
     assert ("weka-cores" in codes_of(data, tmp_path)) == too_many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numbering", NUMBERINGS)
 def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str) -> None:
     gpu = {**GPU, "cpu": {**GPU["cpu"], "numbering": numbering}, "reserved": {"cores": 3}}

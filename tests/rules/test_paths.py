@@ -53,6 +53,7 @@ def slurm(fields: str) -> str:
     return changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {fields}}}'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MEANT_FOR)
 def test_each_field_takes_the_paths_that_suit_it(path: str) -> None:
     codes = {}

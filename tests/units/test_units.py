@@ -172,6 +172,7 @@ def test_slurm_form_parses_to_the_same_duration(seconds: int) -> None:
     assert Duration.parse(Duration(seconds).slurm()) == Duration(seconds)
 
 
+@pytest.mark.slow
 @example(ByteRate, "0PIB/S")
 @given(
     st.sampled_from(TYPES),

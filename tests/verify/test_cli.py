@@ -111,6 +111,7 @@ def test_kinds_that_nobody_can_read_are_no_failure(clustergen: Command, tree: Pa
     assert (done.exit_code, done.stdout.split()[:2]) == (0, ["no", "parser"])
 
 
+@pytest.mark.slow
 def test_the_worst_of_several_trees_counts(clustergen: Command, tree: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     write(tree_of(manifest(), tmp_path), other)

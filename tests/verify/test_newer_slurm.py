@@ -80,6 +80,7 @@ def test_what_is_kept_left_out_and_refused(
     assert (len(prepared.complaints), len(prepared.left_out)) == (complaints, left_out), prepared
 
 
+@pytest.mark.slow
 def test_the_rendered_files_of_a_release_have_nothing_that_it_refuses(tmp_path: Path) -> None:
     for release in NEXT:
         settings = {"version": release, "build": "schedmd"}

@@ -378,6 +378,7 @@ WITHOUT_PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     "check", [c.name for c in CHECKS if c not in UNREADABLE and c.name not in {*WITHOUT_PROGRAMS, "systemd networkd"}]
