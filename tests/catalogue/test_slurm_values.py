@@ -127,8 +127,8 @@ def test_the_two_tables_of_a_distribution_agree(field: str, key: str, value: str
     assert text is not None
     for ident in ("debian-12", "debian-13"):
         system = operating_systems()[ident]
-        known = text.state(SlurmRelease(system.fact("slurm"))) == "known"
-        assert system.yes(field) == (known and text.packages[ident] is not None)
+        is_known = text.state(SlurmRelease(system.fact("slurm"))) == "known"
+        assert system.yes(field) == (is_known and text.packages[ident] is not None)
 
 
 def test_every_key_of_a_plugin_exists() -> None:

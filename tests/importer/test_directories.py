@@ -157,9 +157,9 @@ def test_addresses_from_a_hosts_file(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts"
     hosts.write_text("127.0.1.1 head\n10.0.0.9 head.example.org head\n10.0.0.1 n1\n10.0.0.2 n2.example.org # rack\n")
     import_result = import_directory(directory, version="24.11", hosts=hosts)
-    written = data(import_result, tmp_path)
-    assert [entry["address"] for entry in written["nodes"]] == ["10.0.0.9", "10.0.0.[1-2]"]
-    assert "hosts_file" not in written["host"]
+    document = data(import_result, tmp_path)
+    assert [entry["address"] for entry in document["nodes"]] == ["10.0.0.9", "10.0.0.[1-2]"]
+    assert "hosts_file" not in document["host"]
     # Names are not looked up any more: that is another meaning, and said.
     assert {item.change.key for item in import_result.compared if not item.meant} >= {"NodeAddr"}
 

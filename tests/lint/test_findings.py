@@ -10,7 +10,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Severity
 from clustergen.importer.originals import read_originals
 from clustergen.lint.run import lint
-from strategies.lint_reports import CGROUP, GPU_NODES, GPUS, HEAD, NODES, PARTITIONS, report, told
+from strategies.lint_reports import CGROUP, GPU_NODES, GPUS, HEAD, NODES, PARTITIONS, report, summaries
 
 
 def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_a_whole_configuration_has_no_findings(tmp_path: Path) -> None:
         topology_conf="SwitchName=s1 Nodes=n[1-4]\n",
         plugstack_conf="# nothing\ninclude plugstack.conf.d/*\n",
     )
-    assert told(result, notes=True) == []
+    assert summaries(result, notes=True) == []
     assert result.read == ("slurm.conf", "gres.conf", "cgroup.conf", "topology.conf", "plugstack.conf")
 
 
@@ -97,12 +97,12 @@ CASES = {
     ],
 )
 def test_what_slurm_takes_without_a_word(line: str, tmp_path: Path) -> None:
-    assert told(report(tmp_path, slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == []
+    assert summaries(report(tmp_path, slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == []
 
 
 @pytest.mark.parametrize("seconds", ["100", "0144", "0x64"])
 def test_the_longest_timeout_in_three_notations(seconds: str, tmp_path: Path) -> None:
-    assert told(report(tmp_path, slurm_conf=f"{HEAD}MessageTimeout={seconds}\n{NODES}{PARTITIONS}")) == []
+    assert summaries(report(tmp_path, slurm_conf=f"{HEAD}MessageTimeout={seconds}\n{NODES}{PARTITIONS}")) == []
 
 
 def test_a_power_action(tmp_path: Path) -> None:
@@ -110,13 +110,13 @@ def test_a_power_action(tmp_path: Path) -> None:
         ("PowerAction=off Program=/bin/off Location=slurmctld", []),
         ("PowerAction=off Program=/bin/off", ["error slurm.conf:5:13 slurm-value-wrong"]),
     ):
-        assert told(report(tmp_path, "26.05", slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == expected
+        assert summaries(report(tmp_path, "26.05", slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == expected
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_line(name: str, tmp_path: Path) -> None:
     text, expected = CASES[name]
-    assert told(report(tmp_path, slurm_conf=text + NODES + PARTITIONS)) == [expected]
+    assert summaries(report(tmp_path, slurm_conf=text + NODES + PARTITIONS)) == [expected]
 
 
 NODE_CASES = {
@@ -151,7 +151,7 @@ NODE_CASES = {
 @pytest.mark.parametrize("name", NODE_CASES)
 def test_node_lines(name: str, tmp_path: Path) -> None:
     text, expected = NODE_CASES[name]
-    assert told(report(tmp_path, slurm_conf=HEAD + text + PARTITIONS)) == [expected]
+    assert summaries(report(tmp_path, slurm_conf=HEAD + text + PARTITIONS)) == [expected]
 
 
 PARTITION_CASES = {
@@ -190,7 +190,7 @@ PARTITION_CASES = {
 @pytest.mark.parametrize("name", PARTITION_CASES)
 def test_partition_lines(name: str, tmp_path: Path) -> None:
     text, expected = PARTITION_CASES[name]
-    assert told(report(tmp_path, slurm_conf=HEAD + NODES + text)) == [expected]
+    assert summaries(report(tmp_path, slurm_conf=HEAD + NODES + text)) == [expected]
 
 
 GRES_CASES = {
@@ -244,7 +244,7 @@ GRES_CASES = {
 def test_gres_conf(name: str, tmp_path: Path) -> None:
     text, expected = GRES_CASES[name]
     slurm_conf = HEAD + GPUS + GPU_NODES + PARTITIONS
-    assert told(report(tmp_path, slurm_conf=slurm_conf, gres_conf=text, cgroup_conf=CGROUP)) == [expected]
+    assert summaries(report(tmp_path, slurm_conf=slurm_conf, gres_conf=text, cgroup_conf=CGROUP)) == [expected]
 
 
 def test_sockets_that_only_cpus_tell(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_sockets_that_only_cpus_tell(tmp_path: Path) -> None:
     slurm_conf = HEAD + GPUS + GPU_NODES.replace("Sockets=2", "CPUs=8") + PARTITIONS
     gres_conf = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=8-15\n"
     result = report(tmp_path, slurm_conf=slurm_conf, gres_conf=gres_conf, cgroup_conf=CGROUP)
-    assert told(result) == ["warning gres.conf:1:64 gres-mismatch"]
+    assert summaries(result) == ["warning gres.conf:1:64 gres-mismatch"]
 
 
 def test_parts_of_gpus(tmp_path: Path) -> None:
@@ -260,19 +260,19 @@ def test_parts_of_gpus(tmp_path: Path) -> None:
     gpus = GPUS.replace("gpu", "gpu,shard")
     slurm_conf = HEAD + gpus + GPU_NODES.strip() + ",shard:8\n" + PARTITIONS
     files = {"slurm_conf": slurm_conf, "cgroup_conf": CGROUP}
-    assert told(report(tmp_path, **files)) == ["warning slurm.conf:7:66 gres-mismatch"]
+    assert summaries(report(tmp_path, **files)) == ["warning slurm.conf:7:66 gres-mismatch"]
     lines = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=n[1-4] Name=shard Count="
-    assert told(report(tmp_path, **files, gres_conf=f"{lines}8\n")) == []
-    assert told(report(tmp_path, **files, gres_conf=f"{lines}6\n")) == ["error slurm.conf:7:66 gres-mismatch"]
+    assert summaries(report(tmp_path, **files, gres_conf=f"{lines}8\n")) == []
+    assert summaries(report(tmp_path, **files, gres_conf=f"{lines}6\n")) == ["error slurm.conf:7:66 gres-mismatch"]
 
 
 def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
     files = {"slurm_conf": HEAD + GPUS + GPU_NODES + PARTITIONS, "gres_conf": "AutoDetect=nvml\n"}
-    assert told(report(tmp_path, **files), notes=True) == ["info slurm.conf:7:66 gres-without-constraint"]
+    assert summaries(report(tmp_path, **files), notes=True) == ["info slurm.conf:7:66 gres-without-constraint"]
     files["cgroup_conf"] = "ConstrainDevices=no\n"
-    assert told(report(tmp_path, **files)) == ["warning cgroup.conf:1:18 gres-without-constraint"]
+    assert summaries(report(tmp_path, **files)) == ["warning cgroup.conf:1:18 gres-without-constraint"]
     files["slurm_conf"] = files["slurm_conf"].replace("task/cgroup", "task/affinity")
-    assert told(report(tmp_path, **files))[-1] == "warning slurm.conf:6:12 gres-without-constraint"
+    assert summaries(report(tmp_path, **files))[-1] == "warning slurm.conf:6:12 gres-without-constraint"
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_password_is_not_shown_and_not_left_open(tmp_path: Path) -> None:
     assert [one.code for one in result.diagnostics if one.severity is not Severity.INFO] == ["slurm-secret-readable"]
     assert "s3cret" not in "".join(result.sources.values())
     (tmp_path / "slurmdbd.conf").chmod(0o600)
-    assert told(lint(tmp_path, SlurmRelease("24.11"))) == []
+    assert summaries(lint(tmp_path, SlurmRelease("24.11"))) == []
     (tmp_path / "slurmdbd.conf").write_text(text.replace("s3cret", "s3 cret"))
     result = lint(tmp_path, SlurmRelease("24.11"))
     assert [one.code for one in result.diagnostics if one.severity is Severity.ERROR] == ["conf-syntax"]
@@ -321,14 +321,14 @@ def test_slurmdbd_needs_the_hash_plugin_too(tmp_path: Path) -> None:
         (dbd + "HashPlugin=hash/sha3\n", []),
     ):
         result = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=text)
-        assert told(result) == codes
+        assert summaries(result) == codes
 
 
 def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
     accounting = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\n"
     dbd = "DbdHost=db\nDbdPort=7000\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nPurgeJobAfter=2years\n"
     result = report(tmp_path, slurm_conf=HEAD + accounting + NODES + PARTITIONS, slurmdbd_conf=dbd)
-    assert told(result) == [
+    assert summaries(result) == [
         "warning slurmdbd.conf:2:9 slurm-value-harmful",
         "error slurmdbd.conf:5:15 slurm-value-wrong",
     ]
@@ -344,13 +344,13 @@ def test_slurmdbd_and_slurmctld_agree(tmp_path: Path) -> None:
 )
 def test_plugins_of_slurmdbd(release: str, line: str, expected: str, tmp_path: Path) -> None:
     dbd = "DbdHost=db\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
-    assert expected in told(report(tmp_path, release, slurmdbd_conf=f"{dbd}{line}\n"))
+    assert expected in summaries(report(tmp_path, release, slurmdbd_conf=f"{dbd}{line}\n"))
 
 
 def test_an_upgrade_is_a_question_of_the_release(tmp_path: Path) -> None:
     text = HEAD + "SelectType=select/cons_res\nSlurmctldPlugstack=nohold\nGetEnvTimeout=2\n" + NODES + PARTITIONS
-    assert told(report(tmp_path, "22.05", slurm_conf=text)) == []
-    assert told(report(tmp_path, "26.05", slurm_conf=text)) == [
+    assert summaries(report(tmp_path, "22.05", slurm_conf=text)) == []
+    assert summaries(report(tmp_path, "26.05", slurm_conf=text)) == [
         "error slurm.conf:5:12 slurm-plugin-unknown",
         "error slurm.conf:6:1 slurm-key-removed",
         "warning slurm.conf:7:1 slurm-key-defunct",
@@ -407,29 +407,29 @@ def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
 )
 def test_nobody_runs_no_daemon_of_the_newest_release(release: str, expected: list[str], tmp_path: Path) -> None:
     text = HEAD.replace("SlurmUser=slurm", "SlurmUser=nobody") + NODES + PARTITIONS
-    assert told(report(tmp_path, slurm_conf=text, release=release)) == expected
+    assert summaries(report(tmp_path, slurm_conf=text, release=release)) == expected
 
 
 def test_an_old_name_beside_the_new_one_is_ignored(tmp_path: Path) -> None:
     nodes = "NodeName=n[1-4] CPUs=96 Procs=48 RealMemory=64000\n"
     result = report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS)
-    assert told(result) == ["warning slurm.conf:5:25 slurm-key-ignored"]
+    assert summaries(result) == ["warning slurm.conf:5:25 slurm-key-ignored"]
     [ignored] = [one for one in result.diagnostics if one.code == "slurm-key-ignored"]
     assert ignored.hint == "delete it: Procs is the old name of CPUs"
 
 
 @pytest.mark.parametrize("words", ["MinNodes=4", "OverSubscribe=YES:2", "OverSubscribe=FORCE:1", "OverSubscribe=FORCE"])
 def test_values_of_partitions_at_their_bounds(words: str, tmp_path: Path) -> None:
-    assert told(report(tmp_path, slurm_conf=f"{HEAD}{NODES}{PARTITIONS.strip()} {words}\n")) == []
+    assert summaries(report(tmp_path, slurm_conf=f"{HEAD}{NODES}{PARTITIONS.strip()} {words}\n")) == []
 
 
 @pytest.mark.parametrize(("memory", "count"), [(2097152, 1), (196608, 1), (2000000, 0), (64000, 0)])
 def test_memory_that_is_what_is_installed(memory: int, count: int, tmp_path: Path) -> None:
     nodes = f"NodeName=n[1-4] Sockets=2 CoresPerSocket=4 RealMemory={memory}\n"
-    texts = told(report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS))
+    texts = summaries(report(tmp_path, slurm_conf=HEAD + nodes + PARTITIONS))
     assert [line.rpartition(" ")[2] for line in texts] == ["node-memory-installed"] * count
     relaxed = HEAD + "SlurmdParameters=config_overrides\n" + nodes + PARTITIONS
-    assert told(report(tmp_path, slurm_conf=relaxed)) == []
+    assert summaries(report(tmp_path, slurm_conf=relaxed)) == []
 
 
 @pytest.mark.parametrize(
@@ -449,4 +449,4 @@ def test_detected_gpus_are_compared_with_the_lines_that_name_devices(
     gres_conf: str, expected: list[str], tmp_path: Path
 ) -> None:
     result = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
-    assert [line.rpartition(" ")[2] for line in told(result)] == expected
+    assert [line.rpartition(" ")[2] for line in summaries(result)] == expected

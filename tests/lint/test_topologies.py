@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strategies.lint_reports import HEAD, NODES, PARTITIONS, report, told
+from strategies.lint_reports import HEAD, NODES, PARTITIONS, report, summaries
 
 TREE = HEAD + "TopologyPlugin=topology/tree\n" + NODES + PARTITIONS
 BLOCK = HEAD + "TopologyPlugin=topology/block\n" + NODES + PARTITIONS
@@ -14,7 +14,7 @@ BLOCK = HEAD + "TopologyPlugin=topology/block\n" + NODES + PARTITIONS
 
 def test_a_topology_of_two_islands(tmp_path: Path) -> None:
     text = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[2-4]\n"
-    assert told(report(tmp_path, slurm_conf=TREE, topology_conf=text)) == [
+    assert summaries(report(tmp_path, slurm_conf=TREE, topology_conf=text)) == [
         "warning topology.conf:2:12 topology-not-joined",
         "warning topology.conf:2:20 node-on-two-leaves",
     ]
@@ -40,19 +40,19 @@ CONF_CASES = {
 @pytest.mark.parametrize("name", CONF_CASES)
 def test_topology_conf(name: str, tmp_path: Path) -> None:
     slurm_conf, text, expected = CONF_CASES[name]
-    assert told(report(tmp_path, "26.05", slurm_conf=slurm_conf, topology_conf=text)) == expected
+    assert summaries(report(tmp_path, "26.05", slurm_conf=slurm_conf, topology_conf=text)) == expected
 
 
 def test_topologies_in_yaml(tmp_path: Path) -> None:
     """Shows "topology-unknown"."""
     slurm_conf = HEAD + NODES + PARTITIONS.strip() + " Topology=rows\n"
     yaml = "- topology: racks\n  cluster_default: true\n  tree:\n    switches: [{switch: s1, nodes: 'n[1-5]'}]\n"
-    assert told(report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml=yaml)) == [
+    assert summaries(report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml=yaml)) == [
         "error slurm.conf:6:52 topology-unknown",
         "warning topology.yaml:4:37 switch-node-unknown",
     ]
     result = report(tmp_path, "25.05", slurm_conf=slurm_conf, topology_yaml="- topology: rows\n  tree: [\n")
-    assert told(result) == ["error topology.yaml:3:1 yaml-syntax"]
+    assert summaries(result) == ["error topology.yaml:3:1 yaml-syntax"]
 
 
 YAML = """- topology: racks
@@ -136,7 +136,7 @@ def test_topology_yaml(name: str, tmp_path: Path) -> None:
     old, new, expected = YAML_CASES[name]
     assert old in YAML
     slurm_conf = HEAD + NODES + PARTITIONS
-    texts = told(
+    texts = summaries(
         report(tmp_path, "26.05", slurm_conf=slurm_conf, topology_yaml=YAML.replace(old, new, 1) if old else YAML)
     )
     if expected is None:

@@ -23,10 +23,10 @@ def report(tmp_path: Path, release: str = "24.11", **files: str) -> Report:
     return lint(tmp_path, SlurmRelease(release))
 
 
-def told(found: Report, notes: bool = False) -> list[str]:
+def summaries(result: Report, notes: bool = False) -> list[str]:
     """`error slurm.conf:5:1 code`, in file order."""
     return [
         f"{one.severity} {Path(str(one.place)).name} {one.code}"
-        for one in found.diagnostics
+        for one in result.diagnostics
         if notes or one.severity is not Severity.INFO
     ]

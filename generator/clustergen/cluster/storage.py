@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from clustergen.catalogue.storage import lustre_kernels
 from clustergen.cluster.fabric import has_rdma
-from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks, is_inside, network_of, resolved
+from clustergen.cluster.ip_networks import (
+    IpNetwork,
+    addresses_in,
+    ip_networks,
+    is_inside,
+    network_of,
+    place_of,
+    resolved,
+)
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
@@ -99,10 +107,10 @@ def server_nets(entry: Lustre) -> list[str]:
 
 def nids_of(cluster: Cluster, host: str, entry: Lustre) -> str:
     """The NIDs of a node on the networks of the MGS, as `10.1.0.21@o2ib,10.0.0.21@tcp`; empty without an address."""
-    group = next((group for group in cluster.groups if host in group.hosts), None)
-    if group is None:
+    place = place_of(cluster, host)
+    if place is None:
         return ""
-    position = group.hosts.index(host)
+    group, position = place
     nids = []
     for net in server_nets(entry):
         way = way_to(cluster, group.type, entry, net)

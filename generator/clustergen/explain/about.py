@@ -187,7 +187,8 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
         return {path for path in names if before.get(path) != after.get(path)}
 
     paths = _changed_by_one([all_fields.edits(field) for field in fields], most, changed)
-    added = sorted(path for path in paths if not _SAMPLE.search(path) and _whole(path) not in set(map(_whole, before)))
+    present = set(map(_whole, before))
+    added = sorted(path for path in paths if not _SAMPLE.search(path) and _whole(path) not in present)
     return Reach(shown, stated, tuple(sorted(paths & before.keys())), tuple(added))
 
 

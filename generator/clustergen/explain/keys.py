@@ -54,18 +54,22 @@ def places(word: str) -> tuple[KeyPlace, ...]:
 
 def names() -> Iterator[str]:
     """All keys of Slurm's files."""
+    for file, block in _blocks():
+        yield from (key.key for key in slurm.keys(file, block))
+
+
+def _blocks() -> Iterator[tuple[str, str]]:
+    """Slurm's files, each with its kinds of lines; empty: lines that begin with no name."""
     for file, blocks in slurm.files().items():
-        for block in ("", *blocks):
-            yield from (key.key for key in slurm.keys(file, block))
+        yield from ((file, block) for block in ("", *blocks))
 
 
 def _of_slurms_files(word: str) -> Iterator[KeyPlace]:
-    for file, blocks in slurm.files().items():
-        for block in ("", *blocks):
-            if (key := slurm.key(file, word, block)) is not None:
-                fields = tuple(dict.fromkeys(full(block, row.path) for row in fields_of(file, block, word)))
-                names, derived = current_names(file, block, word), derived_from(file, block, word)
-                yield KeyPlace(file, block, key.key, names, fields, derived, OPTIONS_OF.get((file, block)))
+    for file, block in _blocks():
+        if (key := slurm.key(file, word, block)) is not None:
+            fields = tuple(dict.fromkeys(full(block, row.path) for row in fields_of(file, block, word)))
+            current, derived = current_names(file, block, word), derived_from(file, block, word)
+            yield KeyPlace(file, block, key.key, current, fields, derived, OPTIONS_OF.get((file, block)))
 
 
 def _of_sacctmgr(word: str) -> Iterator[KeyPlace]:

@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.power import kilowatts
 from clustergen.facility.placement import devices
 from clustergen.facility.power import Load, rack_loads
-from clustergen.render.views.facility.drawing import kilowatts as drawn
+from clustergen.render.views.facility import drawing
 from clustergen.render.views.tables import UNCONFIRMED, marked
 
 
@@ -71,7 +71,7 @@ def power(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield {
             "Type": kind.name,
             "Count": str(counts[kind.name]),
-            "Each": marked(drawn(each), is_doubtful) if each else "unknown",
+            "Each": marked(drawing.kilowatts(each), is_doubtful) if each else "unknown",
             "Total": marked(kilowatts(counts[kind.name] * each), is_doubtful) if each else "unknown",
         }
     if len(metered) > 1:

@@ -121,7 +121,7 @@ def tried(module, files):
 
 
 def planned(asked):
-    """The journal with what this run is about to do."""
+    """The journal with what this run is about to do, and the files of an earlier tree that its record does not have."""
     state = journal.read()
     # What an earlier run left to do is among the effects, but for what waits until the node is empty.
     keep = ("remount", "drain", "reboot") if asked["replaces"] else None
@@ -129,19 +129,14 @@ def planned(asked):
     journal.add_pending(state, asked["effects"])
     state["tree"] = asked["tree"]
     # A phase before the one that removes them leaves files of an earlier tree on the list.
-    state["files"] = dict(asked["record"], **_left(state, asked))
-    return state
+    left = {target: entry for target, entry in state["files"].items() if target not in asked["record"]}
+    state["files"] = dict(asked["record"], **left)
+    return state, left
 
 
-def _left(state, asked):
-    """Files of an earlier tree that the record does not have."""
-    return {target: entry for target, entry in state["files"].items() if target not in asked["record"]}
-
-
-def exchange(module, files, state):
+def exchange(module, files, state, left):
     """Puts and removes the files, the journal first; the targets that were put. Ends the module at the first failure."""
     asked = module.params
-    has_left = bool(_left(state, asked))
     put = []
     target = journal.PLACE
     try:
@@ -155,7 +150,7 @@ def exchange(module, files, state):
                 module.run_command(["systemctl", "disable", "--now", "--quiet", os.path.basename(target)])
             overlay.remove(target)
             state["files"].pop(target, None)
-        if has_left:
+        if left:
             journal.write(state)
     except (OSError, LookupError) as err:
         # A disk that is full says so without a name.
@@ -165,7 +160,7 @@ def exchange(module, files, state):
 
 
 def carry_out(worker, targets, units):
-    """Does what stands in the journal, even where this run brought no file: an earlier one was cut off."""
+    """Carries out the effects in the journal, even if this run brought no file: an earlier run was cut off."""
     pending = journal.read()["pending"]
     if any(target.startswith("/etc/systemd/") for target in targets) and "daemon-reload" not in pending:
         pending.append("daemon-reload")
@@ -182,9 +177,9 @@ def main():
     absent = tried(module, files)
     if asked["only_trial"]:
         module.exit_json(changed=False, not_asked=absent)
-    state = planned(asked)
+    state, left = planned(asked)
     worker = effects.Worker(module, asked["without"])
-    put = exchange(module, files, state)
+    put = exchange(module, files, state, left)
     carry_out(worker, [file["target"] for file in files] + asked["remove"], asked["units"])
     result = {
         "changed": bool(put or asked["remove"] or worker.done),
