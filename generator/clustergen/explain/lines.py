@@ -15,10 +15,9 @@ from clustergen.explain.rows import Row
 from clustergen.explain.study import Study, renderer_for
 from clustergen.explain.trials import lines_of
 from clustergen.records import record
-from clustergen.render.tree import RenderedFile, Tree
+from clustergen.render.tree import HEADER, RenderedFile, Tree
 
 _COMMENT = re.compile(r"\s*(#+|//|;)\s?(.*)")
-_HEADER = re.compile(r"edit the manifest and render again|Made by clustergen")  # of every file, says nothing of a line
 
 
 @record
@@ -94,7 +93,7 @@ def comment_of(lines: Sequence[str], index: int) -> str:
     above: list[str] = []
     place = index - 1
     while place >= 0 and lines[index].strip() and (comment := _COMMENT.fullmatch(lines[place])) and comment[1] != "##":
-        if _HEADER.match(comment[2]):
+        if comment[2].startswith(HEADER):  # of every file, says nothing of a line
             break
         above.insert(0, comment[2])
         place -= 1

@@ -14,7 +14,7 @@ from clustergen.render.engine import print_template
 from clustergen.render.file import File
 from clustergen.render.formats import Format, RenderError
 from clustergen.render.registry import files
-from clustergen.render.tree import Outline, RenderedFile
+from clustergen.render.tree import HEADER, Outline, RenderedFile
 
 _OS_FIELD = re.compile(r"\{os\.(\w+)\}")
 _ITEM = re.compile(r"\{(\w+)\}")
@@ -26,8 +26,8 @@ def header(form: Format, cluster: Cluster, manifest_name: str, source: str) -> s
         return ""
     start, end = form.comment
     lines = [
-        f"Made by clustergen from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
-        f"edit the manifest and render again. Template: {source}",
+        f"{HEADER[0]} from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
+        f"{HEADER[1]}. Template: {source}",
     ]
     if end == " -->":  # two hyphens would end the comment
         lines = [line.replace("--", "- -") for line in lines]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # on nodes that pull, the playbooks run without pydantic
 LOCK = "clustergen.lock.json"
 RENDERED = "rendered"
 """The directory of a tree, beside its manifest."""
+HEADER = "Made by clustergen", "edit the manifest and render again"
+"""How the two lines begin that open a rendered file, behind the sign of a comment."""
 LOCK_FORMAT = 1
 LOCK_LIMIT = 8_000_000  # bytes; some 20,000 files
 FILE_LIMIT = 1 << 26  # bytes; a larger file was not rendered (those of a site have 4 MiB at most)

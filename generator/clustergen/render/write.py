@@ -17,7 +17,7 @@ from clustergen.render import staging
 from clustergen.render.access import WAIT, writing
 from clustergen.render.compare import Contents, Difference, compare, owned
 from clustergen.render.journal import Journal, misplaced, parents
-from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, STAGING, Tree
+from clustergen.render.tree import FILE_LIMIT, HEADER, LOCK, LOCK_LIMIT, STAGING, Tree
 
 
 def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
@@ -110,7 +110,7 @@ def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: se
 def _is_rendered(place: Path) -> bool:
     """Whether a file begins as rendered ones do."""
     try:
-        return b"Made by clustergen" in regular_file.read(place, FILE_LIMIT)[:200]
+        return HEADER[0].encode() in regular_file.read(place, FILE_LIMIT)[:200]
     except OSError:
         return False
 
