@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.hostlist import compress, expand, natural_key
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 
 def partitions(*nodes: str, more: str = "") -> str:
@@ -33,12 +33,12 @@ MANY_NODES = "".join(f'  - {{name: "x{index}-[1-60000]", type: service}}\n' for 
     ids=["partitions", "node sets", "nodes"],
 )
 def test_too_many_names_are_refused_at_the_list_that_exceeds(text: str, place: str) -> None:
-    assert found(text) == [("file-too-large", place)]
+    assert findings(text) == [("file-too-large", place)]
 
 
 @pytest.mark.slow
 def test_as_many_partitions_as_slurm_manages_nodes_are_resolved() -> None:
-    codes = {code for code, _ in found(partitions(*["gpu[1-60000]"] * 30))}
+    codes = {code for code, _ in findings(partitions(*["gpu[1-60000]"] * 30))}
     assert "file-too-large" not in codes
 
 

@@ -64,7 +64,7 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\u202a-\u202e\u2066
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [*([path] if path else []), *(found for key, item in inside for found in paths(item, (*path, key)))]
+    return [*([path] if path else []), *(below for key, item in inside for below in paths(item, (*path, key)))]
 
 
 def at(document: Any, path: tuple[Any, ...]) -> Any:
@@ -74,7 +74,7 @@ def at(document: Any, path: tuple[Any, ...]) -> Any:
 
 
 PATHS = [paths(document) for document in DOCUMENTS]
-KEYS = sorted({str(part) for found in PATHS for path in found for part in path if isinstance(part, str)})
+KEYS = sorted({str(part) for inside in PATHS for path in inside for part in path if isinstance(part, str)})
 FIELDS = sorted({*Manifest.model_fields, *KEYS})
 
 
@@ -92,7 +92,7 @@ def mutated(generator: random.Random) -> dict[str, Any]:
                 del parent[last]
             case 3:
                 other = generator.randrange(len(DOCUMENTS))
-                same = [found for found in PATHS[other] if found[-1] == last] or PATHS[other]
+                same = [candidate for candidate in PATHS[other] if candidate[-1] == last] or PATHS[other]
                 parent[last] = copy.deepcopy(at(DOCUMENTS[other], generator.choice(same)))
             case 4 if isinstance(parent, dict):
                 parent[generator.choice(FIELDS)] = parent.pop(last)

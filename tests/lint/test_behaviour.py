@@ -15,7 +15,7 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease, slurm_behaviour
 from clustergen.lint.release import named, newest
 from clustergen.lint.run import lint
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 from strategies.lint_reports import HEAD, NODES, PARTITIONS
 
 Outcome = Callable[[str], object]
@@ -62,7 +62,7 @@ def linted(
 
 def validated(code: str, *edits: tuple[str, str]) -> Outcome:
     """Whether `validate` reports the code."""
-    return lambda release: code in [item for item, _ in found(changed(TINY, ("24.11", release), *edits))]
+    return lambda release: code in [item for item, _ in findings(changed(TINY, ("24.11", release), *edits))]
 
 
 def rendered(pattern: str, file: str, *edits: tuple[str, str]) -> Outcome:

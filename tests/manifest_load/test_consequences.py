@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import validate
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 ENTRY = '  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}\n'
 
 
 def test_what_a_merge_key_was_to_bring_is_not_missed() -> None:
     merged = changed(TINY, (ENTRY, ENTRY.replace("- {", "- &n {") + "  - {<<: *n, name: x}\n"))
-    assert found(merged) == [("yaml-merge-key", "<<")]
+    assert findings(merged) == [("yaml-merge-key", "<<")]
 
 
 def test_keys_that_other_mappings_lack_are_missed() -> None:
     merged = changed(TINY, (ENTRY, ENTRY.replace("- {", "- &n {") + "  - {<<: *n}\n  - {type: h100}\n"))
-    assert [code for code, _ in found(merged)] == ["yaml-merge-key", "key-missing"]
+    assert [code for code, _ in findings(merged)] == ["yaml-merge-key", "key-missing"]
 
 
 def test_a_number_in_quotes_loses_them(tmp_path: Path) -> None:
@@ -41,17 +41,17 @@ def test_a_number_in_quotes_loses_them(tmp_path: Path) -> None:
 )
 def test_a_leading_zero_is_refused(field: str, place: str) -> None:
     text = changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {field}}}'))
-    assert found(text) == [("unit-wrong", place)]
+    assert findings(text) == [("unit-wrong", place)]
 
 
 def test_times_with_zeros_in_front_are_times() -> None:
     field = "partitions: {p: {nodes: all, max_time: 01:00:00, default_time: 0}}"
-    assert found(changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {field}}}'))) == []
+    assert findings(changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {field}}}'))) == []
 
 
 @pytest.mark.slow
 def test_validation_stops_after_a_thousand_mistakes() -> None:
     text = TINY + "".join(f"unknown{number}: 1\n" for number in range(3000))
-    results = found(text)
+    results = findings(text)
     assert results[-1] == ("file-too-large", "unknown1000")
     assert len(results) == 1001

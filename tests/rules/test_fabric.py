@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strategies.fabrics import RIGHT, TWO_LEAVES, fabric, nics, partitions
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 WRONG = {
     "a misspelt spine is not an island too": (
@@ -123,10 +123,10 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_manifests_have_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert found(text) == expected
+    assert findings(text) == expected

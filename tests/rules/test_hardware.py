@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import validate
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 
 def of_type(fields: str, more: str = "") -> str:
@@ -15,7 +15,7 @@ def of_type(fields: str, more: str = "") -> str:
     return changed(TINY, ("{system: dgx-h100}", fields), ("slurm: {", f"{more}slurm: {{"))
 
 
-OWN = """\
+CATALOGUE = """\
 catalogue:
   gpus:
     h100-oem: {nvml_name: NVIDIA H100 OEM, memory: 80GB, power: 650W}
@@ -61,7 +61,7 @@ RIGHT = {
         "networks:", "networks:\n  fabric: {type: roce, rate: 400Gb/s, mtu: 9000}"
     ),
     "a small virtual machine keeps most of its memory for jobs": of_type("{cpu: {cores_per_socket: 2}, memory: 2GiB}"),
-    "an own system with an own GPU": of_type("{system: acme}", OWN),
+    "an own system with an own GPU": of_type("{system: acme}", CATALOGUE),
     "a system of which nothing is known, with all stated": of_type(
         "{system: custom, cpu: {sockets: 2, cores_per_socket: 8}, memory: 64GiB}"
     ),
@@ -123,11 +123,11 @@ WRONG = {
         [("mig-not-supported", "half")],
     ),
     "an own system without cores": (
-        of_type("{system: acme}", OWN.replace(", cores_per_socket: 32", "")),
+        of_type("{system: acme}", CATALOGUE.replace(", cores_per_socket: 32", "")),
         [("hardware-incomplete", "h100")],
     ),
     "an own system with a GPU that nobody knows": (
-        of_type("{system: acme}", OWN.replace("h100-oem: {n", "h100-ome: {n")),
+        of_type("{system: acme}", CATALOGUE.replace("h100-oem: {n", "h100-ome: {n")),
         [("gpu-unknown", "h100-oem")],
     ),
     "a GPU by AMD": (of_type("{system: dgx-h100, gpus: {model: mi300x}}"), [("gpu-not-nvidia", "mi300x")]),
@@ -148,15 +148,15 @@ WRONG = {
         [("system-unknown", "dgx-h10")],
     ),
     "an own GPU by Intel": (
-        of_type("{system: acme}", OWN.replace("NVIDIA H100 OEM", "Intel Gaudi 3")),
+        of_type("{system: acme}", CATALOGUE.replace("NVIDIA H100 OEM", "Intel Gaudi 3")),
         [("gpu-not-nvidia", "Intel Gaudi 3")],
     ),
     "an own system with too few NUMA nodes named": (
-        of_type("{system: acme}", OWN.replace("[0, 1]", "[0]")),
+        of_type("{system: acme}", CATALOGUE.replace("[0, 1]", "[0]")),
         [("gpu-numa-count", "[0]")],
     ),
     "an own system's port with a misspelt model": (
-        of_type("{system: acme}", OWN.replace("gpu_numa:", "nics: [{device: mlx5_0, model: cx77}], gpu_numa:")),
+        of_type("{system: acme}", CATALOGUE.replace("gpu_numa:", "nics: [{device: mlx5_0, model: cx77}], gpu_numa:")),
         [("nic-unknown", "cx77")],
     ),
     "a malformed plan is not an unknown one too": (
@@ -251,13 +251,13 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_manifests_have_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert found(text) == expected
+    assert findings(text) == expected
 
 
 @pytest.mark.parametrize(

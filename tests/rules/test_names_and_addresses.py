@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 MANAGEMENT = "  management: {cidr: 10.0.0.0/24}\n"
 RAILS = changed(
@@ -165,15 +165,15 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_manifests_have_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert found(text) == expected
+    assert findings(text) == expected
 
 
 def test_hundreds_of_wrong_addresses_are_one_finding() -> None:
     text = changed(TINY, ("gpu[1-4]", "gpu[1-900]"), ("10.0.0.[11-14]", "10.9.[0-8].[1-100]"))
-    assert found(text) == [("address-outside-network", "10.9.[0-8].[1-100]")]
+    assert findings(text) == [("address-outside-network", "10.9.[0-8].[1-100]")]

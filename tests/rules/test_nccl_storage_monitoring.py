@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.findings import found
+from strategies.findings import findings
 from strategies.service_manifests import RIGHT, WRONG
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_has_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert found(text) == expected
+    assert findings(text) == expected

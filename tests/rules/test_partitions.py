@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clustergen.compile import validate
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 
 def slurm(lines: str, text: str = TINY) -> str:
@@ -126,13 +126,13 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_manifests_have_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert sorted(found(text)) == sorted(expected)
+    assert sorted(findings(text)) == sorted(expected)
 
 
 @pytest.mark.parametrize(("nodes", "listed", "hint"), [("gpu[01-12]", "gpu[1-12]", "gpu[01-09]"), ("n1", "n01", "n1")])

@@ -8,7 +8,7 @@ import pytest
 
 from clustergen.catalogue.system_paths import mountable, nearest, system_paths
 from clustergen.cluster.directories import own_directory
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 
 FIELDS = {
     "state": "state_location: {}",
@@ -58,7 +58,7 @@ def slurm(fields: str) -> str:
 def test_each_field_takes_the_paths_that_suit_it(path: str) -> None:
     codes = {}
     for name, text in FIELDS.items():
-        results = [item for item in found(slurm(text.format(path))) if item[0] in (SYSTEM, VOLATILE)]
+        results = [item for item in findings(slurm(text.format(path))) if item[0] in (SYSTEM, VOLATILE)]
         assert all(place == path for _, place in results)
         codes[name] = "".join(code for code, _ in results)
     assert list(codes.values()) == MEANT_FOR[path]
@@ -78,12 +78,12 @@ def test_each_field_takes_the_paths_that_suit_it(path: str) -> None:
 )
 def test_a_secret_is_written_to_a_file_of_its_own(path: str, code: str) -> None:
     text = f"{TINY}monitoring: {{receivers: {{chat: {{slack_url_file: {path}, slack_channel: '#a'}}}}}}\n"
-    assert [item for item in found(text) if item[0] in (SYSTEM, VOLATILE)] == ([(code, path)] if code else [])
+    assert [item for item in findings(text) if item[0] in (SYSTEM, VOLATILE)] == ([(code, path)] if code else [])
 
 
 def test_the_job_map_is_a_directory_of_its_own() -> None:
-    assert (SYSTEM, "/run") in found(f"{TINY}monitoring: {{dcgm: {{job_map: /run}}}}\n")
-    assert found(f"{TINY}monitoring: {{dcgm: {{job_map: /run/jobs}}}}\n") == found(TINY)
+    assert (SYSTEM, "/run") in findings(f"{TINY}monitoring: {{dcgm: {{job_map: /run}}}}\n")
+    assert findings(f"{TINY}monitoring: {{dcgm: {{job_map: /run/jobs}}}}\n") == findings(TINY)
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_the_job_map_is_a_directory_of_its_own() -> None:
     ],
 )
 def test_options_are_held_to_the_same(options: str, expected: list[tuple[str, str]]) -> None:
-    results = found(slurm(f"defaults: slurm, options: {{{options}}}"))
+    results = findings(slurm(f"defaults: slurm, options: {{{options}}}"))
     assert [item for item in results if item[0] in (SYSTEM, VOLATILE)] == expected
 
 
 def codes(text: str) -> list[tuple[str, str]]:
-    return [item for item in found(text) if item[0].startswith("path-")]
+    return [item for item in findings(text) if item[0].startswith("path-")]
 
 
 PATTERN, OVERLAP, ABSENT, SHARED = "path-pattern", "path-overlap", "path-not-mounted", "path-shared"
@@ -184,7 +184,7 @@ def test_paths_below_a_mount_point(fields: str, entry: str, expected: list[tuple
 
 
 def test_defaults_suit_their_use() -> None:
-    assert found(slurm("pyxis: {enabled: true}")) == []
+    assert findings(slurm("pyxis: {enabled: true}")) == []
 
 
 ENTRIES = {
@@ -223,7 +223,7 @@ MOUNTS = {
 def test_what_may_be_mounted_where(place: str) -> None:
     results = []
     for entry in ENTRIES.values():
-        diagnostics = [code for code, _ in found(f"{TINY}storage: {{a: {entry.format(place)}}}\n")]
+        diagnostics = [code for code, _ in findings(f"{TINY}storage: {{a: {entry.format(place)}}}\n")]
         results.append("mount-over-system" not in diagnostics)
     assert tuple(results) == MOUNTS[place]
 
@@ -232,7 +232,7 @@ def test_a_pool_is_not_mounted_over_the_system() -> None:
     pool = "{zfs: {layout: stripe, disks: [/dev/disk/by-id/a]}}"
     entry = f"{{type: nfs, server: head, path: /etc, mount: /x, export: {pool}}}"
     text = changed(TINY, ("[slurm-controller]", "[slurm-controller, nfs-server]"))
-    assert ("mount-over-system", "/etc") in found(f"{text}storage: {{a: {entry}}}\n")
+    assert ("mount-over-system", "/etc") in findings(f"{text}storage: {{a: {entry}}}\n")
 
 
 def test_a_path_of_many_parts_costs_little() -> None:

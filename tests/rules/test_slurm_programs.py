@@ -8,7 +8,7 @@ import pytest
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.tables import rows
-from strategies.findings import TINY, changed, found
+from strategies.findings import TINY, changed, findings
 from strategies.lint_reports import HEAD, report
 
 CODE = "program-writable"
@@ -25,7 +25,7 @@ storage:
 def warned(fields: str, *, version: str = "24.11") -> list[str]:
     """The texts that are warned about."""
     text = changed(TINY, ('{version: "24.11"}', f'{{version: "{version}", {fields}}}')) + STORAGE
-    return [place for code, place in found(text) if code == CODE]
+    return [place for code, place in findings(text) if code == CODE]
 
 
 @pytest.mark.parametrize("key", [row["key"] for row in rows("slurm_programs.tsv") if row["file"] == "slurm.conf"])
@@ -89,7 +89,7 @@ def test_a_log_of_jobs_is_no_program() -> None:
 def test_slurmdbd_runs_programs_too() -> None:
     text = changed(TINY, ("[slurm-controller]", "[slurm-controller, slurm-accounting]"))
     text = changed(text, ('"24.11"}', '"24.11", accounting: {options: {ArchiveScript: /tmp/x}}}'))
-    assert (CODE, "/tmp/x") in found(text)
+    assert (CODE, "/tmp/x") in findings(text)
 
 
 def test_lint_reads_every_file_that_names_programs(tmp_path: Path) -> None:

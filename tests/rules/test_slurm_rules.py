@@ -18,19 +18,19 @@ from clustergen.manifest.model import Manifest
 from clustergen.rules.scheduling import qos_circles
 from clustergen.slurmrules.field_table import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
-from strategies.findings import found
+from strategies.findings import findings
 from strategies.slurm_manifests import BOOKS, RIGHT, WRONG, slurm
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_slurm_takes_has_no_finding(name: str) -> None:
-    assert found(RIGHT[name]) == []
+    assert findings(RIGHT[name]) == []
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert found(text) == expected
+    assert findings(text) == expected
 
 
 def test_a_cycle_of_preempting_qos_is_named(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def changed(text: str, *edits: tuple[str, str]) -> str:
     return text
 
 
-def found(text: str) -> list[tuple[str, str]]:
+def findings(text: str) -> list[tuple[str, str]]:
     """(code, what the caret stands under) of every diagnostic, in file order.
 
     Without gpus-share-ports, which has tests of its own: many small manifests have one port for eight GPUs.
