@@ -24,9 +24,9 @@ def cluster(tmp_path: Path) -> Cluster:
     """Three nodes are up to date; n1 has another /etc/hosts."""
     played = Cluster(tmp_path, ["behind"])
     good = json.loads((played.answers / "node_state").read_text(encoding="utf-8"))
-    played.says("n1.node_state", good | {"host": "n1"} | differs(packed(b"# old\n"), "/etc/hosts"))
-    played.says("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
-    played.says("run_mark", {"changed": False, "other": None})
+    played.set_answer("n1.node_state", good | {"host": "n1"} | differs(packed(b"# old\n"), "/etc/hosts"))
+    played.set_answer("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
+    played.set_answer("run_mark", {"changed": False, "other": None})
     return played
 
 
@@ -66,7 +66,7 @@ def test_a_plan_shows_drift_and_is_applied_while_the_nodes_are_the_same(cluster:
 
 
 def test_a_node_that_does_not_answer_is_no_drift(cluster: Cluster) -> None:
-    cluster.says("n1.node_state", {"failed": True, "msg": "broken"})
+    cluster.set_answer("n1.node_state", {"failed": True, "msg": "broken"})
     done = run(cluster, "apply", "--check", *_ANSIBLE)
     assert done.returncode == 3
     assert done.stdout.splitlines()[-3:] == [
@@ -151,7 +151,7 @@ def test_what_is_shown_has_to_be_confirmed(cluster: Cluster, answer: bytes, stat
 
 
 def test_a_playbook_that_fails_is_an_environment_that_fails(cluster: Cluster) -> None:
-    cluster.says("node_put", {"failed": True, "msg": "disk is full"})
+    cluster.set_answer("node_put", {"failed": True, "msg": "disk is full"})
     done = run(cluster, "apply", "--yes", *_ANSIBLE)
     assert done.returncode == 3
     assert "disk is full" in done.stdout

@@ -27,8 +27,8 @@ def findings(tmp_path: Path, **files: str | bytes) -> list[Diagnostic]:
     return list(report.diagnostics)
 
 
-def places(found: list[Diagnostic], code: str) -> list[tuple[int, int]]:
-    return [(one.place.line, one.place.column) for one in found if one.code == code and one.place]
+def places(diagnostics: list[Diagnostic], code: str) -> list[tuple[int, int]]:
+    return [(one.place.line, one.place.column) for one in diagnostics if one.code == code and one.place]
 
 
 def test_bytes_of_other_encodings(tmp_path: Path) -> None:

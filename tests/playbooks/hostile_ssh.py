@@ -18,7 +18,7 @@ named = re.search(r"plugins[./]modules[./](\w+)", payload) or re.search(r"module
 module = named[1] if named else "none"
 with (place / "asked").open("a", encoding="utf-8") as log:
     log.write(f"{host} {module}\n")
-own = place / f"{host}.{module}"
+host_answer = place / f"{host}.{module}"
 flood = place / f"{host}.{module}.flood"
 out = sys.stdout.buffer
 try:
@@ -30,7 +30,7 @@ try:
         if not size:
             time.sleep(300)
     else:
-        content = (own if own.exists() else place / module).read_bytes()
+        content = (host_answer if host_answer.exists() else place / module).read_bytes()
         out.write(content.replace(b"@HOST@", host.encode()).replace(b'"@CLOCK@"', repr(time.time()).encode()))
     out.flush()
 except BrokenPipeError:

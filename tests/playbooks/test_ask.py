@@ -34,8 +34,8 @@ def test_a_given_secret_replaces_another_one_and_no_other_secret() -> None:
         "/munge.key": "c1c6",
     }
 
-    def names(given: dict[str, str], there: dict[str, str | None]) -> list[str]:
-        return [secret["name"] for secret in _replaced([password, key, munge], there, given)]
+    def names(digests: dict[str, str], previous: dict[str, str | None]) -> list[str]:
+        return [secret["name"] for secret in _replaced([password, key, munge], previous, digests)]
 
     assert names({"slurmdbd": "old", "scratch": "old"}, dict(values)) == []
     assert names({"slurmdbd": "new", "munge": "new"}, dict(values)) == ["slurmdbd"]

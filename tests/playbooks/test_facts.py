@@ -36,16 +36,16 @@ LIES = {
 def test_drift_records_each_node_in_its_own_directory(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, list(LIES))
     state = GOOD | {"secrets": {}, "outputs": ANSWER}
-    cluster.says("node_state", state)
+    cluster.set_answer("node_state", state)
     for name, (outputs, _) in LIES.items():
         failure = {"failed": True, "msg": "\x1b[2Jno"}
         host = cluster.host_of[name]
-        cluster.says(
+        cluster.set_answer(
             f"{host}.node_state", state | {"host": host, "outputs": outputs} if outputs is not None else failure
         )
     unit = {"munge.service": {"load": "loaded", "active": False, "enabled": True}}
-    cluster.says("good1.node_state", state | differs(None, "/etc/hosts") | {"units": unit})
-    cluster.says("good2.node_state", state | {"host": "other"})
+    cluster.set_answer("good1.node_state", state | differs(None, "/etc/hosts") | {"units": unit})
+    cluster.set_answer("good2.node_state", state | {"host": "other"})
     facts = tmp_path / "facts"
     code, output, _ = cluster.play("-e", f"facts={facts}", playbook="clustergen.cluster.drift")
     assert code == 0, output

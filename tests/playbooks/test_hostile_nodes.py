@@ -106,12 +106,12 @@ def whole() -> dict[str, bytes]:
 FLOODS = {"flood": 500}  # MiB
 
 
-def recap(said: str) -> dict[str, dict[str, int]]:
-    rows = re.findall(r"^(\w+) +: (ok=.*)$", said.partition("PLAY RECAP")[2], re.MULTILINE)
+def recap(output: str) -> dict[str, dict[str, int]]:
+    rows = re.findall(r"^(\w+) +: (ok=.*)$", output.partition("PLAY RECAP")[2], re.MULTILINE)
     return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", text)} for host, text in rows}
 
 
-SAYS = {
+MESSAGES = {
     "bomb": "an old file is larger than 262144 bytes",
     "half-an-old-file": "an old file cannot be unpacked",
     "many-hosts": "lists of 52,000,000 hosts",
@@ -135,7 +135,7 @@ def test_every_lie_fails_its_own_host_alone(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, [*lies(), *whole(), *FLOODS])
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
     for name, lie in lies().items():
-        cluster.says(f"{cluster.host_of[name]}.node_state", {**good, "host": cluster.host_of[name], **lie})
+        cluster.set_answer(f"{cluster.host_of[name]}.node_state", {**good, "host": cluster.host_of[name], **lie})
     for name, content in whole().items():
         text = json.dumps({**good, "host": cluster.host_of[name]}).encode()
         (cluster.answers / f"{cluster.host_of[name]}.node_state").write_bytes(content.replace(b"@GOOD@", text))
@@ -151,7 +151,7 @@ def test_every_lie_fails_its_own_host_alone(tmp_path: Path) -> None:
     believed = [name for name, host in cluster.host_of.items() if not rows[host]["failed"] + rows[host]["unreachable"]]
     assert believed == ["good-and-noise"]
     assert re.search(r"^  good\[1-2\],head,n\d+ +ok: up to date$", output, re.MULTILINE)
-    for name, words in SAYS.items():
+    for name, words in MESSAGES.items():
         assert re.search(rf"^  {cluster.host_of[name]} .*{re.escape(words)}", output, re.MULTILINE), name
     assert "Traceback" not in output
     # No text of a node is a command for the terminal, a line of another host, or a template.
@@ -178,7 +178,7 @@ LATER: dict[str, tuple[str, bytes | int]] = {  # a lie → the module that is an
 }  # fmt: skip
 
 
-LATER_SAYS = {
+LATER_MESSAGES = {
     "stale": "3 jobs are on this node, and this change would lose them: key SelectType",
     "put-flood": "it answered with more than 64 MiB, which were not read",
     "put-facts": "the answer.done has 1000000 items, more than 2000",
@@ -198,30 +198,32 @@ def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -
     cluster = Cluster(tmp_path, ["stale", *LATER])
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
     behind = good | differs(packed(b"# old\n"), "/etc/hosts") | {"pending": ["restart-slurmd"]}
-    cluster.says("node_state", behind)
-    cluster.says("head.node_state", behind | {"running": ["slurmctld.service"]})
-    cluster.says("n1.node_state", good | conf(STALE))
+    cluster.set_answer("node_state", behind)
+    cluster.set_answer("head.node_state", behind | {"running": ["slurmctld.service"]})
+    cluster.set_answer("n1.node_state", good | conf(STALE))
     for name, (module, content) in LATER.items():
         place = f"{cluster.host_of[name]}.{module}"
         if module == "command":  # a role brings the secrets that a node lacks
             lacking = behind | {"secrets": dict.fromkeys(good["secrets"])}
-            cluster.says(f"{cluster.host_of[name]}.node_state", lacking)
+            cluster.set_answer(f"{cluster.host_of[name]}.node_state", lacking)
         if isinstance(content, int):
             (cluster.answers / f"{place}.flood").write_text(str(content), encoding="ascii")
         else:
             (cluster.answers / place).write_bytes(content)
-    cluster.says("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
-    cluster.says("node_settle", {"changed": True, "done": ["restart-slurmd"]})
-    cluster.says("command", {"changed": False, "rc": 0, "stdout": "", "stderr": ""})
-    cluster.says("slurp", {"changed": False, "content": "eA==", "encoding": "base64", "source": "/etc/munge/munge.key"})
-    cluster.says("run_mark", {"changed": False, "other": None})
-    cluster.says("slurm_nodes", {"changed": False, "jobs": 3, "drained": [], "others": {}, "jobs_left": []})
+    cluster.set_answer("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
+    cluster.set_answer("node_settle", {"changed": True, "done": ["restart-slurmd"]})
+    cluster.set_answer("command", {"changed": False, "rc": 0, "stdout": "", "stderr": ""})
+    cluster.set_answer(
+        "slurp", {"changed": False, "content": "eA==", "encoding": "base64", "source": "/etc/munge/munge.key"}
+    )
+    cluster.set_answer("run_mark", {"changed": False, "other": None})
+    cluster.set_answer("slurm_nodes", {"changed": False, "jobs": 3, "drained": [], "others": {}, "jobs_left": []})
     code, output, rss = cluster.play("-e", "cluster_step_timeout=30")
     assert rss < MAX_RSS
     assert code != 0
     failed = {host for host, row in recap(output).items() if row["failed"] + row["unreachable"]}
     assert failed == set(cluster.host_of.values())
-    for name, words in LATER_SAYS.items():
+    for name, words in LATER_MESSAGES.items():
         assert re.search(rf"^  {cluster.host_of[name]} +failed: .*{re.escape(words)}", output, re.MULTILINE), name
     assert re.search(r"^  good\[1-2\] +changed: restart-slurmd$", output, re.MULTILINE)
     assert re.search(CONTROLS, output) is None
@@ -243,15 +245,15 @@ VERSIONS: dict[str, Answer] = {
 def test_a_node_that_lies_ends_no_upgrade(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, list(VERSIONS))
     for name, answer in VERSIONS.items():
-        cluster.says(f"{cluster.host_of[name]}.slurm_versions", {"changed": False, **answer})
-    cluster.says("slurm_versions", {"changed": False, **VERSIONS["stale"]})
-    cluster.says("slurm_convert", {"changed": False, "seconds": 0})
-    cluster.says("slurm_ready", {"changed": False, "answers": True})
+        cluster.set_answer(f"{cluster.host_of[name]}.slurm_versions", {"changed": False, **answer})
+    cluster.set_answer("slurm_versions", {"changed": False, **VERSIONS["stale"]})
+    cluster.set_answer("slurm_convert", {"changed": False, "seconds": 0})
+    cluster.set_answer("slurm_ready", {"changed": False, "answers": True})
     daemons = {"slurmctld": "24.11.5", "slurmdbd": "24.11.5"}
-    cluster.says("head.slurm_versions", {"changed": False, "versions": daemons, "running": list(daemons)})
+    cluster.set_answer("head.slurm_versions", {"changed": False, "versions": daemons, "running": list(daemons)})
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
-    cluster.says("n4.node_state", {**good, "host": "n4", **conf(STALE)})
-    cluster.says("run_mark", {"changed": False, "other": None})
+    cluster.set_answer("n4.node_state", {**good, "host": "n4", **conf(STALE)})
+    cluster.set_answer("run_mark", {"changed": False, "other": None})
     code, output, _ = cluster.play(playbook="clustergen.cluster.upgrade")
     assert code != 0
     rows = recap(output)

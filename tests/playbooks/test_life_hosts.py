@@ -10,12 +10,12 @@ import pytest
 from ansible_collections.clustergen.cluster.plugins.module_utils.controller import HEALTH, OURS, parsed
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import hosts, manifest
 
-KNOWN = ["head", "compute01", "compute02", "compute10"]
+HOSTS = ["head", "compute01", "compute02", "compute10"]
 
 
 def test_names_are_those_of_the_inventory() -> None:
-    assert hosts.wrong_with("compute[01-02],head", KNOWN) == ""
-    assert hosts.wrong_with(["compute01", "compute10"], KNOWN) == ""
+    assert hosts.wrong_with("compute[01-02],head", HOSTS) == ""
+    assert hosts.wrong_with(["compute01", "compute10"], HOSTS) == ""
     assert hosts.expanded("compute[01-02],compute01") == ["compute01", "compute02"]
 
 
@@ -29,7 +29,7 @@ def test_names_are_those_of_the_inventory() -> None:
     ],
 )
 def test_what_is_wrong_with_others_is_told(text: str, words: str) -> None:
-    assert hosts.wrong_with(text, KNOWN).startswith(words)
+    assert hosts.wrong_with(text, HOSTS).startswith(words)
 
 
 def test_before_24_11_every_slurmd_has_to_know_a_new_node() -> None:

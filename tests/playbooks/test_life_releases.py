@@ -89,10 +89,10 @@ def test_hosts_without_slurm_and_programs_that_do_not_tell() -> None:
 
 
 def test_packages_keep_their_names_or_get_the_new_ones() -> None:
-    there = ["slurmd", "slurm-client", "libpam-slurm-adopt"]
-    assert selected(there, []) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
-    assert selected(there, ["slurmd", "slurm-client"]) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
-    assert selected(there, ["slurm-smd", "slurm-smd-slurmd"]) == ["slurm-smd", "slurm-smd-slurmd"]
+    installed = ["slurmd", "slurm-client", "libpam-slurm-adopt"]
+    assert selected(installed, []) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
+    assert selected(installed, ["slurmd", "slurm-client"]) == ["libpam-slurm-adopt", "slurm-client", "slurmd"]
+    assert selected(installed, ["slurm-smd", "slurm-smd-slurmd"]) == ["slurm-smd", "slurm-smd-slurmd"]
 
 
 def test_the_database_is_where_slurmdbd_looks_for_it(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
     callback = lines.CallbackModule()
     task = SimpleNamespace(action="clustergen.cluster.put")
 
-    def result(host: str, **found: Any) -> Any:
-        named = {"host": SimpleNamespace(get_name=lambda: host), "task": task, "result": found}
+    def result(host: str, **values: Any) -> Any:
+        named = {"host": SimpleNamespace(get_name=lambda: host), "task": task, "result": values}
         return SimpleNamespace(**{before + name: value for name, value in named.items()})
 
     for host in ("n2", "n1"):
@@ -37,15 +37,15 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
 def test_a_play_and_its_roles_are_announced_when_they_start(capsys: pytest.CaptureFixture[str]) -> None:
     callback = lines.CallbackModule()
     role = SimpleNamespace(get_name=lambda include_role_fqcn: "packages")
-    own, of_role = SimpleNamespace(_role=None), SimpleNamespace(_role=role)
+    of_play, of_role = SimpleNamespace(_role=None), SimpleNamespace(_role=role)
     callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Accounts and packages"))
-    for task in (own, own, of_role, of_role, own):
+    for task in (of_play, of_play, of_role, of_role, of_play):
         for host in ("n1", "n2"):
             callback.v2_runner_on_start(host, task)
     callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Nodes"))
     printed = capsys.readouterr().out.splitlines()
     assert printed == ["    0 s  Accounts and packages", "    0 s  Accounts and packages: packages"]
-    callback.v2_runner_on_start("n1", own)
+    callback.v2_runner_on_start("n1", of_play)
     assert capsys.readouterr().out == "    0 s  Nodes\n"
 
 

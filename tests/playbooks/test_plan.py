@@ -157,11 +157,11 @@ def test_a_database_that_fails_does_not_end_the_run_for_all() -> None:
 
 
 def test_which_nodes_a_controllers_files_want_empty() -> None:
-    def told(new: str) -> list[str]:
+    def emptied(new: str) -> list[str]:
         texts: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})
         return texts
 
-    assert told(SLURM.replace("gpu:8", "gpu:4")) == ["n1", "n2"]
-    assert told(SLURM.replace("n[1-2]", "n1")) == ["n2"]
-    assert told(SLURM.replace("MaxTime=60", "MaxTime=90")) == []
+    assert emptied(SLURM.replace("gpu:8", "gpu:4")) == ["n1", "n2"]
+    assert emptied(SLURM.replace("n[1-2]", "n1")) == ["n2"]
+    assert emptied(SLURM.replace("MaxTime=60", "MaxTime=90")) == []
     assert emptied_by(["n1", "n2"], "24.11", {CONF: (None, SLURM)}) == []

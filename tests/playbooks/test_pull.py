@@ -22,16 +22,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
         storage={"home": home},
         ansible={"pull": {"repository": "https://git.example.org/cluster.git"}},
     )
-    played.says("file", {"changed": False})
-    played.says("node_settle", {"changed": False, "done": []})
+    played.set_answer("file", {"changed": False})
+    played.set_answer("node_settle", {"changed": False, "done": []})
     return played
 
 
 def pull(cluster: Cluster, files: list[str], **state: object) -> tuple[int, str]:
     """Status and output of a pull on good1, which may install these files and no others."""
     answer = GOOD | {"secrets": {"/etc/munge/munge.key": "0" * 64}} | differs(None, MOUNT) | state
-    cluster.says("good1.node_state", answer)
-    cluster.says("node_put", {"changed": bool(files), "put": files, "removed": [], "done": [], "not_asked": []})
+    cluster.set_answer("good1.node_state", answer)
+    cluster.set_answer("node_put", {"changed": bool(files), "put": files, "removed": [], "done": [], "not_asked": []})
     status, output, _ = cluster.play("--limit", "good1", playbook="pull.yml")
     return status, output
 

@@ -48,10 +48,10 @@ def test_a_run_without_a_sign_for_long_is_dead_and_a_sign_keeps_it_alive(place: 
 
 
 def test_a_process_of_this_machine_that_is_gone_is_over() -> None:
-    here = mark.this_run(os.getppid())
+    this_run = mark.this_run(os.getppid())
     process = subprocess.Popen(["sleep", "60"])
     try:
-        alive = {**here, "pid": process.pid, "id": f"x:{process.pid}:{mark.started(process.pid)}"}
+        alive = {**this_run, "pid": process.pid, "id": f"x:{process.pid}:{mark.started(process.pid)}"}
         assert not mark.over(alive)
         assert mark.over({**alive, "id": f"x:{process.pid}:1"})  # its number was given to another one
     finally:

@@ -49,12 +49,12 @@ def test_a_host_gets_the_files_of_its_groups_but_for_those_left_out(place: Path)
 def test_an_edit_that_is_meant_counts_as_wanted(place: Path) -> None:
     (place / CONF).write_text("SlurmctldHost=x\n")
     variables = {"group_names": ["slurm_node"]}
-    wanted = [
+    digests = [
         {f["target"]: f["sha256"] for f in Tree(place).of_host({**variables, **more})}
         for more in ({}, {"cluster_edited_ok": "true"})
     ]
-    assert wanted[0]["/etc/slurm/slurm.conf"] != wanted[1]["/etc/slurm/slurm.conf"]
-    assert wanted[0]["/etc/hosts"] == wanted[1]["/etc/hosts"]
+    assert digests[0]["/etc/slurm/slurm.conf"] != digests[1]["/etc/slurm/slurm.conf"]
+    assert digests[0]["/etc/hosts"] == digests[1]["/etc/hosts"]
 
 
 def test_lists_of_groups_are_joined_once_and_in_order() -> None:

@@ -30,7 +30,7 @@ def verdict(
     *,
     host: str = "n1",
     units: Iterable[str] = NODE,
-    there: bool = True,
+    exists: bool = True,
     what: Iterable[str] = ("content",),
     old: str = SLURM,
     new: str = SLURM,
@@ -43,7 +43,7 @@ def verdict(
 ) -> Verdict:
     """`files`: target → effect of the tree; all of them differ."""
     state = {
-        "differs": [{"target": target, "what": list(what), "there": there} for target in files],
+        "differs": [{"target": target, "what": list(what), "there": exists} for target in files],
         "leftovers": list(leftovers or {}),
         "effects_of": leftovers or {},
         "pending": list(pending),
@@ -51,7 +51,7 @@ def verdict(
         "running": list(running),
     }
     roles = {"all", "slurm_controller"} if host == "head" else {"all", "slurm_compute"}
-    contents = {CONF: (old if there else None, new)} if CONF in files else {}
+    contents = {CONF: (old if exists else None, new)} if CONF in files else {}
     entries = {target: {"effect": effect} for target, effect in files.items()}
     return judge(host, roles, release, entries, state, contents, list(units), "head", **more)
 
@@ -109,7 +109,7 @@ def test_a_changed_mount_waits_until_the_node_is_empty() -> None:
 
 
 def test_a_mount_that_is_not_there_yet_is_only_started() -> None:
-    answer = verdict({"/etc/systemd/system/home.mount": "remount:home.mount"}, there=False, idle=["home.mount"])
+    answer = verdict({"/etc/systemd/system/home.mount": "remount:home.mount"}, exists=False, idle=["home.mount"])
     assert (answer.withheld, answer.later) == ([], [])
 
 
@@ -135,8 +135,8 @@ def test_a_daemon_of_another_host_is_no_concern() -> None:
 
 
 def test_a_unit_file_that_goes_is_forgotten_by_systemd() -> None:
-    gone = {"/etc/systemd/system/chrony.service.d/50-clustergen.conf": "restart:chrony.service"}
-    assert verdict({}, leftovers=gone).effects == ["daemon-reload"]
+    leftovers = {"/etc/systemd/system/chrony.service.d/50-clustergen.conf": "restart:chrony.service"}
+    assert verdict({}, leftovers=leftovers).effects == ["daemon-reload"]
 
 
 def test_nothing_is_restarted_that_goes_with_its_file() -> None:

@@ -57,7 +57,7 @@ def git(directory: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=directory, check=True, timeout=30, env={**os.environ, **who})
 
 
-def said_of(old: str, where: Path) -> str:
+def error_of(old: str, where: Path) -> str:
     """What is said of a side that cannot be had, seen from a directory."""
     done = subprocess.run(
         [*COMMAND, "diff", old, "."], capture_output=True, text=True, timeout=60, check=False, cwd=where

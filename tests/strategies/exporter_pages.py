@@ -12,7 +12,7 @@ _DCGM = (
     'modelName="NVIDIA H100 80GB HBM3",Hostname="c1",DCGM_FI_DRIVER_VERSION="570.158.01",hpc_job="4{gpu}"'
 )
 _DCGM_VALUES = {"DCGM_FI_DEV_GPU_UTIL": 50, "DCGM_FI_DEV_GPU_TEMP": 61, "DCGM_FI_DEV_POWER_USAGE": 611.5}
-_OWN = {
+_EXPORTER_METRICS = {
     "DCGM_EXP_XID_ERRORS_COUNT": ('err_code="0",err_msg="Unknown Error",window_size_in_ms="300000",xid="0"', 0),
     "DCGM_EXP_GPU_HEALTH_STATUS": ('health_watch="ALL",health_error_code="DCGM_FR_OK"', 0),
 }
@@ -28,7 +28,7 @@ def dcgm(counters: str, *, label: bool) -> Iterator[str]:
         if (kind := kind.strip()) == "label":
             continue
         yield f"# TYPE {name} {kind}"
-        labels, value = _OWN.get(name, ("", 0.5 if "_PROF_" in name else _DCGM_VALUES.get(name, 3)))
+        labels, value = _EXPORTER_METRICS.get(name, ("", 0.5 if "_PROF_" in name else _DCGM_VALUES.get(name, 3)))
         for gpu in range(_GPUS):
             yield f"{name}{{{','.join(filter(None, (always.format(gpu=gpu), labels)))}}} {value}"
 

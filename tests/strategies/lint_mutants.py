@@ -98,11 +98,11 @@ def mutants(seed: int) -> Iterator[Mutant]:
 
 def _other_key(rng: Random) -> Mutant:
     """A key of slurm.conf's own lines with a value of any kind, or a word or plugin of its own, as it is or mistyped."""
-    key = rng.choice([known for known in slurm.keys("slurm.conf") if known.type != "array"])
+    key = rng.choice([candidate for candidate in slurm.keys("slurm.conf") if candidate.type != "array"])
     values = _NUMBERS if key.type.startswith(("uint", "long", "float")) else _TEXTS
-    own = [slurm_token.token for slurm_token in slurm_values.tokens(key.key)]
-    own += [slurm_token.value for slurm_token in slurm_values.plugins(key.key)]
-    value = rng.choice([*own, *(_mistyped(word, rng) for word in own)] if own else list(values))
+    words = [slurm_token.token for slurm_token in slurm_values.tokens(key.key)]
+    words += [slurm_token.value for slurm_token in slurm_values.plugins(key.key)]
+    value = rng.choice([*words, *(_mistyped(word, rng) for word in words)] if words else list(values))
     line = f'{key.key}="{value}"' if " " in value or not value else f"{key.key}={value}"
     kept = [line for line in WHOLE["slurm.conf"].splitlines() if not line.lower().startswith(f"{key.key.lower()}=")]
     return Mutant(line, {**WHOLE, "slurm.conf": "\n".join([kept[0], line, *kept[1:]]) + "\n"})
@@ -129,8 +129,8 @@ def _mistake(line: str, rng: Random) -> str:
         line.replace(pair, f"{key}={value.strip(chr(34))} and more", 1),
         line.replace(f" {pair}", "", 1),
         re.sub(r"\[[^]]*\]", lambda _: rng.choice(_LISTS), line, count=1),
-        re.sub(r"=([0-9]+)(?=\s|$)", lambda found: f"={found[1]}{rng.choice('MGsmhd')}", line, count=1),
-        re.sub(r"=([0-9]+)(?=\s|$)", lambda found: f"={rng.choice(_NUMBERS[1:])}", line, count=1),
+        re.sub(r"=([0-9]+)(?=\s|$)", lambda match: f"={match[1]}{rng.choice('MGsmhd')}", line, count=1),
+        re.sub(r"=([0-9]+)(?=\s|$)", lambda match: f"={rng.choice(_NUMBERS[1:])}", line, count=1),
         f"{line}\n{line}",
         f"; {line}",
         f"{line} {key}={_mistyped(value, rng)}",

@@ -24,15 +24,15 @@ _ONLY_THE_MACHINE_KNOWS = re.compile(
 )
 
 
-def known_elsewhere(said: SlurmReport) -> bool:
+def depends_on_machine(report: SlurmReport) -> bool:
     """Whether the first that Slurm says is about its machine."""
-    return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in said.complaints[:3])
+    return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in report.complaints[:3])
 
 
-def disagreement(directory: Path, release: str, said: SlurmReport) -> str | None:
+def disagreement(directory: Path, release: str, report: SlurmReport) -> str | None:
     """In words; None where they agree."""
-    complaints = [words for words in said.complaints if _ECHO not in words]
-    stopped = not said.started or any(
+    complaints = [words for words in report.complaints if _ECHO not in words]
+    stopped = not report.started or any(
         "slurmd: fatal" in words or "initialization failed" in words for words in complaints
     )
     diagnostics = [

@@ -64,9 +64,9 @@ class Cluster:
         ssh.chmod(0o755)
         addresses = ["10.0.0.1", "10.0.0.11", "10.0.0.12", *(f"10.0.0.{20 + n}" for n in range(1, len(hostile) + 1))]
         (self.answers / "hosts").write_text(json.dumps(dict(zip(addresses, self.all, strict=True))), encoding="utf-8")
-        self.says("node_state", GOOD | {"secrets": {"/etc/munge/munge.key": "0" * 64}})
+        self.set_answer("node_state", GOOD | {"secrets": {"/etc/munge/munge.key": "0" * 64}})
 
-    def says(self, name: str, answer: Answer) -> None:
+    def set_answer(self, name: str, answer: Answer) -> None:
         (self.answers / name).write_text(json.dumps(answer), encoding="utf-8")
 
     def text(self, target: str) -> str:

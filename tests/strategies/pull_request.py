@@ -40,10 +40,10 @@ def shown(text: str, directory: Path) -> str:
     comment = comment.replace(commit, COMMIT)  # else each change of a tree would be one of the page
     quoted = "".join(f"> {line}".rstrip() + "\n" for line in comment.splitlines())
     parts = {"annotations": f"\n```text\n{annotations}```\n\n", "comment": f"\n{quoted}\n"}
-    return _PLACE.sub(lambda found: found[1] + parts[found[2]] + found[3], text)
+    return _PLACE.sub(lambda match: match[1] + parts[match[2]] + match[3], text)
 
 
-def _run(directory: Path, script: str, given: str = "") -> str:
+def _run(directory: Path, script: str, text: str = "") -> str:
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT")},
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -51,7 +51,7 @@ def _run(directory: Path, script: str, given: str = "") -> str:
         "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
     }  # fmt: skip
     done = subprocess.run(
-        ["bash", "-e", "-c", script], cwd=directory, env=environment, input=given, capture_output=True, text=True,
+        ["bash", "-e", "-c", script], cwd=directory, env=environment, input=text, capture_output=True, text=True,
         timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"

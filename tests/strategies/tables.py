@@ -12,7 +12,7 @@ _PLACE = re.compile(r"(<!-- catalogue: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL
 
 def filled(text: str) -> str:
     """A page's text with its tables as the catalogue has them today."""
-    return _PLACE.sub(lambda found: found[1] + "\n" + _table(found[2]) + "\n" + found[3], text)
+    return _PLACE.sub(lambda match: match[1] + "\n" + _table(match[2]) + "\n" + match[3], text)
 
 
 def _table(topic_name: str) -> str:

@@ -45,21 +45,21 @@ def variables(place: Path) -> dict[str, Any]:
     }
 
 
-def names(said: dict[str, Any]) -> list[str]:
-    return sorted(name for purpose in PURPOSES for name in said["os_packages"][purpose])
+def names(variables: dict[str, Any]) -> list[str]:
+    return sorted(name for purpose in PURPOSES for name in variables["os_packages"][purpose])
 
 
 class Solo(LabNodes):
     """A bare node that is the mirror and its client."""
 
-    def install(self, said: dict[str, Any], fails: bool = False) -> str:
+    def install(self, variables: dict[str, Any], fails: bool = False) -> str:
         """Both roles, as `install` calls them; what Ansible printed."""
         tasks: list[dict[str, Any]] = []
-        if said["os_facts"]["family"] == "rhel":
+        if variables["os_facts"]["family"] == "rhel":
             tasks += [{"ansible.builtin.set_fact": {"pkg_mgr": "dnf", "cacheable": True}}]  # this node is a Debian
         for role in ("repositories", "packages"):
             tasks += [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}]
-        play = [{"hosts": "solo", "gather_facts": False, "vars": said, "tasks": tasks}]
+        play = [{"hosts": "solo", "gather_facts": False, "vars": variables, "tasks": tasks}]
         book = self.directory / "play.yml"
         book.write_text(json.dumps(play), encoding="utf-8")
         return self.play(book, status=(2,) if fails else (0,))
@@ -68,14 +68,14 @@ class Solo(LabNodes):
 @pytest.fixture(scope="module")
 def solo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solo]:
     node = Solo(tmp_path_factory.mktemp("mirrors"), "test-mirrors", MANIFEST)
-    wanted = []
+    packages = []
     for output in (variables(DEBIAN), variables(ROCKY)):
         places = output["os_repositories"]
-        wanted.append(" ".join(f"{places[p]}:{name}" for p in PURPOSES for name in output["os_packages"][p]))
+        packages.append(" ".join(f"{places[p]}:{name}" for p in PURPOSES for name in output["os_packages"][p]))
     script = (Path(__file__).parent / "vendors.sh").read_text(encoding="utf-8")
     try:
         node.verb("up")
-        node.out("solo", f"set -- '{wanted[0]}' '{wanted[1]}'\n{script}", timeout=300)
+        node.out("solo", f"set -- '{packages[0]}' '{packages[1]}'\n{script}", timeout=300)
         yield node
     finally:
         node.verb("down")

@@ -57,16 +57,16 @@ def variables(directory: Path, **changes: Any) -> tuple[dict[str, Any], dict[str
 @pytest.mark.parametrize("system", ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"])
 def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path: Path) -> None:
     slurm = {**FULL["slurm"], "build": "schedmd"}
-    general, (own,) = (lambda pair: (pair[0], pair[1].values()))(
+    general, (of_system,) = (lambda pair: (pair[0], pair[1].values()))(
         variables(tmp_path, **{**FULL, "os": system, "slurm": slurm})
     )
     table = yaml.safe_load((ROLES / "repositories/vars/main.yml").read_text(encoding="utf-8"))["repositories_table"]
-    wanted = {purpose for purposes in general["cluster_packages"].values() for purpose in purposes}
-    without = {purpose for purpose in wanted if not own["os_packages"][purpose]}
-    archived = {purpose for purpose, origin in own["os_repositories"].items() if origin == "archive"}
+    purposes_in_use = {purpose for purposes in general["cluster_packages"].values() for purpose in purposes}
+    without = {purpose for purpose in purposes_in_use if not of_system["os_packages"][purpose]}
+    archived = {purpose for purpose, origin in of_system["os_repositories"].items() if origin == "archive"}
     assert without <= archived | {"nvidia_pinning"}  # dnf has module streams for it
-    assert set(own["os_repositories"].values()) - PARTS <= table.keys()
-    assert own["os_repositories"]["slurmd"] == "slurm"
+    assert set(of_system["os_repositories"].values()) - PARTS <= table.keys()
+    assert of_system["os_repositories"]["slurmd"] == "slurm"
 
 
 def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
