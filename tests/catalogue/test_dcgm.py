@@ -58,7 +58,7 @@ def test_what_alerts_need_is_off_in_the_exporter_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "known"),
+    ("name", "version", "is_known"),
     [
         ("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "3.3", False),
         ("DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "4.0", True),
@@ -70,8 +70,8 @@ def test_what_alerts_need_is_off_in_the_exporter_itself() -> None:
         ("DCGM_EXP_XID_ERRORS_COUNT", "4.5", True),
     ],
 )
-def test_which_release_has_a_name(name: str, version: str, known: bool) -> None:
-    assert dcgm.dcgm_name_known(name, DcgmVersion(version)) is known
+def test_which_release_has_a_name(name: str, version: str, is_known: bool) -> None:
+    assert dcgm.dcgm_name_known(name, DcgmVersion(version)) is is_known
 
 
 def test_idle_is_no_harmful_clock_event() -> None:

@@ -64,7 +64,7 @@ def test_an_unknown_gpu_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("gres_type", "expected"),
     [
         ("h100", "h100-sxm"),
         ("a100", "a100-sxm-80"),
@@ -73,8 +73,8 @@ def test_an_unknown_gpu_is_none() -> None:
         ("4090", "rtx-4090"),
     ],
 )
-def test_a_gres_type_leads_to_a_gpu(written: str, expected: str) -> None:
-    gpu = hardware.gpu_of_type(written)
+def test_a_gres_type_leads_to_a_gpu(gres_type: str, expected: str) -> None:
+    gpu = hardware.gpu_of_type(gres_type)
     assert gpu is not None
     assert gpu.id == expected
 
@@ -88,9 +88,9 @@ def test_driver_names_that_are_often_guessed_wrong() -> None:
 
 
 def test_a_site_can_make_its_own_gpu() -> None:
-    own = hardware.Gpu(id="x1", nvml_name="NVIDIA X1", slurm_type="nvidia_x1", gres_type="x1")
-    assert replace(own, tdp_w=5).tdp_w == 5
-    assert own.mig_max == 0
+    gpu = hardware.Gpu(id="x1", nvml_name="NVIDIA X1", slurm_type="nvidia_x1", gres_type="x1")
+    assert replace(gpu, tdp_w=5).tdp_w == 5
+    assert gpu.mig_max == 0
 
 
 def test_adapters_and_switches_by_alias() -> None:

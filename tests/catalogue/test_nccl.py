@@ -7,7 +7,7 @@ from clustergen.catalogue.versions import NcclVersion
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "known"),
+    ("name", "version", "is_known"),
     [
         ("NCCL_IB_HCA", "2.8", True),
         ("NCCL_IB_ADDR_RANGE", "2.20", False),
@@ -25,10 +25,10 @@ from clustergen.catalogue.versions import NcclVersion
         ("NCCL_IB_CUDA_SUPPORT", "2.21", False),
     ],
 )
-def test_which_release_reads_a_name(name: str, version: str, known: bool) -> None:
+def test_which_release_reads_a_name(name: str, version: str, is_known: bool) -> None:
     param = nccl.nccl_param(name)
     assert param is not None
-    assert param.known_in(NcclVersion(version)) is known
+    assert param.known_in(NcclVersion(version)) is is_known
 
 
 @pytest.mark.parametrize("name", ["NCCL_TOPO", "NCCL_PROXY_PROFILE", "nccl_ib_hca", "NCCL_IB_HCAS"])

@@ -10,11 +10,11 @@ from clustergen.catalogue.versions import SlurmRelease
 
 
 def test_all_systems_have_all_fields() -> None:
-    known = operating_systems()
-    assert list(known) == ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
-    fields = {frozenset(system.facts) for system in known.values()}
+    table = operating_systems()
+    assert list(table) == ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
+    fields = {frozenset(system.facts) for system in table.values()}
     assert len(fields) == 1
-    for system in known.values():
+    for system in table.values():
         assert SlurmRelease(system.fact("slurm")) in releases()
         assert system.fact("family") in {"debian", "rhel"}
 
@@ -28,13 +28,13 @@ def test_marks_are_kept_and_taken_off_the_text() -> None:
 
 
 def test_differences_that_matter() -> None:
-    known = operating_systems()
-    assert known["debian-12"].packages("slurmd") == ("slurmd", "libpmix-dev")
-    assert known["debian-13"].packages("sackd") == ("sackd",)
-    assert known["debian-12"].packages("sackd") == ()
-    assert not known["ubuntu-22.04"].yes("slurm_cgroup_v2")
-    assert known["debian-13"].yes("slurm_gpu_nvidia")
-    assert known["rocky-9"].fact("slurm_env_dir") == "/etc/sysconfig"
+    table = operating_systems()
+    assert table["debian-12"].packages("slurmd") == ("slurmd", "libpmix-dev")
+    assert table["debian-13"].packages("sackd") == ("sackd",)
+    assert table["debian-12"].packages("sackd") == ()
+    assert not table["ubuntu-22.04"].yes("slurm_cgroup_v2")
+    assert table["debian-13"].yes("slurm_gpu_nvidia")
+    assert table["rocky-9"].fact("slurm_env_dir") == "/etc/sysconfig"
 
 
 @pytest.mark.parametrize(

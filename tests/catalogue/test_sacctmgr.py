@@ -27,9 +27,9 @@ def test_a_name_means_one_setting(entity: Entity) -> None:
 
 
 def test_names_are_found_whatever_their_case_and_by_release() -> None:
-    known = sacctmgr.option("qos", "grptresmins")
-    assert known is not None
-    assert (known.name, known.field) == ("GrpTRESMins", "group_tres_minutes")
+    option = sacctmgr.option("qos", "grptresmins")
+    assert option is not None
+    assert (option.name, option.field) == ("GrpTRESMins", "group_tres_minutes")
     assert sacctmgr.option("qos", "MaxConcurrentJobs") is None
     names = {option.name for option in sacctmgr.options("association", SlurmRelease("22.05"))}
     assert "Comment" not in names

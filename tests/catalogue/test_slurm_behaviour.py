@@ -60,8 +60,8 @@ def test_every_behaviour_is_asked_for() -> None:
 
 
 def test_bounds_are_releases_in_order() -> None:
-    known = set(slurm.releases())
+    releases = set(slurm.releases())
     for name, (since, until) in slurm_behaviour().items():
         assert since is not None or until is not None, name
-        assert {since, until} - {None} <= known, name
+        assert {since, until} - {None} <= releases, name
         assert since is None or until is None or since < until, name

@@ -59,14 +59,14 @@ def test_every_replacement_is_a_key_of_the_same_line() -> None:
 
 
 def test_windows_are_in_order() -> None:
-    known = list(slurm.releases())
-    assert known == sorted(known)
+    releases = list(slurm.releases())
+    assert releases == sorted(releases)
     for file, blocks in slurm.files().items():
         for block in ("", *blocks):
             for entry in slurm.keys(file, block):
                 steps = [s for s in (entry.since, entry.defunct or entry.refused, entry.removed) if s is not None]
                 assert steps == sorted(steps), entry
-                assert set(steps) <= set(known), entry
+                assert set(steps) <= set(releases), entry
 
 
 @pytest.mark.parametrize(

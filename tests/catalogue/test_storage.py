@@ -9,7 +9,7 @@ from clustergen.verify.programs import ask, find
 
 
 @pytest.mark.parametrize(
-    ("file", "key", "version", "known"),
+    ("file", "key", "version", "is_known"),
     [
         ("beegfs-client.conf", "connUseRDMA", "7.4", True),
         ("beegfs-client.conf", "connClientPort", "7.4", False),
@@ -24,11 +24,11 @@ from clustergen.verify.programs import ask, find
         ("beegfs-helperd.conf", "connAuthFile", "8.0", False),
     ],
 )
-def test_beegfs_keys(file: str, key: str, version: str, known: bool) -> None:
+def test_beegfs_keys(file: str, key: str, version: str, is_known: bool) -> None:
     beegfs_key = storage.beegfs_key(file, key)
     assert beegfs_key is not None
-    assert beegfs_key.known_in(BeegfsVersion(version)) is known
-    assert (beegfs_key in storage.beegfs_keys(file, BeegfsVersion(version))) is known
+    assert beegfs_key.known_in(BeegfsVersion(version)) is is_known
+    assert (beegfs_key in storage.beegfs_keys(file, BeegfsVersion(version))) is is_known
 
 
 def test_beegfs_keys_that_do_not_exist() -> None:
@@ -110,12 +110,12 @@ def test_mount_options_belong_to_their_kind() -> None:
 @pytest.mark.real
 def test_ceph_knows_the_settings_that_ceph_fuse_gets() -> None:
     answer = ask(find("ceph-conf"), '"$program" --show-config 2>/dev/null', version="true")
-    known = {line.partition(" = ")[0] for line in answer.out.splitlines()}
-    assert "mon_host" in known
+    settings = {line.partition(" = ")[0] for line in answer.out.splitlines()}
+    assert "mon_host" in settings
     listed = {
         option.option.removeprefix("ceph.") for option in storage.mount_options("fuse.ceph") if not option.refused
     }
-    assert listed - known == {"id", "conf"}, "options of the command line, which are no settings"
+    assert listed - settings == {"id", "conf"}, "options of the command line, which are no settings"
 
 
 def test_ports_do_not_collide_on_one_host() -> None:

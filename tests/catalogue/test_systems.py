@@ -23,9 +23,9 @@ def test_the_index_and_the_files_agree() -> None:
 
 
 def test_the_systems_that_manifests_rely_on_are_there() -> None:
-    wanted = "dgx-a100-40 dgx-a100-80 dgx-h100 dgx-h200 dgx-b200 hgx-h100-8 hgx-a100-8 dgx-station-a100 dgx1-v100 dgx2"
-    wanted += " smc-821ge-tnhr dell-xe9680 gb200-nvl72-tray ws-4x3090 ws-2xa6000 custom"
-    assert set(wanted.split()) <= set(systems.system_ids())
+    names = "dgx-a100-40 dgx-a100-80 dgx-h100 dgx-h200 dgx-b200 hgx-h100-8 hgx-a100-8 dgx-station-a100 dgx1-v100 dgx2"
+    names += " smc-821ge-tnhr dell-xe9680 gb200-nvl72-tray ws-4x3090 ws-2xa6000 custom"
+    assert set(names.split()) <= set(systems.system_ids())
 
 
 def test_names_do_not_collide() -> None:
@@ -74,8 +74,8 @@ def test_ports_exist_and_serve_gpus_of_the_system(system: systems.System) -> Non
         assert (port.numa or 0) < system.cpu.numa_nodes
     compute = system.nics_of("compute")
     if compute:
-        near = {gpu: port.rdma for port in compute for gpu in port.gpus}
-        assert near == {row.ordinal: row.rdma for row in system.gpus}
+        rdma_of_gpus = {gpu: port.rdma for port in compute for gpu in port.gpus}
+        assert rdma_of_gpus == {row.ordinal: row.rdma for row in system.gpus}
 
 
 @pytest.mark.parametrize("system", [s for s in REAL if s.nics], ids=lambda s: s.id)

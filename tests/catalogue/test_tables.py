@@ -37,10 +37,10 @@ def test_a_table_has_rows_and_no_row_twice(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(TABLES) - NO_SOURCE))
 def test_every_row_names_known_sources(name: str) -> None:
-    known = codes()
+    source_codes = codes()
     for row in rows(name):
         assert row["source"].split(), row
-        assert set(row["source"].split()) <= known, row
+        assert set(row["source"].split()) <= source_codes, row
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -49,12 +49,12 @@ def test_a_feed_carries_what_tables_print(volts, amps, phases, kva, kw):
 
 
 def cluster_of(directory: Any, **changes: Any) -> Cluster:
-    compiled = compiler.validate(_written(changes, directory))
+    compiled = compiler.validate(_manifest(changes, directory))
     assert compiled.cluster is not None, compiled.diagnostics
     return compiled.cluster
 
 
-def _written(changes: dict[str, Any], directory: Any) -> Any:
+def _manifest(changes: dict[str, Any], directory: Any) -> Any:
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(_room(**changes)), encoding="utf-8")
     return path

@@ -112,12 +112,12 @@ def data(entry: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def run(backend: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
-    entry, host, own = BACKENDS[backend]
+    entry, host, more = BACKENDS[backend]
     text = text_of(tree_of(data(entry), directory), host, "/usr/local/sbin/clustergen-quota-data")
     vision = directory / "vision"
     vision.mkdir(exist_ok=True)
     common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]] && echo ada:x:1000:"}
-    return run_script(text.replace("/mnt/data/vision", str(vision)), common | own | programs, directory, *arguments)
+    return run_script(text.replace("/mnt/data/vision", str(vision)), common | more | programs, directory, *arguments)
 
 
 def changes(directory: Path) -> list[str]:

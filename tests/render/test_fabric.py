@@ -143,8 +143,8 @@ def test_devices_get_the_names_of_the_manifest(tmp_path: Path) -> None:
     tray = node_files(fabric_tree(tmp_path, kind={"system": "gb200-nvl72-tray"}), "c1")
     assert b"rdma_rename %k NAME_FALLBACK" in tray[rules].content, "MLNX_OFED would keep mlx5_0"
     assert b"=ibp3s0:1,ibP2p3s0:1,ibP16p3s0:1,ibP18p3s0:1" in tray["/etc/nccl.conf"].content
-    own = {**GPU, "nics": [{"device": "rail0", "interface": "rail0"}]}
-    assert rules not in node_files(fabric_tree(tmp_path, kind=own), "c1")
+    renamed = {**GPU, "nics": [{"device": "rail0", "interface": "rail0"}]}
+    assert rules not in node_files(fabric_tree(tmp_path, kind=renamed), "c1")
 
 
 # --- interfaces -------------------------------------------------------------------------------------------------------
@@ -486,15 +486,15 @@ def test_jobs_use_the_default_partition_unless_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("switches", "wanted"),
+    ("switches", "engine"),
     [
         (SWITCHES, "ftree,updn"),
         ([{"name": "one", "model": "qm9700", "nodes": "c[1-4]"}], "updn"),
     ],
 )
-def test_routing_follows_the_switches(tmp_path: Path, switches: list[dict[str, Any]], wanted: str) -> None:
+def test_routing_follows_the_switches(tmp_path: Path, switches: list[dict[str, Any]], engine: str) -> None:
     text = text_of(managed(tmp_path, switches), "sm1", "/etc/opensm/opensm.conf")
-    assert re.search(rf"^routing_engine +{wanted}$", text, re.MULTILINE)
+    assert re.search(rf"^routing_engine +{engine}$", text, re.MULTILINE)
 
 
 def test_opensm_starts_on_its_nodes_only(tmp_path: Path) -> None:
@@ -543,11 +543,11 @@ def test_no_node_is_drained_and_nobody_alerted_for_a_device_that_the_catalogue_a
     assert 'device="mlx5_0"' in text_of(named, "head", rules)
 
 
-@pytest.mark.parametrize(("device", "told"), [("ibp24s0", True), ("ibP2p3s0", True), ("ib0", False)])
-def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("device", "is_listed"), [("ibp24s0", True), ("ibP2p3s0", True), ("ib0", False)])
+def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, is_listed: bool, tmp_path: Path) -> None:
     nics = [{"device": device, "interface": device, "model": "cx7"}]
     tree = fabric_tree(tmp_path, kind={**GPU, "nics": nics})
-    assert (f"NCCL_IB_HCA=={device}:1" in text_of(tree, "c1", "/etc/nccl.conf")) == told
+    assert (f"NCCL_IB_HCA=={device}:1" in text_of(tree, "c1", "/etc/nccl.conf")) == is_listed
 
 
 # --- the switches of RoCE ---------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_an_option_that_breaks_out_is_refused(tmp_path: Path, value: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("system", "gpu", "wanted", "unwanted"),
+    ("system", "gpu", "expected", "unwanted"),
     [
         ("dgx-h100", {}, {"nvidia", "nvidia_uvm"}, {"ib_umad", "nvidia_peermem"}),
         ("dgx-b200", {"peermem": True}, {"nvidia_peermem", "ib_umad"}, set()),
@@ -78,12 +78,12 @@ def test_an_option_that_breaks_out_is_refused(tmp_path: Path, value: str) -> Non
     ],
 )
 def test_modules_of_each_system(
-    tmp_path: Path, system: str, gpu: dict[str, Any], wanted: set[str], unwanted: set[str]
+    tmp_path: Path, system: str, gpu: dict[str, Any], expected: set[str], unwanted: set[str]
 ) -> None:
     tree = tree_of(manifest(node_types={"gpu": {"system": system}}, gpu=gpu), tmp_path)
     text = text_of(tree, "c1", "/etc/modules-load.d/clustergen-nvidia.conf")
     names = {line for line in text.splitlines() if line and not line.startswith("#")}
-    assert wanted <= names
+    assert expected <= names
     assert not unwanted & names
 
 

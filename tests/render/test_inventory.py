@@ -70,7 +70,7 @@ def run(directory: Path, program: str, *arguments: str) -> str:
     return done.stdout
 
 
-def written(directory: Path, **changes: Any) -> tuple[Any, Path]:
+def rendered(directory: Path, **changes: Any) -> tuple[Any, Path]:
     tree = tree_of(manifest(**changes), directory)
     place = directory / "rendered"
     write(tree, place)
@@ -84,7 +84,7 @@ def hosts_of(listing: dict[str, Any], group: str) -> set[str]:
 
 @pytest.mark.slow
 def test_ansible_sees_the_groups_that_the_files_are_for(tmp_path: Path) -> None:
-    tree, place = written(tmp_path, **MIXED)
+    tree, place = rendered(tmp_path, **MIXED)
     listing = json.loads(run(place, "ansible-inventory", "--list"))
     assert any("__" in name for name in tree.groups), "a split group must be among them"
     for name, hosts in tree.groups.items():
@@ -96,7 +96,7 @@ def test_ansible_sees_the_groups_that_the_files_are_for(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path: Path) -> None:
-    _, place = written(tmp_path, **MIXED, ansible={"user": "admin", "jump": "ops@gate.example.org", "forks": 7})
+    _, place = rendered(tmp_path, **MIXED, ansible={"user": "admin", "jump": "ops@gate.example.org", "forks": 7})
     c3 = json.loads(run(place, "ansible-inventory", "--host", "c3"))
     assert c3["ansible_host"] == "10.0.0.13"
     assert c3["bmc_address"] == "10.9.0.13"
@@ -119,7 +119,7 @@ def test_hosts_carry_their_addresses_and_the_variables_of_their_system(tmp_path:
 @pytest.mark.slow
 def test_site_yml_leaves_cloud_nodes_out_until_they_are_named(tmp_path: Path) -> None:
     later = {"name": "z[1-2]", "type": "gpu", "state": "CLOUD"}
-    _, place = written(tmp_path, nodes=[HEAD, COMPUTE, later])
+    _, place = rendered(tmp_path, nodes=[HEAD, COMPUTE, later])
     listing = json.loads(run(place, "ansible-inventory", "--list"))
     assert hosts_of(listing, "cloud") == {"z1", "z2"}
     assert {"z1", "c1"} <= hosts_of(listing, "slurm_compute")
@@ -132,7 +132,7 @@ def test_site_yml_leaves_cloud_nodes_out_until_they_are_named(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_units_of_a_group_are_those_that_its_files_are_about(tmp_path: Path) -> None:
-    tree, place = written(tmp_path, **MIXED)
+    tree, place = rendered(tmp_path, **MIXED)
     c1 = json.loads(run(place, "ansible-inventory", "--host", "c1"))
     units = c1["cluster_units"]
     assert units.keys() <= tree.groups.keys()
@@ -145,7 +145,7 @@ def test_units_of_a_group_are_those_that_its_files_are_about(tmp_path: Path) -> 
 
 
 def test_secrets_are_named_and_not_there(tmp_path: Path) -> None:
-    tree, place = written(
+    tree, place = rendered(
         tmp_path,
         nodes=[HEAD, MONITOR, COMPUTE],
         slurm={"version": "24.11", "accounting": {"database_host": "db.example.org"}},
@@ -178,7 +178,7 @@ HOSTILE = {
 
 @pytest.mark.slow
 def test_the_sites_variables_reach_ansible_as_they_are(tmp_path: Path) -> None:
-    _, place = written(tmp_path, ansible={"variables": {**HOSTILE, "count": 3, "flag": True, "ansible_port": 2222}})
+    _, place = rendered(tmp_path, ansible={"variables": {**HOSTILE, "count": 3, "flag": True, "ansible_port": 2222}})
     text = (place / "inventory/group_vars/all.yml").read_text(encoding="utf-8")
     assert text.count("ansible_port") == 1
     message = "msg={{ hostvars.c1 | dict2items | items2dict | to_json | b64encode }}"
@@ -216,7 +216,7 @@ def test_one_more_node_changes_its_own_line_and_one_range(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_the_playbook_parses_and_names_every_node(tmp_path: Path) -> None:
-    _, place = written(tmp_path, **MIXED)
+    _, place = rendered(tmp_path, **MIXED)
     listed = run(place, "ansible-playbook", "site.yml", "--list-hosts")
     assert "hosts (17)" in listed
 
@@ -224,7 +224,7 @@ def test_the_playbook_parses_and_names_every_node(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_machine_that_is_not_the_node_is_told_all_at_once(tmp_path: Path) -> None:
     """This machine in the place of a node: its name is another, and nothing is written."""
-    _, place = written(tmp_path)
+    _, place = rendered(tmp_path)
     local = ["-e", "ansible_connection=local", "-e", f"ansible_python_interpreter={sys.executable}"]
     command = [
         ANSIBLE / "ansible-playbook",
@@ -245,7 +245,7 @@ def test_a_machine_that_is_not_the_node_is_told_all_at_once(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_yamllint_accepts_what_ansible_reads(tmp_path: Path) -> None:
-    _, place = written(tmp_path, **MIXED)
+    _, place = rendered(tmp_path, **MIXED)
     rules = "{extends: default, rules: {line-length: disable, document-start: disable}}"
     done = subprocess.run(
         [ANSIBLE / "yamllint", "-s", "-d", rules, "site.yml", "inventory/group_vars"],

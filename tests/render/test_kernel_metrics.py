@@ -126,7 +126,7 @@ echo nonsense >/etc/ssl/ca.pem
 {SCRIPT} 2>/dev/null; grep 'apply\\|certificate' {OUT}; date +%s
 promtool check metrics <{OUT} >&2 || [ $? = 3 ]
 """
-    before, *lines, now = run(tmp_path, script, **changes).splitlines()
+    before, *lines, seconds = run(tmp_path, script, **changes).splitlines()
     assert before == "0"
     end = lines.pop()
     assert lines == [
@@ -136,7 +136,7 @@ promtool check metrics <{OUT} >&2 || [ $? = 3 ]
     ]
     name, _, value = end.rpartition(" ")
     assert name == 'clustergen_certificate_expiry_timestamp_seconds{file="/etc/ssl/node.pem"}'
-    assert abs(int(value) - int(now) - 30 * 86400) < 60
+    assert abs(int(value) - int(seconds) - 30 * 86400) < 60
 
 
 @pytest.mark.real
@@ -147,5 +147,5 @@ def test_a_node_without_kernel_messages_exports_zeros(tmp_path: Path) -> None:
 
 def test_kernel_metrics_only_where_nodes_export_metrics(tmp_path: Path) -> None:
     assert SCRIPT not in node_files(tree_of(manifest(), tmp_path), "c1")
-    quiet = manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={"node_exporter": {"enabled": False}})
-    assert SCRIPT not in node_files(tree_of(quiet, tmp_path), "c1")
+    without_exporter = manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={"node_exporter": {"enabled": False}})
+    assert SCRIPT not in node_files(tree_of(without_exporter, tmp_path), "c1")

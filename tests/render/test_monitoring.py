@@ -254,7 +254,7 @@ def test_every_alert_of_a_generation_fires_in_some_test(name: str, tmp_path: Pat
 
 def test_each_generation_exports_its_own_nvlink_counters_and_no_others(tmp_path: Path) -> None:
     """In one cluster: the alerts are made of all, each node type exports what its GPUs report."""
-    own = {
+    counters = {
         "ampere": "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL",
         "hopper": "DCGM_FI_DEV_NVLINK_ERROR_DL_RECOVERY",
         "blackwell": "DCGM_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_FAILED_EVENTS",
@@ -267,10 +267,12 @@ def test_each_generation_exports_its_own_nvlink_counters_and_no_others(tmp_path:
     ]
     tree = tree_of(monitored(node_types=kinds, nodes=nodes), tmp_path)
     read = {name for expr in _all_rules(tree, "gpu") for name in re.findall(r"DCGM_FI_\w+", expr)}
-    assert set(own.values()) <= read
-    for name, field in own.items():
+    assert set(counters.values()) <= read
+    for name, field in counters.items():
         listed = {line.partition(",")[0] for line in text_of(tree, f"{name}1", COUNTERS).splitlines()}
-        assert {other for other in own.values() if other in listed and "NVLINK" in other} == {field} - {own["none"]}
+        assert {other for other in counters.values() if other in listed and "NVLINK" in other} == {field} - {
+            counters["none"]
+        }
         assert ("DCGM_FI_DEV_GPU_TEMP_LIMIT" in listed) == (name != "ampere")
 
 
@@ -287,16 +289,16 @@ LIMIT = re.compile(r"(?<![=!<>])(==|!=|<=|>=|<|>)\s*(-?[\d.e]+|\([^()]*\)|[a-z_]
 
 def without_limits(expr: str) -> str:
     """The expression with every comparison true: it fires for all series that it reads."""
-    bare = re.sub(r"\{[^}]*\}", lambda found: "_" * len(found[0]), re.sub(r'"[^"]*"', lambda s: "_" * len(s[0]), expr))
-    for found in reversed(list(LIMIT.finditer(bare))):
-        expr = f"{expr[: found.start()]}> -Inf{expr[found.end() :]}"
+    bare = re.sub(r"\{[^}]*\}", lambda match: "_" * len(match[0]), re.sub(r'"[^"]*"', lambda s: "_" * len(s[0]), expr))
+    for match in reversed(list(LIMIT.finditer(bare))):
+        expr = f"{expr[: match.start()]}> -Inf{expr[match.end() :]}"
     return expr
 
 
-def unexpected(said: str) -> set[str]:
+def unexpected(output: str) -> set[str]:
     """The alerts that promtool found and did not expect."""
     names = set()
-    for pair in re.findall(r"exp: ?(.*)\n\s+got: ?(.*)", said):
+    for pair in re.findall(r"exp: ?(.*)\n\s+got: ?(.*)", output):
         expected, actual = (set(re.findall(r"\{[^}]*\} \S+", text)) for text in pair)
         names |= set(re.findall(r'alertname="(\w+)"', " ".join(actual - expected)))
     return names
@@ -602,9 +604,9 @@ END"""
 
 
 def metrics_run(tree: Any, directory: Path, **programs: str) -> tuple[int, Path]:
-    own = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
+    all_programs = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
     text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(directory))
-    done = run_script(text, own, directory)
+    done = run_script(text, all_programs, directory)
     return done.returncode, directory / "slurm.prom"
 
 
@@ -614,15 +616,15 @@ def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
     code, out = metrics_run(tree, tmp_path)
     assert code == 0
     values = dict(line.rsplit(" ", 1) for line in out.read_text(encoding="utf-8").splitlines() if line[0] != "#")
-    own = {name: values.pop(name) for name in list(values) if name.startswith("clustergen_")}
-    reasons = [name for name in own if "_drained{" in name]
+    state = {name: values.pop(name) for name in list(values) if name.startswith("clustergen_")}
+    reasons = [name for name in state if "_drained{" in name]
     assert reasons == [
         'clustergen_slurm_node_drained{node="c2",state="drained*",user="root",'
         'reason="a \\"quoted\\" \\\\reason} 1 | with ??, and \\"more"}',
         'clustergen_slurm_node_drained{node="c3",state="draining",user="slurm",reason="Prolog error"}',
     ]
-    assert 7190 < int(own["clustergen_slurm_completing_seconds"]) < 11_000
-    assert {name.partition("{")[0] for name in own} == set(STATE_METRICS)
+    assert 7190 < int(state["clustergen_slurm_completing_seconds"]) < 11_000
+    assert {name.partition("{")[0] for name in state} == set(STATE_METRICS)
     assert set(values) == set(SCRIPT_METRICS)
     assert values == {
         "slurm_nodes": "4", "slurm_nodes_noresp": "1", "slurm_nodes_alloc": "1", "slurm_nodes_mixed": "1",

@@ -120,8 +120,10 @@ def test_devices_that_the_catalogue_assumes_are_not_insisted_on(tmp_path: Path) 
     assert "NCCL_IB_HCA" not in read_by_nccl(text)
     assert "node_types.gpu.nics" in text
     assert UCX not in node_files(tree(tmp_path, kind={"system": "hgx-h100-8"}), "c1")
-    known = conf(tmp_path, kind={"system": "dgx-h100"})
-    assert known["NCCL_IB_HCA"] == "=" + ",".join(f"mlx5_{n}:1" for n in (0, 3, 4, 5, 6, 9, 10, 11)), "no storage ports"
+    confirmed = conf(tmp_path, kind={"system": "dgx-h100"})
+    assert confirmed["NCCL_IB_HCA"] == "=" + ",".join(f"mlx5_{n}:1" for n in (0, 3, 4, 5, 6, 9, 10, 11)), (
+        "no storage ports"
+    )
 
 
 def test_a_single_machine_needs_nothing(tmp_path: Path) -> None:
@@ -182,11 +184,11 @@ def test_each_release_knows_every_name(tmp_path: Path, version: str, fabric: dic
     lint_findings = conf(tmp_path, kind={"system": "dgx-h100"}, fabric=fabric, nccl=nccl)
     assert "NCCL_SOCKET_IFNAME" in lint_findings
     for name, value in lint_findings.items():
-        known = nccl_param(name)
-        assert known is not None
-        assert known.known_in(NcclVersion(version)), f"{name} in {version}"
-        assert known.use == "system", f"{name} must not stay in a production system"
-        assert known.accepts(value), f"{name}={value}"
+        param = nccl_param(name)
+        assert param is not None
+        assert param.known_in(NcclVersion(version)), f"{name} in {version}"
+        assert param.use == "system", f"{name} must not stay in a production system"
+        assert param.accepts(value), f"{name}={value}"
 
 
 # --- topology file ----------------------------------------------------------------------------------------------------

@@ -98,10 +98,10 @@ def listens(port: Port, tree: Tree, host: str) -> bool:
 @pytest.mark.parametrize("name", TREES)
 def test_every_service_of_a_node_has_its_port_open(name: str, tmp_path: Path) -> None:
     tree = closed_tree(name, tmp_path)
-    known = {unit for port in ports().values() for unit in port.units}
+    units = {unit for port in ports().values() for unit in port.units}
     for host in sorted({hosts[0] for hosts in tree.groups.values()}):
         others = {unit for unit in units_of(tree, host) if not any(fnmatch(unit, silent) for silent in SILENT)}
-        assert {unit.rpartition(".")[0] for unit in others} <= known, "a port for ports.tsv, or SILENT"
+        assert {unit.rpartition(".")[0] for unit in others} <= units, "a port for ports.tsv, or SILENT"
         rules = rules_of(tree, host)
         needed = [row for row in ports().values() if row.name not in CLOSED and listens(row, tree, host)]
         assert [row.name for row in needed if not is_open(row, rules)] == [], host

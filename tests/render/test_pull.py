@@ -13,7 +13,7 @@ from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_scr
 SCRIPT = "/usr/local/sbin/clustergen-pull"
 SIGNERS = "/etc/clustergen/pull-signers"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
-HERE = {"hostname": "echo c1.cluster.local"}
+HOST = {"hostname": "echo c1.cluster.local"}
 PGP = """#!/bin/sh
 cat >/dev/null
 echo '-----BEGIN PGP SIGNATURE-----
@@ -23,7 +23,7 @@ echo '-----BEGIN PGP SIGNATURE-----
 [GNUPG:] TRUST_ULTIMATE 0 pgp'
 echo '[GNUPG:] SIG_CREATED D 22 8 00 1700000000 0123456789ABCDEF0123456789ABCDEF01234567' >&2
 """
-PULLED = {**HERE, "ansible-pull": 'printf "%s\\n" "$PYTHONPATH" "$ANSIBLE_CONFIG" >&2'}
+PULLED = {**HOST, "ansible-pull": 'printf "%s\\n" "$PYTHONPATH" "$ANSIBLE_CONFIG" >&2'}
 
 
 class Site(NamedTuple):

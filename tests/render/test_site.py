@@ -30,8 +30,8 @@ def place(directory: Path, name: str, text: str = "x\n") -> Path:
     return path
 
 
-def codes(found: list[Diagnostic]) -> list[str]:
-    return [item.code for item in found]
+def codes(diagnostics: list[Diagnostic]) -> list[str]:
+    return [item.code for item in diagnostics]
 
 
 def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
@@ -41,10 +41,10 @@ def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
     tree, result = rendered(tmp_path)
     assert not result
     assert tree is not None
-    here = node_files(tree, "c1")
-    assert here["/usr/local/sbin/look"].mode == 0o755
-    assert here["/etc/slurm/job_submit.lua"].effect.kind == "reconfigure"
-    assert here["/etc/motd"].content == b"small: 32 GPUs\n"
+    files = node_files(tree, "c1")
+    assert files["/usr/local/sbin/look"].mode == 0o755
+    assert files["/etc/slurm/job_submit.lua"].effect.kind == "reconfigure"
+    assert files["/etc/motd"].content == b"small: 32 GPUs\n"
     assert "/usr/local/sbin/look" not in node_files(tree, "head")
 
 

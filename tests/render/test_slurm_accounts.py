@@ -110,17 +110,17 @@ step user sacctmgr -nP show user format=User,DefaultAccount,AdminLevel
 """
 
 
-def as_the_manifest_says(said: dict[str, str]) -> None:
+def check_database(output: dict[str, str]) -> None:
     """What the real database has to show of QOS, ACCOUNTS and USERS."""
-    qos = set(said["qos"].splitlines())
+    qos = set(output["qos"].splitlines())
     assert {
         "normal|10|low|cluster|00:00:00||1.000000||",
         "high|100|low,normal|cluster|00:00:00|2-00:00:00|1.000000|cpu=64,gres/gpu=16|",
         "low|0||requeue|00:02:00||0.250000||DenyOnLimit",
     } <= qos
     high = "00:10:00|40|400|30-00:00:00|5|50|gres/gpu=32|gres/gpu=1|mem=1T|gres/gpu=100000|4|cpu=15|2.000000"
-    assert high in said["high"].splitlines()
-    rows = set(said["assoc"].splitlines())
+    assert high in output["high"].splitlines()
+    rows = set(output["assoc"].splitlines())
     assert "root|||1|||normal|" in {row.replace("root||||", "root|||1|") for row in rows}
     # vision states no QOS: those of science, and its default; so does alice, but for bob, who has a list of his own.
     assert "science|root||70|||low,normal|low" in rows
@@ -129,15 +129,15 @@ def as_the_manifest_says(said: dict[str, str]) -> None:
     assert "vision||bob|3|1||low|low" in rows
     assert {"ops|root||1|||high,normal|high", "ops||alice|1|||high,normal|high"} <= rows
     assert {"plain|root||1|||normal|", "plain||dave|1|||normal|"} <= rows
-    limits = set(said["limits"].splitlines())
+    limits = set(output["limits"].splitlines())
     assert "vision||gres/gpu=600000||||||7|" in limits
     assert "science|||cpu=5000|02:00:00|100|1-00:00:00|gres/gpu=4||" in limits
     assert "ops||||||||| 7".replace(" ", "") in limits
-    accounts = set(said["account"].splitlines())
+    accounts = set(output["account"].splitlines())
     assert "science|all of science|faculty (a & b)|alice" in accounts
     assert "vision|vision|science|alice" in accounts
     assert {row.split("|")[3] for row in accounts if row.startswith(("ops|", "plain|", "root|"))} == {""}
-    assert {"alice|ops|Operator", "bob|vision|None", "dave|plain|None"} <= set(said["user"].splitlines())
+    assert {"alice|ops|Operator", "bob|vision|None", "dave|plain|None"} <= set(output["user"].splitlines())
 
 
 @pytest.mark.real
@@ -157,7 +157,7 @@ step again clustergen-accounts
     assert "No association for account" not in result["slurmctld"]
     assert result["all"].endswith("changed\nstatus 0")
     assert result["again"] == "unchanged\nstatus 0"
-    as_the_manifest_says(result)
+    check_database(result)
 
 
 @pytest.mark.real
@@ -184,7 +184,7 @@ step again clustergen-accounts
     result = run(slurm, tmp_path, script)
     assert result["all"].endswith("changed\nstatus 0")
     assert result["again"] == "unchanged\nstatus 0"
-    as_the_manifest_says(result)
+    check_database(result)
     rows = result["assoc"].splitlines()
     assert any(row.startswith("theirs|") for row in result["qos"].splitlines())
     assert {"alice", "bob", "carol"} == {row.split("|")[2] for row in rows if row.startswith("vision|")} - {""}
@@ -267,10 +267,10 @@ step again clustergen-accounts
 @pytest.mark.slow
 def test_what_diff_leaves_to_people_can_be_pasted(slurm: SlurmInstall, tmp_path: Path) -> None:
     """sacctmgr removes no account that is somebody's default (22.05 does, and leaves them without any)."""
-    everybody = {"vision": ["alice", "bob", "carol"], "physics": ["dave", "erin"], "ops": ["alice", "bob", "dave"]}
+    all_users = {"vision": ["alice", "bob", "carol"], "physics": ["dave", "erin"], "ops": ["alice", "bob", "dave"]}
     fewer = {"vision": ["alice"], "ops": ["alice", "bob", "dave"]}
     sides = []
-    for name, users in (("old", everybody), ("new", fewer)):
+    for name, users in (("old", all_users), ("new", fewer)):
         (tmp_path / name).mkdir()
         sections = {"mpi_default": "pmi2", "accounts": {account: {"users": names} for account, names in users.items()}}
         sides.append(cluster(tmp_path / name, slurm.release, slurm=sections))

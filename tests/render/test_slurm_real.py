@@ -141,8 +141,8 @@ def test_a_configless_cluster_with_keys_of_its_own(slurm: SlurmInstall, tmp_path
 
 
 def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
-    own = {} if slurm.version.startswith("22.05") else {"auth": "slurm"}  # which has munge only
-    no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **own})
+    auth = {} if slurm.version.startswith("22.05") else {"auth": "slurm"}  # which has munge only
+    no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **auth})
 
 
 def test_ten_thousand_nodes_in_one_line(slurm: SlurmInstall, tmp_path: Path) -> None:

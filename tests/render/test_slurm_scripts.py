@@ -78,7 +78,7 @@ class Node:
         files = ((lay_out(tree, host, directory / "node"), "/"), (directory / "programs", "/"))
         self.box = sandbox.Sandbox(root, files=files, hostname=host)
 
-    def run(self, script: str, before: str = "", says: Mapping[str, str] | None = None, **env: str) -> Outcome:
+    def run(self, script: str, before: str = "", outputs: Mapping[str, str] | None = None, **env: str) -> Outcome:
         """`before` is shell that sets the scene, with `as_user UID COMMAND…` to start something."""
         scene = f"""
 as_user() {{ setpriv --reuid "$1" --regid "$1" --clear-groups "${{@:2}}" & }}
@@ -88,7 +88,7 @@ mkdir -p /run/lock
 /bin/bash -c '{script}'; status=$?
 {{ jobs -rp; }} >/run/clustergen/alive
 exit $status"""
-        notes = {**GOOD, **(says or {}), "scene": scene}
+        notes = {**GOOD, **(outputs or {}), "scene": scene}
         job = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "1000", "SLURM_JOB_USER": "alice", "SLURMD_NODENAME": "c1"}
         return sandbox.run(
             self.box, ["/bin/bash", "/run/clustergen/scene"], timeout=60, env={**job, **env}, notes=notes
@@ -166,12 +166,12 @@ def test_a_job_on_healthy_gpus_starts_without_a_word(tmp_path: Path, root: Path)
 
 @pytest.mark.real
 def test_a_job_without_gpus_starts(tmp_path: Path, root: Path) -> None:
-    assert node(tmp_path, root).run(PROLOG, says={"gpus": ""}).code == 0
+    assert node(tmp_path, root).run(PROLOG, outputs={"gpus": ""}).code == 0
 
 
 @pytest.mark.real
 def test_a_gpu_of_the_job_that_does_not_answer_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
-    done = node(tmp_path, root).run(PROLOG, says={"gpus": "0, GPU-0\n"}, SLURM_JOB_GPUS="0,5")
+    done = node(tmp_path, root).run(PROLOG, outputs={"gpus": "0, GPU-0\n"}, SLURM_JOB_GPUS="0,5")
     assert done.code == 1
     assert "job 77: 30-gpu failed (1): GPU 5 does not respond" in done.files["journal"]
 
@@ -179,7 +179,7 @@ def test_a_gpu_of_the_job_that_does_not_answer_keeps_it_from_starting(tmp_path: 
 @pytest.mark.real
 @pytest.mark.slow
 def test_somebody_else_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
-    done = node(tmp_path, root).run(PROLOG, says={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="2,3")
+    done = node(tmp_path, root).run(PROLOG, outputs={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="2,3")
     assert done.code == 1
     assert "GPU 3:" in done.files["journal"]
 
@@ -187,13 +187,13 @@ def test_somebody_else_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, r
 @pytest.mark.real
 @pytest.mark.parametrize("apps", ["GPU-6, 4711, python\n", "GPU-3, 4712, nvidia-cuda-mps-server\n"])
 def test_processes_elsewhere_do_not_matter(apps: str, tmp_path: Path, root: Path) -> None:
-    assert node(tmp_path, root).run(PROLOG, says={"apps": apps}, SLURM_JOB_GPUS="2,3").code == 0
+    assert node(tmp_path, root).run(PROLOG, outputs={"apps": apps}, SLURM_JOB_GPUS="2,3").code == 0
 
 
 @pytest.mark.real
 def test_shared_gpus_may_have_other_jobs(tmp_path: Path, root: Path) -> None:
     shared = node(tmp_path, root, node_types=gpu_type(shards=4))
-    assert shared.run(PROLOG, says={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="3").code == 0
+    assert shared.run(PROLOG, outputs={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="3").code == 0
 
 
 @pytest.mark.real
@@ -387,7 +387,7 @@ echo $theirs >/run/clustergen/spared"""
 
 @pytest.mark.real
 def test_memory_errors_of_a_jobs_gpus_drain_the_node(tmp_path: Path, root: Path) -> None:
-    done = node(tmp_path, root).run(EPILOG, says={"ecc": "0, 2\n", "recovery": OLD_DRIVER}, SLURM_JOB_GPUS="0")
+    done = node(tmp_path, root).run(EPILOG, outputs={"ecc": "0, 2\n", "recovery": OLD_DRIVER}, SLURM_JOB_GPUS="0")
     assert done.code == 1
     assert "35-gpu-errors failed (1): GPU 0 has 2 uncorrected memory errors" in done.files["journal"]
 
@@ -396,13 +396,15 @@ def test_memory_errors_of_a_jobs_gpus_drain_the_node(tmp_path: Path, root: Path)
 
 HEALTH = "env -i SLURMD_NODENAME=c1 CUDA_VISIBLE_DEVICES=0 /etc/slurm/health"
 DRAINED = "NodeName=c1 State=IDLE+DRAIN ThreadsPerCore=2 Reason={} [root@2026-11-21T01:00:00] Comment=x"
-QUIET = {"fabric": False, "dcgm": "drain", "max_temperature": 60}
+FEWER_CHECKS = {"fabric": False, "dcgm": "drain", "max_temperature": 60}
 
 
 def healthy(directory: Path, root: Path, **changes: Any) -> Node:
     nodes = [roles("slurm-controller", "monitoring"), COMPUTE]
     return node(
-        directory, root, **{"health": QUIET, "monitoring": {"dcgm": {"enabled": True}}, "nodes": nodes, **changes}
+        directory,
+        root,
+        **{"health": FEWER_CHECKS, "monitoring": {"dcgm": {"enabled": True}}, "nodes": nodes, **changes},
     )
 
 
@@ -422,7 +424,7 @@ def test_a_healthy_node_is_left_alone_and_asks_the_controller_once(tmp_path: Pat
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("says", "reason"),
+    ("outputs", "reason"),
     [
         ({"gpus": "0, GPU-0\n"}, "clustergen: 1 of 8 GPUs respond (10-gpu-count)"),
         ({"gpus": "Unable to determine the device handle\n"}, "clustergen: 0 of 8 GPUs respond (10-gpu-count)"),
@@ -434,15 +436,17 @@ def test_a_healthy_node_is_left_alone_and_asks_the_controller_once(tmp_path: Pat
         ({"dcgm": dcgm_report("Driver", RESET_REQUIRED)}, "DCGM: GPU 3 requires a reset to recover from a fault"),
     ],
 )
-def test_a_sick_node_is_drained_with_the_reason(says: dict[str, str], reason: str, tmp_path: Path, root: Path) -> None:
+def test_a_sick_node_is_drained_with_the_reason(
+    outputs: dict[str, str], reason: str, tmp_path: Path, root: Path
+) -> None:
     assert reason in drained(
-        healthy(tmp_path, root, node_types={"gpu": {"system": "hgx-h100-8"}}).run(HEALTH, says=says)
+        healthy(tmp_path, root, node_types={"gpu": {"system": "hgx-h100-8"}}).run(HEALTH, outputs=outputs)
     )
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    "says",
+    "outputs",
     [
         {"ecc": "0, [N/A]\n", "remapped": "No devices found\n"},
         {"temperature": "5, 75, 98\n"},
@@ -454,8 +458,8 @@ def test_a_sick_node_is_drained_with_the_reason(says: dict[str, str], reason: st
         {"dcgm": "Error: unable to establish a connection\n"},
     ],
 )
-def test_what_is_no_illness(says: dict[str, str], tmp_path: Path, root: Path) -> None:
-    assert drained(healthy(tmp_path, root).run(HEALTH, says=says)) == ""
+def test_what_is_no_illness(outputs: dict[str, str], tmp_path: Path, root: Path) -> None:
+    assert drained(healthy(tmp_path, root).run(HEALTH, outputs=outputs)) == ""
 
 
 @pytest.mark.real
@@ -464,7 +468,7 @@ def test_all_reasons_are_told_and_hold_no_quotes(tmp_path: Path, root: Path) -> 
 printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >60-site
 chmod 755 60-site"""
     reason = drained(
-        healthy(tmp_path, root).run(HEALTH, scene, says={"gpus": "", "ecc": "3, 1\n", "recovery": OLD_DRIVER})
+        healthy(tmp_path, root).run(HEALTH, scene, outputs={"gpus": "", "ecc": "3, 1\n", "recovery": OLD_DRIVER})
     )
     assert "0 of 8 GPUs" in reason
     assert "GPU 3 has 1" in reason
@@ -475,28 +479,28 @@ chmod 755 60-site"""
 @pytest.mark.real
 def test_a_node_that_we_drained_comes_back(tmp_path: Path, root: Path) -> None:
     done = healthy(tmp_path, root).run(
-        HEALTH, says={"node": DRAINED.format("clustergen: 7 of 8 GPUs respond (10-gpu-count)")}
+        HEALTH, outputs={"node": DRAINED.format("clustergen: 7 of 8 GPUs respond (10-gpu-count)")}
     )
     assert done.files["updates"] == "update|NodeName=c1|State=RESUME|"
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("says", [{}, {"gpus": ""}])
-def test_an_operators_drain_is_left_alone(says: dict[str, str], tmp_path: Path, root: Path) -> None:
-    done = healthy(tmp_path, root).run(HEALTH, says={"node": DRAINED.format("broken fan"), **says})
+@pytest.mark.parametrize("outputs", [{}, {"gpus": ""}])
+def test_an_operators_drain_is_left_alone(outputs: dict[str, str], tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run(HEALTH, outputs={"node": DRAINED.format("broken fan"), **outputs})
     assert "updates" not in done.files
 
 
 @pytest.mark.real
 def test_the_same_reason_is_not_told_again(tmp_path: Path, root: Path) -> None:
     reason = "clustergen: 1 of 8 GPUs respond (10-gpu-count)"
-    says = {"node": DRAINED.format(reason), "gpus": "0, GPU-0\n"}
-    assert "updates" not in healthy(tmp_path, root).run(HEALTH, says=says).files
+    outputs = {"node": DRAINED.format(reason), "gpus": "0, GPU-0\n"}
+    assert "updates" not in healthy(tmp_path, root).run(HEALTH, outputs=outputs).files
 
 
 @pytest.mark.real
 def test_watches_of_dcgm_are_set_where_it_has_none(tmp_path: Path, root: Path) -> None:
-    done = healthy(tmp_path, root).run(HEALTH, says={"dcgm": "Error: Health watches not enabled\n"})
+    done = healthy(tmp_path, root).run(HEALTH, outputs={"dcgm": "Error: Health watches not enabled\n"})
     assert done.files["updates"] == "watched\n"
 
 
@@ -540,7 +544,7 @@ def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", seco
     ],
 )
 def test_the_fabrics_ports_are_up_at_full_rate(scene: str, reason: str, tmp_path: Path, root: Path) -> None:
-    text = drained(healthy(tmp_path, root, health={**QUIET, "fabric": True}).run(HEALTH, scene))
+    text = drained(healthy(tmp_path, root, health={**FEWER_CHECKS, "fabric": True}).run(HEALTH, scene))
     assert reason in text if reason else not text
 
 

@@ -158,10 +158,10 @@ def test_our_options_are_known_to_the_catalogue(tmp_path: Path) -> None:
             kind = re.findall(r"^Type=(\w+)$", text, re.MULTILINE)[0]
             kinds.add(kind)
             for option in options(text):
-                known = mount_option(kind, option)
-                assert known is not None, (kind, option)
-                assert known.takes_value == ("=" in option), (kind, option)
-                assert not known.ignored, (kind, option)
+                row = mount_option(kind, option)
+                assert row is not None, (kind, option)
+                assert row.takes_value == ("=" in option), (kind, option)
+                assert not row.ignored, (kind, option)
     assert kinds == {"lustre", "nfs", "wekafs", "beegfs", "ceph"}
 
 
@@ -454,8 +454,8 @@ def test_every_release_knows_its_keys(tmp_path: Path, version: str) -> None:
     files = node_files(stored(tmp_path, bee=entry), "c1")
     for name in ("beegfs-client.conf", "beegfs-helperd.conf"):
         if (file := files.get(f"/etc/beegfs/{name}")) is not None:
-            known = {key.key for key in beegfs_keys(name, BeegfsVersion(version))}
-            assert known >= set(beegfs_conf(file.content.decode())), name
+            keys = {key.key for key in beegfs_keys(name, BeegfsVersion(version))}
+            assert keys >= set(beegfs_conf(file.content.decode())), name
 
 
 def test_mount_helper_finds_the_management_host(tmp_path: Path) -> None:
@@ -747,17 +747,17 @@ LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]
 
 
 @pytest.mark.parametrize(
-    ("disks", "code", "said"),
+    ("disks", "code", "message"),
     [
         (["sda", "sdb"], 1, "refused: pool tank is on /dev/sda /dev/sdb, without /dev/d0: a pool of another export"),
         ([*LISTED[:-1], "sdb"], 1, "without /dev/c0: a pool of another export, or a failed disk"),
         ([*LISTED, "sdb"], 1, "differs: /dev/sdb of pool tank is not in the manifest"),
     ],
 )
-def test_a_pool_of_that_name_on_other_disks(tmp_path: Path, disks: list[str], code: int, said: str) -> None:
+def test_a_pool_of_that_name_on_other_disks(tmp_path: Path, disks: list[str], code: int, message: str) -> None:
     done = run_on_pool(pool_script(tmp_path), tmp_path, disks, "[[ $1 == create ]]")
-    assert (done.returncode, said in done.stderr + done.stdout) == (code, True), done
-    assert any(call.startswith("zfs create") for call in calls(tmp_path)) is said.startswith("differs")
+    assert (done.returncode, message in done.stderr + done.stdout) == (code, True), done
+    assert any(call.startswith("zfs create") for call in calls(tmp_path)) is message.startswith("differs")
 
 
 @pytest.mark.parametrize(("arguments", "code", "changed"), [((), 0, True), (("--check",), 1, False)])
