@@ -72,12 +72,12 @@ def test_nobody_hears_it_and_the_code_is_the_same(tmp_path: Path, where: str) ->
     """A script that goes by the codes must not take a lost message for differences, which are 1."""
     (tmp_path / "bad.yaml").write_text("just text\n")
     manifest = write(tmp_path)
-    wanted = {
+    expected = {
         f"validate {tmp_path / 'bad.yaml'}": 3 if where == ">/dev/full" else 2,
         f"diff {manifest} {tmp_path / 'none.yaml'}": 3,
         f"render {manifest} -o {tmp_path / 'tree'}": 3 if "full" in where else 0,
     }
-    for words, code in wanted.items():
+    for words, code in expected.items():
         done = subprocess.run(["sh", "-c", f"{sys.executable} -m clustergen {words} {where}"], timeout=60, check=False)
         assert done.returncode == code
     assert (tmp_path / "tree" / "README.md").is_file()

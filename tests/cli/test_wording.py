@@ -46,9 +46,9 @@ def test_an_unknown_code_tells_how_to_find_one() -> None:
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 2
     assert done.exception.hint == "`clustergen explain` lists all codes"
-    near = run("explain", "node-typ-unknown").exception
-    assert isinstance(near, ClustergenError)
-    assert near.hint == "did you mean 'node-type-unknown'?"
+    error = run("explain", "node-typ-unknown").exception
+    assert isinstance(error, ClustergenError)
+    assert error.hint == "did you mean 'node-type-unknown'?"
 
 
 ROOT = Path(__file__).resolve().parents[2]

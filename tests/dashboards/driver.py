@@ -57,14 +57,14 @@ def exposed(text):
 
 def backfilled(lines, times):
     """Blocks of samples: a counter grows by one a step."""
-    written(
+    write_samples(
         (name, labels, float(value) + index if grows else value, when)
         for name, labels, value, grows in lines
         for index, when in enumerate(times)
     )
 
 
-def written(samples):
+def write_samples(samples):
     """Blocks of (name, labels, value, time)."""
     file = Path("/tmp/samples.om")
     with file.open("w") as out:
@@ -75,10 +75,10 @@ def written(samples):
 
 
 def with_labels(samples, labels):
-    for name, own, value, grows in samples:
-        names = re.findall(r'(\w+)="', own)
+    for name, sample_labels, value, grows in samples:
+        names = re.findall(r'(\w+)="', sample_labels)
         rest = ",".join(f'{key}="{text}"' for key, text in labels.items() if key not in names)
-        yield name, ",".join(filter(None, (own, rest))), value, grows
+        yield name, ",".join(filter(None, (sample_labels, rest))), value, grows
 
 
 def prometheus():
@@ -113,7 +113,7 @@ def recorded(expr, name):
     ]
 
 
-OWN = """
+CONFIGURATION = """
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [/etc/prometheus/rules/meta.yml, /tmp/always.yml]
 alerting: {alertmanagers: [{static_configs: [{targets: ["127.0.0.1:9093", "127.0.0.1:9"]}]}]}
@@ -123,11 +123,11 @@ ALWAYS = "groups: [{name: always, rules: [{alert: Always, expr: vector(1)}]}]"
 LATE = ("prometheus_tsdb_head_samples_appended_total", "prometheus_notifications_errors_total{")
 
 
-def own_metrics(configuration):
+def metrics_of_prometheus(configuration):
     """What Prometheus and Alertmanager serve about themselves once they have worked for a moment: Alertmanager with the
     configuration of the tree, Prometheus with an alert that fires and an Alertmanager that does not respond.
     """
-    Path("/tmp/own.yml").write_text(OWN)
+    Path("/tmp/own.yml").write_text(CONFIGURATION)
     Path("/tmp/always.yml").write_text(ALWAYS)
     manager = started(
         [
@@ -168,7 +168,7 @@ def chosen(text, values):
 
 def main():
     plan = json.loads(Path("/run/clustergen/plan.json").read_text())
-    pages = own_metrics("/etc/prometheus")
+    pages = metrics_of_prometheus("/etc/prometheus")
     exporter = started(["/bin/bash", "/run/clustergen/exporter.sh"], "http://127.0.0.1:9100/metrics")
     pages["node"] = fetched("http://127.0.0.1:9100/metrics")
     exporter.kill()
@@ -191,7 +191,7 @@ def main():
         server = prometheus()
         lines = [line for name, expr in names for line in recorded(expr, name)]
         stopped(server)
-        written(lines)
+        write_samples(lines)
     server = prometheus()
     values = {}
     choices = []

@@ -18,7 +18,7 @@ from clustergen.verify.slurm_roots import root_with
 from strategies import exporter_pages as pages
 from strategies.trees import COMPUTE, GPU, HEAD, lay_out, manifest, node_files, text_of, tree_of
 
-HERE = Path(__file__).parent
+DIRECTORY = Path(__file__).parent
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "nfs-server", "login"]}
 HOME = {
@@ -248,8 +248,8 @@ def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_pa
     box = sandbox.Sandbox(
         root, files=((lay_out(tree, "c1", tmp_path / "c1"), "/"), (lay_out(tree, "mon", tmp_path / "mon"), "/"))
     )
-    notes = {"plan.json": json.dumps(work), "exporter.sh": (HERE / "exporter.sh").read_text(encoding="utf-8"),
-             "driver.py": (HERE / "driver.py").read_text(encoding="utf-8")}  # fmt: skip
+    notes = {"plan.json": json.dumps(work), "exporter.sh": (DIRECTORY / "exporter.sh").read_text(encoding="utf-8"),
+             "driver.py": (DIRECTORY / "driver.py").read_text(encoding="utf-8")}  # fmt: skip
     done = sandbox.run(
         box, ["python3", "/run/clustergen/driver.py"], timeout=900, notes=notes,
         env={"MOUNTS": mounts, "DEVICES": "mlx5_0 mlx5_1"},

@@ -19,20 +19,20 @@ OF_THE_SOURCE = {
 }  # of marks: the data source of Prometheus reads it, and the types have marks of any source
 
 
-def lost(written: Any, read: Any, place: str = "") -> Iterator[str]:
-    if isinstance(written, dict) and isinstance(read, dict):
-        for key, value in written.items():
+def lost(page: Any, read: Any, place: str = "") -> Iterator[str]:
+    if isinstance(page, dict) and isinstance(read, dict):
+        for key, value in page.items():
             if key not in read:
                 yield f"{place}/{key}"
             else:
                 yield from lost(value, read[key], f"{place}/{key}")
-    elif isinstance(written, list) and isinstance(read, list):
-        if len(written) != len(read):
+    elif isinstance(page, list) and isinstance(read, list):
+        if len(page) != len(read):
             yield place
-        for number, (one, other) in enumerate(zip(written, read, strict=False)):
+        for number, (one, other) in enumerate(zip(page, read, strict=False)):
             yield from lost(one, other, f"{place}/{number}")
-    elif written != read:
-        yield f"{place}: {written!r} became {read!r}"
+    elif page != read:
+        yield f"{place}: {page!r} became {read!r}"
 
 
 def through_types(page: dict[str, Any]) -> dict[str, Any]:

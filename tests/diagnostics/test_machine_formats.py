@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clustergen.diagnostics import Diagnostic, Place, Severity, render
 from clustergen.diagnostics.suppressions import Suppressed
 
-FOUND = [
+DIAGNOSTICS = [
     Diagnostic.of("key-unknown", Place("site/m.yaml", 2, 9, 12), "no 'h10'", "did you mean 'h100'?"),
     Diagnostic("node-type-unused", Severity.WARNING, Place("site/m.yaml", 3, 1, 1), "unused"),
     Diagnostic.of("file-unreadable", Place("a,b:c%d é.yaml"), "100%\nbroken"),
@@ -22,7 +22,7 @@ FOUND = [
 
 
 def test_json_holds_everything() -> None:
-    data = json.loads(render(FOUND, "json"))
+    data = json.loads(render(DIAGNOSTICS, "json"))
     assert data["version"] == 1
     assert data["counts"] == {"error": 3, "warning": 1, "info": 0}
     assert data["diagnostics"][0] == {
@@ -56,7 +56,7 @@ def unescape(text: str, property: bool = False) -> str:
 
 
 def test_workflow_commands() -> None:
-    lines = render(FOUND, "github").splitlines()
+    lines = render(DIAGNOSTICS, "github").splitlines()
     assert lines[0] == (
         "::error file=site/m.yaml,line=2,endLine=2,col=9,endColumn=11,title=key-unknown"
         "::no 'h10'%0Ahint: did you mean 'h100'?"
@@ -141,15 +141,15 @@ SARIF = closed(
 )
 
 
-def sarif(found: list[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> dict[str, Any]:
-    data = json.loads(render(found, "sarif", suppressed=suppressed))
+def sarif(diagnostics: list[Diagnostic], suppressed: Sequence[Suppressed] = ()) -> dict[str, Any]:
+    data = json.loads(render(diagnostics, "sarif", suppressed=suppressed))
     jsonschema.validate(data, SARIF)
     run: dict[str, Any] = data["runs"][0]
     return run
 
 
 def test_sarif_says_what_was_found() -> None:
-    run = sarif(FOUND)
+    run = sarif(DIAGNOSTICS)
     first = run["results"][0]
     assert first["message"]["text"] == "no 'h10'\nHint: did you mean 'h100'?"
     assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 2, "startColumn": 9, "endColumn": 12}
@@ -158,18 +158,18 @@ def test_sarif_says_what_was_found() -> None:
 
 
 def test_sarif_lists_what_is_suppressed() -> None:
-    suppressed = [Suppressed(FOUND[1], "comment", "planned"), Suppressed(FOUND[1], "baseline", "in b.json")]
-    results = sarif(FOUND[:1], suppressed)["results"]
+    suppressed = [Suppressed(DIAGNOSTICS[1], "comment", "planned"), Suppressed(DIAGNOSTICS[1], "baseline", "in b.json")]
+    results = sarif(DIAGNOSTICS[:1], suppressed)["results"]
     assert [(result["ruleId"], result["suppressions"]) for result in results] == [
         ("key-unknown", []),
         ("node-type-unused", [{"kind": "inSource", "justification": "planned"}]),
         ("node-type-unused", [{"kind": "external", "justification": "in b.json"}]),
     ]
-    assert all("suppressions" not in result for result in sarif(FOUND)["results"])
+    assert all("suppressions" not in result for result in sarif(DIAGNOSTICS)["results"])
 
 
 def test_sarif_rules_carry_their_pages() -> None:
-    run = sarif(FOUND)
+    run = sarif(DIAGNOSTICS)
     rules = run["tool"]["driver"]["rules"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]

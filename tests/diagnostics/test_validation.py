@@ -87,7 +87,7 @@ class Cluster(Section):
 GOOD = "name: tiny\nslurm: {version: '1'}\n"
 
 
-def said(text: str) -> list[tuple[str, str, str, str | None]]:
+def diagnostics_of(text: str) -> list[tuple[str, str, str, str | None]]:
     """Code, line:column-end, message and hint of everything that a manifest of `Cluster` gets told."""
     source = Source("m", text.encode())
     assert source.data is not None
@@ -327,12 +327,14 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_one_mistake(case: str) -> None:
     text, expected = CASES[case]
-    assert said(text) == [expected]
+    assert diagnostics_of(text) == [expected]
 
 
 def test_the_models_of_this_file_take_what_is_right() -> None:
     assert (
-        said(GOOD + "storage: {s: {type: lustre, mount: /x, mgs: [a]}}\nnodes: [{name: a, type: x, weight: 1.5}]\n")
+        diagnostics_of(
+            GOOD + "storage: {s: {type: lustre, mount: /x, mgs: [a]}}\nnodes: [{name: a, type: x, weight: 1.5}]\n"
+        )
         == []
     )
 
@@ -348,7 +350,7 @@ def test_all_mistakes_at_once_in_file_order() -> None:
         "slurm: {partitions: {p: {}}}\n"
         "odd: value\n"
     )
-    assert [(code, place.split("-")[0]) for code, place, _, _ in said(text)] == [
+    assert [(code, place.split("-")[0]) for code, place, _, _ in diagnostics_of(text)] == [
         ("type-wrong", "1:7"),
         ("value-not-allowed", "3:23"),
         ("key-unknown", "3:27"),

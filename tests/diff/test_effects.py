@@ -95,7 +95,7 @@ def _file(name: str, old: str, new: str) -> dict[str, Any]:
     return {"new": {path: new}, "old": {path: old}}
 
 
-def _written(name: str, edit: tuple[str, str], **paths: Any) -> Edits:
+def _edited(name: str, edit: tuple[str, str], **paths: Any) -> Edits:
     """A file of ours that a site replaces, with one text in place of another."""
     return {f"replace:slurm_node/etc/slurm/{name}": edit, **paths}
 
@@ -124,7 +124,7 @@ CASES = [
     ),
     Case("slurm.conf", "", "", "removed", {"nodes.1.roles": ["monitoring"]}, _always("restart-slurmd")),
     Case("slurm.conf", "", "AccountingStorageEnforce", "", {"slurm.accounting.enforce": ["limits"]}, LATER),
-    Case("slurm.conf", "", "CredType", "", _written("slurm.conf", ("cred/munge", "cred/none")), LATER_BOTH),
+    Case("slurm.conf", "", "CredType", "", _edited("slurm.conf", ("cred/munge", "cred/none")), LATER_BOTH),
     _option("JobContainerType", "job_container/tmpfs", (CTLD, RECONFIGURE, INVALID)),
     Case("slurm.conf", "", "MaxJobCount", "", {"slurm.scheduler.max_jobs": 70000}, LATER),
     Case(
@@ -179,7 +179,7 @@ CASES = [
         LATER,
     ),
     Case(
-        "slurm.conf", "", "GresTypes", "", _written("slurm.conf", ("GresTypes=gpu", "GresTypes=gpu,shard")), LATER_BOTH
+        "slurm.conf", "", "GresTypes", "", _edited("slurm.conf", ("GresTypes=gpu", "GresTypes=gpu,shard")), LATER_BOTH
     ),
     _option("PluginDir", "/opt/slurm/lib", LATER_BOTH),
     _field(
@@ -196,7 +196,7 @@ CASES = [
         "",
         "SelectType",
         "",
-        _written("slurm.conf", ("select/cons_tres", "select/linear")),
+        _edited("slurm.conf", ("select/cons_tres", "select/linear")),
         LOST,
         verdict="all job records are lost",
     ),
@@ -218,10 +218,10 @@ CASES = [
     Case("slurm.conf", "", "TopologyPlugin", "", _ONE_SWITCH, LATER_BOTH),
     _option("RoutePlugin", "route/topology", (BOTH, INVALID, INVALID)),
     _option("NodeFeaturesPlugins", "node_features/helpers", LATER_BOTH),
-    Case("slurm.conf", "", "PriorityType", "", _written("slurm.conf", _BASIC_PRIORITY), LATER),
+    Case("slurm.conf", "", "PriorityType", "", _edited("slurm.conf", _BASIC_PRIORITY), LATER),
     _option("JobCompType", "jobcomp/filetxt", LATER),
     Case("slurm.conf", "", "MaxArraySize", "", {"slurm.scheduler.max_array": 50}, LATER),
-    Case("slurm.conf", "", "AccountingStorageTRES", "", _written("slurm.conf", _FEWER_TRES), LATER),
+    Case("slurm.conf", "", "AccountingStorageTRES", "", _edited("slurm.conf", _FEWER_TRES), LATER),
     Case("slurm.conf", "", "AccountingStorageType", "", _NO_ACCOUNTING, LATER),
     Case(
         "slurm.conf",
@@ -232,7 +232,7 @@ CASES = [
         (CTLD, "new-cluster-id restart-slurmctld", "new-cluster-id restart-slurmctld"),
         _NO_ACCOUNTING,
     ),
-    Case("slurm.conf", "", "TaskPlugin", "", _written("slurm.conf", _AFFINITY_ONLY), LATER_SLURMD),
+    Case("slurm.conf", "", "TaskPlugin", "", _edited("slurm.conf", _AFFINITY_ONLY), LATER_SLURMD),
     _field("SlurmdLogFile", "log_files.slurmd", "/var/log/slurm/other.log", LATER_SLURMD),
     _option("AcctGatherEnergyType", "acct_gather_energy/gpu", LATER_SLURMD),
     _option("SwitchType", "switch/hpe_slingshot", DRAIN, verdict="drains 4 nodes (c[1-4])"),
@@ -287,7 +287,7 @@ CASES = [
         "DownNodes",
         "",
         "added",
-        _written("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DOWN")),
+        _edited("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DOWN")),
         _always("vacate reconfigure"),
         verdict="drains 1 node (c1)",
     ),
@@ -296,9 +296,9 @@ CASES = [
         "DownNodes",
         "State",
         "",
-        _written("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DOWN")),
+        _edited("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DOWN")),
         _always("vacate reconfigure"),
-        _written("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DRAIN")),
+        _edited("slurm.conf", ("ClusterName=small", "ClusterName=small\nDownNodes=c1 State=DRAIN")),
     ),
     Case(
         "slurm.conf",
@@ -310,7 +310,7 @@ CASES = [
     ),
     Case("slurm.conf", "NodeName", "Sockets", "", {"node_types.gpu.cpu.sockets": 4}, DRAIN),
     Case("slurm.conf", "NodeName", "CoresPerSocket", "", {"node_types.gpu.cpu.cores_per_socket": 16}, DRAIN),
-    Case("slurm.conf", "NodeName", "Boards", "", _written("slurm.conf", ("Sockets=2", "Boards=2 Sockets=2")), DRAIN),
+    Case("slurm.conf", "NodeName", "Boards", "", _edited("slurm.conf", ("Sockets=2", "Boards=2 Sockets=2")), DRAIN),
     Case("slurm.conf", "NodeName", "Gres", "type", {"node_types.gpu.gpus.gres_type": "nvidia_h100"}, LATER_DRAIN),
     Case("slurm.conf", "NodeName", "Gres", "type added", _TYPED, LATER_BOTH, _UNTYPED),
     Case("gres.conf", "*", "Type", "set", _TYPED, LATER_BOTH, _UNTYPED),
@@ -368,10 +368,10 @@ CASES = [
         "*",
         "AutoDetect",
         "",
-        _written("gres.conf", ("# gpu: 8", "AutoDetect=off\n# gpu: 8")),
+        _edited("gres.conf", ("# gpu: 8", "AutoDetect=off\n# gpu: 8")),
         LATER_SLURMD,
     ),
-    Case("gres.conf", "*", "*", "", _written("gres.conf", (" Flags=", " Links=0,1,1,1 Flags=")), _always(RECONFIGURE)),
+    Case("gres.conf", "*", "*", "", _edited("gres.conf", (" Flags=", " Links=0,1,1,1 Flags=")), _always(RECONFIGURE)),
     Case(
         "cgroup.conf",
         "",
@@ -494,11 +494,11 @@ def _document(release: str, edits: Edits) -> dict[str, Any]:
             if path.startswith("replace:"):
                 data.setdefault("site", {}).setdefault("replaces", []).append(path.removeprefix("replace:"))
             continue
-        here: Any = data
+        parent: Any = data
         *parents, last = path.split(".")
         for part in parents:
-            here = here[int(part)] if isinstance(here, list) else here.setdefault(part, {})
-        here[int(last) if isinstance(here, list) else last] = value
+            parent = parent[int(part)] if isinstance(parent, list) else parent.setdefault(part, {})
+        parent[int(last) if isinstance(parent, list) else last] = value
     return data
 
 
@@ -567,12 +567,12 @@ def _is(kind: str, case: Case) -> bool:
 
 
 def test_every_row_of_the_table_has_a_case() -> None:
-    wanted = {(row["file"], row["block"], row["key"], row["what"]) for row in rows("slurm_effects.tsv")}
-    releases = {row for row in wanted if row[1] == "release"}
-    there = {case[:4] for case in CASES}
+    table = {(row["file"], row["block"], row["key"], row["what"]) for row in rows("slurm_effects.tsv")}
+    releases = {row for row in table if row[1] == "release"}
+    covered = {case[:4] for case in CASES}
     # A node's boards are told as sockets, however they are written.
-    assert wanted - releases - there == {("slurm.conf", "NodeName", "SocketsPerBoard", "")}
-    assert there <= wanted
+    assert table - releases - covered == {("slurm.conf", "NodeName", "SocketsPerBoard", "")}
+    assert covered <= table
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.diagnostics import ClustergenError
-from strategies.diffs import COMMAND, LONGER, diff, git, rendered, said_of, write
+from strategies.diffs import COMMAND, LONGER, diff, error_of, git, rendered, write
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_shallow_clone_says_how_to_get_the_rest(repository: Path, tmp_path: Pa
     write(repository / "clusters/small", LONGER)
     git(repository, "commit", "-q", "-a", "-m", "second")
     git(tmp_path, "clone", "-q", "--depth", "1", repository.as_uri(), "shallow")
-    assert "git fetch --unshallow" in said_of("HEAD~1:clusters", tmp_path / "shallow")
+    assert "git fetch --unshallow" in error_of("HEAD~1:clusters", tmp_path / "shallow")
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_a_submodule_has_commits_of_its_own(repository: Path, tmp_path: Path) ->
     git(outer, "init", "-q")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", repository.as_uri(), "inner")
     git(outer, "commit", "-q", "-m", "first")
-    assert "inner is a submodule" in said_of("HEAD:inner/clusters", outer)
+    assert "inner is a submodule" in error_of("HEAD:inner/clusters", outer)
     done = subprocess.run(
         [*COMMAND, "diff", "HEAD:clusters", "clusters"],
         capture_output=True,
@@ -150,12 +150,12 @@ def test_two_commits_of_a_bare_repository(repository: Path, tmp_path: Path) -> N
 def test_an_object_that_git_has_lost(repository: Path) -> None:
     sha = subprocess.check_output(["git", "rev-parse", "HEAD:clusters/small/manifest.yaml"], text=True, timeout=30)
     (repository / ".git/objects" / sha[:2] / sha[2:].strip()).unlink()
-    assert "git cannot read clusters/small/manifest.yaml" in said_of("HEAD:clusters", repository)
+    assert "git cannot read clusters/small/manifest.yaml" in error_of("HEAD:clusters", repository)
 
 
 @pytest.mark.slow
 def test_a_directory_too_far_up_names_the_one_that_is_meant(repository: Path) -> None:
-    assert "did you mean HEAD:clusters?" in said_of("HEAD:", repository)
+    assert "did you mean HEAD:clusters?" in error_of("HEAD:", repository)
 
 
 @pytest.mark.slow
@@ -182,9 +182,9 @@ def test_a_commit_alone_and_a_path_from_the_root_get_the_right_form(tmp_path: Pa
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "one")
-    assert "HEAD:inventories" in said_of("HEAD", tmp_path)
-    assert "does not begin with a slash" in said_of("HEAD:/inventories", tmp_path)
-    assert "commit" not in said_of("nowhere", tmp_path).partition("\n")[0]
+    assert "HEAD:inventories" in error_of("HEAD", tmp_path)
+    assert "does not begin with a slash" in error_of("HEAD:/inventories", tmp_path)
+    assert "commit" not in error_of("nowhere", tmp_path).partition("\n")[0]
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,9 @@ def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path
     fewer = plan_of(old, write(tmp_path / "b", ('debug: {nodes: "c[1-2]"', "debug: {nodes: c1")))
     text = "pending jobs of partition debug that ask for more nodes than it keeps wait"
     assert {"text": text, "reason": "PartitionNodeLimit"} in fewer["pending"]
-    gone = (('name: "c[1-4]"', 'name: "c[1-3]"'), ('address: "10.0.0.[1-4]"', 'address: "10.0.0.[1-3]"'))
+    fewer_nodes = (('name: "c[1-4]"', 'name: "c[1-3]"'), ('address: "10.0.0.[1-4]"', 'address: "10.0.0.[1-3]"'))
     text = "pending jobs that ask for more nodes than their partition keeps wait"
-    removed = plan_of(old, write(tmp_path / "c", *gone))
+    removed = plan_of(old, write(tmp_path / "c", *fewer_nodes))
     assert {"text": text, "reason": "PartitionNodeLimit"} in removed["pending"]
 
 

@@ -133,20 +133,20 @@ def test_other_words(slurm: SlurmInstall) -> None:
 _LEFT_OUT = ("AccountingStorageEnforce", "AccountingStoragePort", "PlugStackConfig")
 
 
-def _known(release: SlurmRelease, key: str, block: str) -> bool:
+def _is_known(release: SlurmRelease, key: str, block: str) -> bool:
     text = slurm.key("slurm.conf", key, block)
     return text is not None and text.state(release) == "known" and text.type != "array"
 
 
-def _defaults(release: SlurmRelease, block: str, given: str) -> list[str]:
+def _defaults(release: SlurmRelease, block: str, line: str) -> list[str]:
     """Every default of the catalogue, in full, but for keys that the line has."""
-    there = {pair.partition("=")[0].lower() for pair in given.split()}
+    keys = {pair.partition("=")[0].lower() for pair in line.split()}
     return [
         f"{key.key}={text}"
         for key in slurm.keys("slurm.conf", block)
-        if key.key.lower() not in there
+        if key.key.lower() not in keys
         and key.key not in _LEFT_OUT
-        and _known(release, key.key, block)
+        and _is_known(release, key.key, block)
         and slurm_meanings.spelled("slurm.conf", block, key.key) == (key.key,)
         and (text := slurm_meanings.default("slurm.conf", block, key.key, release)) is not None
     ]
@@ -169,8 +169,8 @@ def test_defaults_of_nodes_and_partitions(slurm: SlurmInstall) -> None:
 
 def test_defaults_of_slurm_conf(slurm: SlurmInstall) -> None:
     release = _release(slurm)
-    there = " ".join(line for line in _BASE.splitlines() if " " not in line)
-    full = _BASE.replace("NodeName=DEFAULT", "\n".join([*_defaults(release, "", there), "NodeName=DEFAULT"]), 1)
+    settings = " ".join(line for line in _BASE.splitlines() if " " not in line)
+    full = _BASE.replace("NodeName=DEFAULT", "\n".join([*_defaults(release, "", settings), "NodeName=DEFAULT"]), 1)
     assert slurm_values.default("SlurmdPort", release) == "6818"
     assert "SlurmdPort=6818" in full
     assert _compare(slurm, _BASE, full) == []

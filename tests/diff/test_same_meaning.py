@@ -51,7 +51,7 @@ def _respelt(text: str, dice: random.Random) -> str:
     dice.shuffle(plain)
     out = [*plain, *hosts]
     for line in opened:
-        unfolded = _HOSTS.sub(lambda found: f"{found[1]}={_unfolded(found[2])}", line)
+        unfolded = _HOSTS.sub(lambda match: f"{match[1]}={_unfolded(match[2])}", line)
         first, *others = unfolded.split(" ")
         dice.shuffle(others)
         out.append(" \\\n ".join([first, *others]) if dice.random() < 0.5 else " ".join([first, *others]))

@@ -163,8 +163,8 @@ def test_partitions_by_the_nodes_that_they_come_to() -> None:
     named = "NodeSet=some Nodes=n[1-2]\nPartitionName=q Nodes=some"
     result = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", named)))
     assert [change.kind for change in result] == ["node set"]
-    (found_one,) = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", "PartitionName=q Nodes=n[2-3]")))
-    assert (found_one.name, found_one.key, found_one.nodes) == ("q", "Nodes", "n[1,3]")
+    (change,) = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", "PartitionName=q Nodes=n[2-3]")))
+    assert (change.name, change.key, change.nodes) == ("q", "Nodes", "n[1,3]")
 
 
 def test_included_files_are_part_of_the_file() -> None:

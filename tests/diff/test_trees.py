@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from strategies.diffs import COMMAND, LONGER, diff, rendered, said_of, write
+from strategies.diffs import COMMAND, LONGER, diff, error_of, rendered, write
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
 def test_a_tree_with_a_broken_file(tmp_path: Path, path: str, content: bytes, words: str) -> None:
     tree = rendered(write(tmp_path / "a"))
     (tree / path).write_bytes(content)
-    text = said_of(str(tree), tmp_path / "a")
+    text = error_of(str(tree), tmp_path / "a")
     assert words in text
     assert "render the tree again" in text
 
@@ -51,7 +51,7 @@ def test_a_tree_cannot_name_files_outside_of_it(tmp_path: Path) -> None:
     lock["files"]["../../secret"] = next(entry for entry in lock["files"].values() if "group" in entry)
     (tree / "clustergen.lock.json").write_text(json.dumps(lock))
     (tmp_path / "secret").write_text("x")
-    assert "'../../secret' is outside the tree" in said_of(str(tree), tmp_path / "a")
+    assert "'../../secret' is outside the tree" in error_of(str(tree), tmp_path / "a")
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_a_file_that_the_tree_lost(tmp_path: Path) -> None:
     tree = rendered(write(tmp_path / "a"))
     (lost,) = tree.glob("overlays/*/etc/slurm/slurm.conf")
     lost.unlink()
-    text = said_of(str(tree), tmp_path / "a")
+    text = error_of(str(tree), tmp_path / "a")
     assert "etc/slurm/slurm.conf: no such file" in text
     assert "hint: render the tree again" in text
 

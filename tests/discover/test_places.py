@@ -21,14 +21,14 @@ Link = Callable[[int, int], str]
 EPYC = [f"{16 * i}-{16 * i + 15},{128 + 16 * i}-{128 + 16 * i + 15}" for i in range(8)]
 
 
-def matrix(link: Link, numa: Sequence[str], ports: Sequence[str], own: Sequence[str] = ()) -> str:
+def matrix(link: Link, numa: Sequence[str], ports: Sequence[str], memory_nodes: Sequence[str] = ()) -> str:
     """`nvidia-smi topo -m`: `link` of each GPU and port, NUMA affinity of each GPU, and its own node of memory."""
     columns = [*(f"GPU{i}" for i in range(len(numa))), *(f"NIC{i}" for i in range(len(ports)))]
     lines = ["\t".join(("", *columns, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"))]
     for gpu, node in enumerate(numa):
         row = [" X " if other == gpu else "NV18" for other in range(len(numa))]
         row += [link(gpu, port) for port in range(len(ports))]
-        lines.append("\t".join((f"GPU{gpu}", *row, "0-9", node, own[gpu] if own else "N/A")))
+        lines.append("\t".join((f"GPU{gpu}", *row, "0-9", node, memory_nodes[gpu] if memory_nodes else "N/A")))
     lines += ["", "NIC Legend:", "", *(f"  NIC{i}: {port}" for i, port in enumerate(ports))]
     return "\n".join(lines) + "\n"
 

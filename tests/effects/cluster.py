@@ -42,7 +42,7 @@ JOBS = {
 RUNNING = ("batch", "pair", "srun")
 _WAIT = 'until [ -e /tmp/go.all -o -e "/tmp/go.$SLURM_JOB_NAME" ]; do sleep .3; done'
 _FINAL = re.compile(r"JobId=\d+ .*?JobName=(\S+).*?JobState=(\S+) Reason=(\S+).*?Restarts=(\d+).*?ExitCode=(\S+)")
-_LOUD = re.compile(r"error|fatal|Killing|Abort|Orphan|invalid|Unable", re.IGNORECASE)
+_COMPLAINT = re.compile(r"error|fatal|Killing|Abort|Orphan|invalid|Unable", re.IGNORECASE)
 _USUAL = re.compile(
     r"MailProg|hwloc|as_mysql|mysql|gpu/nvidia|No memory enforc|Terminate signal|debug levels|buffer pool"
 )
@@ -299,14 +299,14 @@ class Cluster:
         """Lets all jobs end; ends early where what is left has been pending for a while."""
         self.go("all")
         end = time.monotonic() + self.spec["finish"]
-        quiet = time.monotonic()
+        last_activity = time.monotonic()
         while time.monotonic() < end:
             states = self.run("squeue -h -a -o %T", timeout=10).split()
             if not states and all(each.poll() is not None for each in self.waiting.values()):
                 return
             if any(state != "PENDING" for state in states):
-                quiet = time.monotonic()
-            elif time.monotonic() - quiet > 12:
+                last_activity = time.monotonic()
+            elif time.monotonic() - last_activity > 12:
                 return
             time.sleep(0.5)
 
@@ -332,12 +332,12 @@ class Cluster:
             for path in (self.machine.root / f"tmp/{name}.out", self.work / f"{name}.out"):
                 if path.exists():
                     outputs[name] = path.read_text(errors="replace").strip()[-400:]
-        loud: dict[str, list[str]] = {}
+        complaints: dict[str, list[str]] = {}
         for name, text in self.logs().items():
             lines = [re.sub(r"^\[[^\]]*\] ", "", line) for line in text[marks.get(name, 0) :].splitlines()]
-            lines = [line[:240] for line in lines if _LOUD.search(line) and not _USUAL.search(line)]
+            lines = [line[:240] for line in lines if _COMPLAINT.search(line) and not _USUAL.search(line)]
             if lines:
-                loud[name] = list(dict.fromkeys(lines))[:15]
+                complaints[name] = list(dict.fromkeys(lines))[:15]
         return {
             "before": before,
             "rounds": rounds,
@@ -346,7 +346,7 @@ class Cluster:
             "outputs": outputs,
             "sruns": {name: each.poll() for name, each in self.waiting.items()},
             "nodes": self.run("sinfo -h -N -o '%N %T %E'"),
-            "log": loud,
+            "log": complaints,
         }
 
 

@@ -93,7 +93,7 @@ class Machine:
             inside = [f"hostname {node}", "ip link set lo up"]
             inside += [f"ip addr add {each}/24 dev eth{index}" for each in addresses]
             host(f"nsenter -t {space.pid} -n -u sh -c '{'; '.join([*inside, f'ip link set eth{index} up'])}'")
-        lines = [f"{number} {known}" for known, number in {"localhost": "127.0.0.1", **names}.items()]
+        lines = [f"{number} {hostname}" for hostname, number in {"localhost": "127.0.0.1", **names}.items()]
         (self.root / "etc/hosts").write_text("\n".join(lines) + "\n", encoding="ascii")
 
     # -- commands ---------------------------------------------------------------------------------------------------

@@ -184,15 +184,15 @@ def measure(
 
 def through(changes: Sequence[Change], install: SlurmInstall, work: Path) -> tuple[dict[str, Any], list[Verdict]]:
     """Several changes one after the other on one cluster, whose jobs run through all of them."""
-    here = Configuration(install.release, database=False)
+    current = Configuration(install.release, database=False)
     verdicts, rounds = [], []
-    first = here
+    first = current
     for change in changes:
-        following = here.edited(change.new)
-        verdict = between(change, here, following)
+        following = current.edited(change.new)
+        verdict = between(change, current, following)
         verdicts.append(verdict)
         rounds.append({**round_of(change, following, verdict.actions), "settle": 1})
-        here = following
+        current = following
     plain = Change("several", ())
     spec = {**spec_of(plain, install, first, first, (), work), "rounds": rounds, "finish": 25}
     return run(spec, work), verdicts

@@ -43,8 +43,8 @@ def explained() -> dict[str, Explained]:
     return {name: explain(compiled, tree, find(tree, name, directory), directory) for name in FILES}
 
 
-def line(found: Explained, begin: str) -> Line:
-    return next(line for line in found.lines if line.text.strip().startswith(begin))
+def line(explained: Explained, begin: str) -> Line:
+    return next(line for line in explained.lines if line.text.strip().startswith(begin))
 
 
 def edited(cause: Cause) -> str | None:
@@ -86,8 +86,8 @@ def test_a_change_of_the_line_that_is_named_changes_the_line_asked_for(
     assert tried
 
 
-def count(found: Explained, text: str) -> int:
-    return Counter(line.text for line in found.lines)[text]
+def count(explained: Explained, text: str) -> int:
+    return Counter(line.text for line in explained.lines)[text]
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("argument", "message"),
     [
         ("/etc/slurm/topology.conf:999", "has 4 lines"),
         ("/etc/slurm/topology.conf:0", "no line"),
@@ -204,19 +204,19 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
         ("rendered/clustergen.lock.json:3", "lists the other files"),
     ],
 )
-def test_what_is_no_line_is_told(wanted: str, message: str) -> None:
-    done = run(MANIFEST, wanted)
+def test_what_is_no_line_is_told(argument: str, message: str) -> None:
+    done = run(MANIFEST, argument)
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 2
     assert message in done.exception.message
-    assert done.exception.hint or "lock" in wanted
+    assert done.exception.hint or "lock" in argument
 
 
 @pytest.mark.slow
 def test_a_site_s_own_file_says_so(tmp_path: Path) -> None:
-    own = tmp_path / "site" / "slurm_node" / "etc" / "slurm" / "extra.conf"
-    own.parent.mkdir(parents=True)
-    own.write_text("# ours\nKey=1\n", encoding="utf-8")
+    site_file = tmp_path / "site" / "slurm_node" / "etc" / "slurm" / "extra.conf"
+    site_file.parent.mkdir(parents=True)
+    site_file.write_text("# ours\nKey=1\n", encoding="utf-8")
     path = tmp_path / "manifest.yaml"
     path.write_text(MANIFEST.read_text(encoding="utf-8"), encoding="utf-8")
     shown = run(path, "/etc/slurm/extra.conf:2").output

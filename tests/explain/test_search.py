@@ -159,22 +159,22 @@ def test_a_node_s_type_is_named_where_another_value_leaves_that_type_unused() ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "wanted",
+    "place",
     [
         "/etc/slurm/gres.conf:7",
         pytest.param("/etc/slurm/slurm.conf:39", marks=pytest.mark.long),
         pytest.param("inventory/hosts.ini:16", marks=pytest.mark.long),
     ],
 )
-def test_trying_many_at_once_finds_what_trying_each_finds(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trying_many_at_once_finds_what_trying_each_finds(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = compiler.validate(MANIFEST)
     tree, _ = compiler.render(compiled, MANIFEST)
     assert tree is not None
-    name, _, number = wanted.rpartition(":")
+    name, _, number = place.rpartition(":")
     file = find(tree, name, MANIFEST.parent)
 
-    def causes(told: Explained) -> set[str]:
-        return {cause.path for cause in (*told.lines[0].manifest, *told.lines[0].defaults)}
+    def causes(explained: Explained) -> set[str]:
+        return {cause.path for cause in (*explained.lines[0].manifest, *explained.lines[0].defaults)}
 
     at_once = explain(compiled, tree, file, MANIFEST.parent, [int(number)])
     monkeypatch.setattr(

@@ -88,8 +88,8 @@ def _imported(tmp_path: Path, *texts: str | bytes, **files: str | None) -> tuple
     return import_result, data["slurm"]
 
 
-def _told(found: ImportResult, kind: str = "left-out") -> list[str]:
-    return [f"{note.place.rpartition('/')[2]}: {note.text}" for note in found.notes if note.kind == kind]
+def _notes(result: ImportResult, kind: str = "left-out") -> list[str]:
+    return [f"{note.place.rpartition('/')[2]}: {note.text}" for note in result.notes if note.kind == kind]
 
 
 def test_accounts_with_their_qos(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_accounts_with_their_qos(tmp_path: Path) -> None:
     assert slurm["users"] == {"ada": {"default_account": "paint"}, "bob": {"admin_level": "operator"}}
     assert slurm["partitions"]["p"]["allow_accounts"] == ["2024-07", "art"]
     assert slurm["partitions"]["p"]["qos"] == "urgent"
-    assert _told(result) == [
+    assert _notes(result) == [
         "books0:6: Description=art: it`s old of account art: contains characters that a manifest does not allow; "
         "the database keeps it",
         "books0:16: User=eve@dom of user eve@dom in paint: the name is not valid in a manifest",
@@ -181,7 +181,7 @@ QOS - 'spare':Description='spare':UsageFactor=0.250000
         "spare": {"priority": 0, "usage_factor": 0.25},
     }
     assert slurm["accounts"]["paint"]["qos"] == ["normal", "urgent"]
-    assert not any("QOS of accounts" in words for words in _told(result))
+    assert not any("QOS of accounts" in words for words in _notes(result))
 
 
 def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
@@ -189,19 +189,19 @@ def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, _DUMP)
     assert "qos" not in slurm
     assert not any("qos" in account or "default_qos" in account for account in slurm["accounts"].values())
-    assert any("sacctmgr -P show qos" in words for words in _told(result))
+    assert any("sacctmgr -P show qos" in words for words in _notes(result))
 
 
 def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
     users = "".join(f"User - 'u{n}':DefaultAccount='art':Fairshare=1:WCKeys='w{n}'\n" for n in range(300))
     result, slurm = _imported(tmp_path, _DUMP + "Parent - 'art'\n" + users)
     assert len(slurm["accounts"]["art"]["users"]) == 300
-    (line,) = [words for words in _told(result) if "of 300 users" in words]
+    (line,) = [words for words in _notes(result) if "of 300 users" in words]
     assert line.startswith("books0:19: WCKeys of 300 users (u0 in art: w0, u1 in art: w1, u2 in art: w2, …)")
 
 
 @pytest.mark.parametrize(
-    ("row", "said", "left"),
+    ("row", "note", "left"),
     [
         ("nobody,spare|cluster||1.000000|||", "nobody of preempt: QOS 'nobody' is not defined", {"preempt": ["spare"]}),
         (
@@ -216,10 +216,10 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_what_would_be_taken_from_the_database_is_said(
-    tmp_path: Path, row: str, said: str, left: dict[str, Any]
+    tmp_path: Path, row: str, note: str, left: dict[str, Any]
 ) -> None:
     result, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}|||||{_REST}\n")
-    (words,) = [words for words in _told(result) if said in words]
+    (words,) = [words for words in _notes(result) if note in words]
     assert words.endswith("; clustergen-accounts removes it from the database")
     assert slurm["qos"]["odd"] == {"priority": 0, **left}
 
@@ -231,8 +231,8 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, _DUMP + lines)
     assert "below" not in slurm["accounts"]
     # Line 19 opens its users, and is not reported a second time.
-    assert "books0:19: account no way, with its users: the name is not valid in a manifest" not in _told(result)
-    assert [words for words in _told(result) if "with its users" in words] == [
+    assert "books0:19: account no way, with its users: the name is not valid in a manifest" not in _notes(result)
+    assert [words for words in _notes(result) if "with its users" in words] == [
         "books0:18: account no way, with its users: the name is not valid in a manifest",
         "books0:20: account below, with its users: the account above it, no way, is not in the manifest",
     ]
@@ -241,14 +241,14 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
 def test_slurmdbd_of_others(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, _DUMP, dbd=None)
     assert "art" in slurm["accounts"]
-    assert any("there is no slurmdbd.conf" in words for words in _told(result, "choice"))
+    assert any("there is no slurmdbd.conf" in words for words in _notes(result, "choice"))
 
 
 def test_no_accounting_at_all(tmp_path: Path) -> None:
     conf = "\n".join(line for line in _CONF.splitlines() if "Accounting" not in line) + "\n"
     result, slurm = _imported(tmp_path, _DUMP, conf=conf, dbd=None)
     assert "accounts" not in slurm
-    assert any("does not use slurmdbd for accounting" in words for words in _told(result))
+    assert any("does not use slurmdbd for accounting" in words for words in _notes(result))
 
 
 _BAD: list[tuple[bytes, str]] = [
@@ -287,10 +287,10 @@ _LOST: list[tuple[bytes, bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), _LOST, ids=[said for _, _, said in _LOST])
-def test_a_line_that_cannot_be_read_is_told(tmp_path: Path, old: bytes, new: bytes, said: str) -> None:
+@pytest.mark.parametrize(("old", "new", "note"), _LOST, ids=[note for _, _, note in _LOST])
+def test_a_line_that_cannot_be_read_is_told(tmp_path: Path, old: bytes, new: bytes, note: str) -> None:
     result, slurm = _imported(tmp_path, _DUMP.encode().replace(old, new), _QOS)
-    assert any(words.startswith(said) for words in _told(result))
+    assert any(words.startswith(note) for words in _notes(result))
     assert "\0" not in as_text(result)
     assert slurm["qos"].keys() == {"urgent", "spare"}
 
@@ -300,7 +300,7 @@ def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, dump)
     assert slurm["accounts"]["paint"]["description"] == "Öl & Wasser"
     assert slurm["accounts"]["paint"]["max_jobs"] == 3
-    assert any(words.startswith("books0:9: bytes that are not UTF-8") for words in _told(result, "choice"))
+    assert any(words.startswith("books0:9: bytes that are not UTF-8") for words in _notes(result, "choice"))
 
 
 @pytest.mark.parametrize(("name", "message"), [("nowhere", "No such file"), ("slurm", "it is a directory")])
@@ -316,5 +316,5 @@ def test_books_in_the_directory_are_not_told_as_left_out(tmp_path: Path) -> None
     (directory / "books").write_text(_DUMP)
     (directory / "notes.txt").write_text("other things\n")
     import_result = import_directory(directory, version="24.11", os="rocky-9", accounts=[directory / "books"])
-    (words,) = [words for words in _told(import_result, "choice") if "not read" in words]
+    (words,) = [words for words in _notes(import_result, "choice") if "not read" in words]
     assert words.endswith("the names are not those of Slurm files: notes.txt")

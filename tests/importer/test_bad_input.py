@@ -25,8 +25,8 @@ def imported(directory: Path, text: str | bytes, version: str | None = "24.11", 
     return import_directory(directory, version=version)
 
 
-def left_out(found: ImportResult) -> list[str]:
-    return [f"{note.place}: {note.text}" for note in found.notes if note.kind == "left-out"]
+def left_out(result: ImportResult) -> list[str]:
+    return [f"{note.place}: {note.text}" for note in result.notes if note.kind == "left-out"]
 
 
 def test_unknown_keys_go_and_are_told(tmp_path: Path) -> None:

@@ -112,16 +112,18 @@ _MORE_DEVICES = "NodeName=g[1-2] Name=gpu {type}File=/dev/nvidia[2-3] Cores=56-1
 
 
 @pytest.mark.parametrize(
-    ("gres", "type", "written"), [("gpu:4", "", False), ("gpu:fermi:4", "Type=fermi ", "fermi")], ids=["none", "fermi"]
+    ("gres", "type", "gres_type"),
+    [("gpu:4", "", False), ("gpu:fermi:4", "Type=fermi ", "fermi")],
+    ids=["none", "fermi"],
 )
-def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, written: object) -> None:
+def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, gres_type: object) -> None:
     """Their places, and that they are counted with that type or with none, is all that the manifest says."""
     lines = (_DEVICES + _MORE_DEVICES).format(type=type)
     result, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf=lines)
     assert data["node_types"]["g"]["gpus"] == {
         "model": "unknown",
         "count": 4,
-        "gres_type": written,
+        "gres_type": gres_type,
         "numa": [0, 0, 1, 1],
     }
     assert not {"gres_lines", "options"} & data["slurm"].keys()

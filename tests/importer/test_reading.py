@@ -111,7 +111,7 @@ def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Importe
 
 
 @pytest.mark.parametrize(
-    "said",
+    "comment",
     [
         "# COMPUTE NODES (slurmd -C)",
         "#### QUEUES ####",
@@ -122,13 +122,13 @@ def test_single_nodes_have_no_brackets_and_times_no_empty_days(imported: Importe
         "# topology.conf Config File",
     ],
 )
-def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(said: str) -> None:
-    comments = comments_of(f"{said}\nA=1\n")
+def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(comment: str) -> None:
+    comments = comments_of(f"{comment}\nA=1\n")
     assert (comments.head, dict(comments.above), comments.tail) == ((), {}, ())
 
 
 @pytest.mark.parametrize(
-    ("line", "said", "options"),
+    ("line", "fields", "options"),
     [
         ("LaunchParameters=use_interactive_step", {"interactive_step": True}, {}),
         ("SlurmctldParameters=enable_configless", {"configless": True}, {}),
@@ -147,13 +147,13 @@ def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(said: str)
     ],
 )
 def test_words_of_lists_that_are_switches(
-    imported: Imported, line: str, said: dict[str, Any], options: dict[str, str]
+    imported: Imported, line: str, fields: dict[str, Any], options: dict[str, str]
 ) -> None:
     """Alone they are a field; with others the list stays as it is."""
     base = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n"
     _, data = imported(slurm_conf=f"{base}{line}\n")
     result = data["slurm"]
-    assert {name: result[name] for name in ("interactive_step", "configless", "accounting") if name in result} == said
+    assert {name: result[name] for name in ("interactive_step", "configless", "accounting") if name in result} == fields
     assert data["slurm"].get("options", {}) == options
 
 

@@ -143,22 +143,22 @@ def test_a_dumped_database_comes_back(slurm: SlurmInstall, tmp_path: Path) -> No
     books = [tmp_path / "dump", tmp_path / "qos"]
     for path in books:
         path.write_text(output[path.name])
-    written, tree = _imported(tmp_path, root, release, books)
+    section, tree = _imported(tmp_path, root, release, books)
     tables = {name: {**spec} for name, spec in QOS.items()}
     tables["high"] |= {"group_jobs": 7, "min_tres_per_job": {"gres/gpu": 1}, "exempt_time": "00:10:00"}
     if release < "25.05":
         del tables["normal"]["description"]  # which the table does not say
-    assert written["qos"] == tables
+    assert section["qos"] == tables
     books = deepcopy(ACCOUNTS)
     books["science"] |= {"group_jobs": 4}
     books["2024-07"]["user_limits"] |= {"bob": {"fairshare": 7}}
-    assert written["accounts"] == {
+    assert section["accounts"] == {
         "root": {"qos": ["low", "normal"]},
         **books,
         "old": {"fairshare": 1, "qos": ["normal"]},
         "older": {"fairshare": 1, "parent": "old", "users": ["carol"], "qos": ["normal", "low"], "max_jobs": 2},
     }
-    assert written["users"] == {**USERS, "bob": {"admin_level": "operator"}}
+    assert section["users"] == {**USERS, "bob": {"admin_level": "operator"}}
     after = _run(slurm, root, _APPLY, imported=text_of(tree, "head", "/usr/local/sbin/clustergen-accounts"))
     assert after["stderr"] == ""
     assert after["before"].count("|") > 100

@@ -21,7 +21,7 @@ MANIFEST = Path(__file__).parents[2] / "inventories/ml-training/manifest.yaml"
 
 
 @pytest.fixture(autouse=True)
-def _own_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _separate_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path / "labs-of-this-test"))
 
 

@@ -16,7 +16,9 @@ SILENT = "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.so
 ANSWERS = "echo 1.41"
 
 
-def found(place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = None, **programs: str) -> engines.Engine:
+def engine_of(
+    place: Path, monkeypatch: pytest.MonkeyPatch, choice: str | None = None, **programs: str
+) -> engines.Engine:
     """The engine of a machine that has these programs alone."""
     for name, script in programs.items():
         (place / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -39,14 +41,14 @@ def test_what_is_missing_is_said(
     programs: dict[str, str], words: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ClustergenError) as answer:
-        found(tmp_path, monkeypatch, **programs)
+        engine_of(tmp_path, monkeypatch, **programs)
     assert words in answer.value.message
     assert hint in (answer.value.hint or "")
     assert not (tmp_path / "store").exists()
 
 
 def test_docker_is_taken_where_podman_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = found(tmp_path, monkeypatch, podman=OLD, docker=ANSWERS)
+    engine = engine_of(tmp_path, monkeypatch, podman=OLD, docker=ANSWERS)
     assert (engine.name, engine.sets_mac) == ("docker", False)
 
 
@@ -54,7 +56,7 @@ def test_the_engine_that_is_asked_for_is_the_one_that_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ClustergenError, match="docker is not installed"):
-        found(tmp_path, monkeypatch, "docker", podman=OLD)
+        engine_of(tmp_path, monkeypatch, "docker", podman=OLD)
 
 
 def test_nobody_but_root_starts_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,18 +32,18 @@ def lines(lab: Lab, name: str) -> Iterator[dict[str, str]]:
 
 @pytest.mark.slow
 def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
-    wanted = {
+    expected = {
         host: dict(re.findall(r"gpu:([\w.]+):(\d+)", line["Gres"]))
         for line in lines(lab, "slurm.conf")
         if "Gres" in line
         for host in expand(line["NodeName"])
     }
-    values: dict[str, Counter[str]] = {host: Counter() for host in wanted}
+    values: dict[str, Counter[str]] = {host: Counter() for host in expected}
     for line in lines(lab, "gres.conf"):
         assert "AutoDetect" not in line
         for host in expand(line["NodeName"]):
             values[host][line["Type"]] += len(expand(line["File"].removeprefix("/dev/"))) if "File" in line else 1
-    assert {h: {t: int(n) for t, n in types.items()} for h, types in wanted.items()} == values
+    assert {h: {t: int(n) for t, n in types.items()} for h, types in expected.items()} == values
     assert any("1g" in kind for types in values.values() for kind in types)
 
 

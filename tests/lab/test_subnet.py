@@ -22,31 +22,31 @@ def document(name: str) -> dict[str, Any]:
 
 
 def test_everything_of_the_network_moves_and_nothing_else() -> None:
-    there = moved(document("ml-training"), ipaddress.ip_network("10.89.7.0/24"))
-    management = there["networks"]["management"]
+    result = moved(document("ml-training"), ipaddress.ip_network("10.89.7.0/24"))
+    management = result["networks"]["management"]
     assert management["cidr"] == "10.89.7.0/24"
     assert (management["gateway"], management["dns"]) == ("10.89.7.254", ["10.89.7.253"])
-    assert there["nodes"][0]["address"] == "10.89.7.1"
-    assert there["nodes"][-1]["address"] == "10.89.7.[11-18]"
-    assert there["nodes"][-1]["addresses"] == {"bmc": "10.0.9.[11-18]", "fabric": "10.1.0.[11-18]"}
-    assert there["storage"]["training"]["mgs"] == ["10.1.0.21@o2ib"]
-    assert there["monitoring"] == document("ml-training")["monitoring"]
+    assert result["nodes"][0]["address"] == "10.89.7.1"
+    assert result["nodes"][-1]["address"] == "10.89.7.[11-18]"
+    assert result["nodes"][-1]["addresses"] == {"bmc": "10.0.9.[11-18]", "fabric": "10.1.0.[11-18]"}
+    assert result["storage"]["training"]["mgs"] == ["10.1.0.21@o2ib"]
+    assert result["monitoring"] == document("ml-training")["monitoring"]
 
 
 def test_addresses_that_are_keys_or_stand_in_lists_move_too() -> None:
-    there = moved(document("midrange-weka"), ipaddress.ip_network("192.168.77.0/24"))
-    assert there["host"]["extra_hosts"]["192.168.77.31"] == ["weka1"]
+    result = moved(document("midrange-weka"), ipaddress.ip_network("192.168.77.0/24"))
+    assert result["host"]["extra_hosts"]["192.168.77.31"] == ["weka1"]
     exports = moved(document("a6000-quad"), ipaddress.ip_network("10.89.8.0/24"))["storage"]["home"]["export"]
     assert exports["networks"] == ["192.168.12.0/24", "10.89.8.0/24"]
 
 
 def test_a_smaller_network_does_where_the_nodes_fit() -> None:
-    there = moved(document("ml-training"), ipaddress.ip_network("10.89.7.64/27"))
-    assert there["nodes"][-1]["address"] == "10.89.7.[75-82]"
+    result = moved(document("ml-training"), ipaddress.ip_network("10.89.7.64/27"))
+    assert result["nodes"][-1]["address"] == "10.89.7.[75-82]"
 
 
 @pytest.mark.parametrize(
-    ("network", "there"),
+    ("network", "expected"),
     [
         ("10.0.0.11/32", "10.89.7.11/32"),
         ("10.0.0.254/32", "10.89.7.254/32"),
@@ -57,12 +57,12 @@ def test_a_smaller_network_does_where_the_nodes_fit() -> None:
         ("fd00::/64", "fd00::/64"),
     ],
 )
-def test_an_export_to_some_nodes_follows_them(network: str, there: str) -> None:
+def test_an_export_to_some_nodes_follows_them(network: str, expected: str) -> None:
     data = document("a6000-quad")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
     data["storage"]["home"]["export"]["networks"] = [network]
     result = moved({**data, "nodes": []}, ipaddress.ip_network("10.89.7.0/24"))
-    assert result["storage"]["home"]["export"]["networks"] == [there]
+    assert result["storage"]["home"]["export"]["networks"] == [expected]
 
 
 def test_a_part_that_a_smaller_network_does_not_have_is_all_of_it() -> None:

@@ -64,14 +64,14 @@ def mutated(generator: random.Random) -> bytes:
     return bytes(raw)
 
 
-def check(found: Diagnostic, text: str) -> None:
+def check(diagnostic: Diagnostic, text: str) -> None:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert found.code in CODES
-    assert len(found.message.splitlines()) == 1
-    if found.place and found.place.line:
-        assert 1 <= found.place.line <= len(lines), found
-        assert 1 <= found.place.column <= found.place.end_column, found
-        assert found.place.end_column <= len(lines[found.place.line - 1]) + 2, found
+    assert diagnostic.code in CODES
+    assert len(diagnostic.message.splitlines()) == 1
+    if diagnostic.place and diagnostic.place.line:
+        assert 1 <= diagnostic.place.line <= len(lines), diagnostic
+        assert 1 <= diagnostic.place.column <= diagnostic.place.end_column, diagnostic
+        assert diagnostic.place.end_column <= len(lines[diagnostic.place.line - 1]) + 2, diagnostic
 
 
 @pytest.mark.slow

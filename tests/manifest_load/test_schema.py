@@ -14,7 +14,7 @@ from clustergen.cli.init import STARTER
 from clustergen.manifest.schema import json_schema
 from strategies.inventories import MANIFESTS
 
-OWN = """
+CATALOGUE = """
 name: tiny
 os: debian-12
 networks:
@@ -66,11 +66,11 @@ def test_valid_manifests_fit(validator: Draft202012Validator, path: Path) -> Non
 
 
 def test_names_of_a_sites_own_hardware_fit(validator: Draft202012Validator) -> None:
-    validator.validate(yaml.safe_load(OWN))
+    validator.validate(yaml.safe_load(CATALOGUE))
 
 
 @pytest.mark.parametrize("name", ["DGX H100", "", 100])
 def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name: object) -> None:
-    manifest = yaml.safe_load(OWN)
+    manifest = yaml.safe_load(CATALOGUE)
     manifest["node_types"]["box"]["system"] = name
     assert not validator.is_valid(manifest)

@@ -18,7 +18,7 @@ from clustergen.manifest.source import Source
 SECRET = "hunter2hunter2"
 
 
-def found(text: str) -> list[str]:
+def places_of_secrets(text: str) -> list[str]:
     source = Source("m", text.encode())
     return [str(item.place) for item in source.diagnostics if item.code == "secret-in-manifest"]
 
@@ -82,7 +82,7 @@ def found(text: str) -> list[str]:
 )
 def test_a_secret_is_refused_and_covered(text: str) -> None:
     source = Source("m", text.encode())
-    assert found(text) != []
+    assert places_of_secrets(text) != []
     shown = "".join(render(source.diagnostics, form, {"m": source.text}) for form in ("text", "json", "github"))
     assert SECRET not in shown
     assert SECRET not in source.text
@@ -128,12 +128,12 @@ def test_a_secret_is_refused_and_covered(text: str) -> None:
     ],
 )
 def test_what_only_resembles_one_is_not(text: str) -> None:
-    assert found(text) == []
+    assert places_of_secrets(text) == []
     assert Source("m", text.encode()).text == text
 
 
 def test_the_caret_is_under_the_key() -> None:
-    assert found(f"a: 1\nb:\n  password: {SECRET}\n") == ["m:3:3"]
+    assert places_of_secrets(f"a: 1\nb:\n  password: {SECRET}\n") == ["m:3:3"]
 
 
 @pytest.mark.parametrize(

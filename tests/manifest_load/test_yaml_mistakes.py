@@ -13,7 +13,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(yaml, "__with_libyaml__", request.param == "libyaml")
 
 
-def said(text: str) -> list[tuple[str, str, str, str | None]]:
+def diagnostics_of(text: str) -> list[tuple[str, str, str, str | None]]:
     """Code, line:column, message and hint of all that is said."""
     return [
         (diagnostic.code, str(diagnostic.place).removeprefix("m:"), diagnostic.message, diagnostic.hint)
@@ -297,12 +297,12 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_named(mistake: str) -> None:
     text, *expected = MISTAKES[mistake]
-    assert said(text) == [tuple(expected)]
+    assert diagnostics_of(text) == [tuple(expected)]
 
 
 def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
     text = "a: 1\na: 2\nb: {c: 1, c: 2, <<: x}\nd: !x y\n? ''\n: 1\n"
-    assert [(code, place) for code, place, _, _ in said(text)] == [
+    assert [(code, place) for code, place, _, _ in diagnostics_of(text)] == [
         ("yaml-duplicate-key", "2:1"),
         ("yaml-duplicate-key", "3:11"),
         ("yaml-merge-key", "3:17"),
@@ -313,7 +313,7 @@ def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
 
 def test_all_brackets_that_lack_quotes_are_said_at_once() -> None:
     text = "a: {n: c[1-2], m: c[3]}\nb: [d[1-2], e]\nb: [08].x\nc: {d: 1 e: 2}\nf: {g: h[1]}\n"
-    assert [(place, message, hint) for _, place, message, hint in said(text)] == [
+    assert [(place, message, hint) for _, place, message, hint in diagnostics_of(text)] == [
         ("1:8", "brackets inside { } require quotes", 'write "c[1-2]"'),
         ("1:19", "brackets inside { } require quotes", 'write "c[3]"'),
         ("2:5", "brackets inside [ ] require quotes", 'write "d[1-2]"'),
@@ -324,8 +324,8 @@ def test_all_brackets_that_lack_quotes_are_said_at_once() -> None:
 
 
 def test_what_follows_from_a_bracket_on_its_line_is_not_said() -> None:
-    assert [place for _, place, *_ in said("a: {n: c[1-2] m: d}\n")] == ["1:8"]
-    assert said("a: {n: c[1-2, m: d}\n")[0][2:] == (
+    assert [place for _, place, *_ in diagnostics_of("a: {n: c[1-2] m: d}\n")] == ["1:8"]
+    assert diagnostics_of("a: {n: c[1-2, m: d}\n")[0][2:] == (
         "'[' opened here is never closed",
         "add ']', and put the text in quotes",
     )
@@ -334,9 +334,9 @@ def test_what_follows_from_a_bracket_on_its_line_is_not_said() -> None:
 @pytest.mark.slow
 def test_many_brackets_are_read_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"a{number}: {{n: c[1-2]}}\n" for number in range(60))
-    assert len(said(text)) == yaml_load.MAX_UNQUOTED + 1
+    assert len(diagnostics_of(text)) == yaml_load.MAX_UNQUOTED + 1
     monkeypatch.setattr(yaml_load, "MAX_READ_AGAIN", len(text) * 3)
-    assert len(said(text)) == 4
+    assert len(diagnostics_of(text)) == 4
 
 
 def test_a_duplicate_names_both_places_and_the_first_counts() -> None:
@@ -365,11 +365,11 @@ def test_a_duplicate_names_both_places_and_the_first_counts() -> None:
     ],
 )
 def test_unusual_but_right(text: str) -> None:
-    assert said(text) == []
+    assert diagnostics_of(text) == []
 
 
 # PyYAML's own parser refuses these tabs, which YAML allows: the line says so, and spaces please both.
 @pytest.mark.parametrize("engine", ["libyaml"], indirect=True)
 @pytest.mark.parametrize("text", ["a: {b: c,\n\td: e}\n", "a:\tb\n", "a: 1\t# x\n"])
 def test_tabs_that_indent_nothing(text: str) -> None:
-    assert said(text) == []
+    assert diagnostics_of(text) == []

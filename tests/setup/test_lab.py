@@ -22,7 +22,7 @@ def machine(place: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("programs", "docker", "wanted", "unwanted"),
+    ("programs", "docker", "expected", "unwanted"),
     [
         ({}, False, {"podman", "runc", "iproute2", "mmdebstrap"}, {"docker.io", "gcc"}),
         ({"podman": "echo podman version 5.4.2"}, False, {"conmon", "nftables"}, {"podman", "docker.io"}),
@@ -36,14 +36,14 @@ def machine(place: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> No
 def test_what_is_missing_is_wanted(
     programs: dict[str, str],
     docker: bool,
-    wanted: set[str],
+    expected: set[str],
     unwanted: set[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine(tmp_path, monkeypatch, **programs)
     names = set(lab.lacking(docker=docker))
-    assert wanted <= names
+    assert expected <= names
     assert not unwanted & names
 
 

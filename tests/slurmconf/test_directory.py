@@ -23,8 +23,8 @@ def slurm_conf(tmp_path: Path, text: str) -> Config:
     return config
 
 
-def texts(found: list[Setting]) -> list[str]:
-    return [one.text for one in found]
+def texts(settings: list[Setting]) -> list[str]:
+    return [one.text for one in settings]
 
 
 def test_the_last_value_counts_and_knows_its_place(tmp_path: Path) -> None:

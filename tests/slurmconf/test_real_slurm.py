@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real
 HEAD = "ClusterName=Big\nSlurmctldHost=localhost\n"
 NUMBER, TEXT = "SlurmctldTimeout", "MailDomain"
 TABLES = {"": ["ClusterName", "SlurmctldHost", NUMBER, TEXT]}
-_SAID = re.compile(
+_MESSAGE = re.compile(
     rf'(?m)error: {NUMBER} value "(?P<value>.*)" is not a valid number$'
     r"|error: (?:_parse_next_key: )?Parsing error at unrecognized key: (?P<key>\S+)$"
     r'|error: (?P<what>Parse error|"Include" failed) in file /etc/slurm/(?P<file>\S+) line (?P<line>\d+)'
@@ -27,12 +27,12 @@ _SAID = re.compile(
 Event = tuple[str, str]
 
 
-def slurm_says(slurm: SlurmInstall, conf: Path) -> list[Event]:
+def events_of_slurm(slurm: SlurmInstall, conf: Path) -> list[Event]:
     """What a program of Slurm's says about a directory of files."""
     box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
     output = sandbox.run(box, ["sinfo"], timeout=60).stderr
     events: list[Event] = []
-    for match in _SAID.finditer(output):
+    for match in _MESSAGE.finditer(output):
         if match["value"] is not None:
             events.append(("value", match["value"]))
         elif match["key"] is not None:
@@ -102,7 +102,7 @@ def test_any_lines(slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_bytes(text.encode())
     ours = we_say(parse(text, "slurm.conf", key_tables=TABLES))
     assert len(ours) > 1000
-    assert slurm_says(slurm, tmp_path) == ours
+    assert events_of_slurm(slurm, tmp_path) == ours
 
 
 def test_printed_values(slurm: SlurmInstall, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_printed_values(slurm: SlurmInstall, tmp_path: Path) -> None:
     values = ["x" + "".join(dice.choice(alphabet) for _ in range(dice.randrange(12))) for _ in range(500)]
     text = HEAD + "".join(f"{comment(value)}\n{line([(NUMBER, value)])}\n" for value in values)
     (tmp_path / "slurm.conf").write_bytes(text.encode())
-    assert slurm_says(slurm, tmp_path) == [("value", value) for value in values]
+    assert events_of_slurm(slurm, tmp_path) == [("value", value) for value in values]
 
 
 def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     third = ["six"] if older else ["three"]
     assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
     # What is wrong in a file is an error of every line that includes it, too.
-    rows = [(kind, value) for kind, value in slurm_says(slurm, tmp_path) if kind != "include"]
+    rows = [(kind, value) for kind, value in events_of_slurm(slurm, tmp_path) if kind != "include"]
     assert [(kind, value.removeprefix("/etc/slurm/")) for kind, value in ours] == rows
 
 
@@ -156,7 +156,7 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
 def test_what_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_bytes((HEAD + text).encode())
     (tmp_path / "a").write_text("MailDomain=x\n")
-    assert [kind for kind, _ in slurm_says(slurm, tmp_path)] == events
+    assert [kind for kind, _ in events_of_slurm(slurm, tmp_path)] == events
     tables = TABLES | {"": [*TABLES[""], "NodeName"], "NodeName": ["Reason", "Gres"]}
     lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=tables)
     assert any(problem.kind.fatal for read in lines for problem in read.problems)
@@ -166,7 +166,7 @@ def test_patterns_are_not_included(current_slurm: SlurmInstall, tmp_path: Path) 
     # 22.05 waits a minute for a file of that very name.
     (tmp_path / "slurm.conf").write_text(HEAD + "Include *.conf\n")
     lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=TABLES)
-    assert slurm_says(current_slurm, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
+    assert events_of_slurm(current_slurm, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
 
 
 def test_bytes_of_any_encoding(slurm: SlurmInstall, tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_bytes_of_any_encoding(slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_bytes(data)
     ours = we_say(parse(decode(data), "slurm.conf", key_tables=TABLES))
     shown = [(kind, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for kind, value in ours]
-    assert slurm_says(slurm, tmp_path) == shown
+    assert events_of_slurm(slurm, tmp_path) == shown

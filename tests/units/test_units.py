@@ -229,11 +229,11 @@ def test_a_wrong_field_is_a_unit_error_with_its_hint(value: object, message: str
 
 
 def test_a_bare_number_has_the_unit_of_its_field() -> None:
-    given = {"memory": "1GiB", "limit": 120, "grace": 120, "period": 120}
-    machine = Machine.model_validate(given)
+    values = {"memory": "1GiB", "limit": 120, "grace": 120, "period": 120}
+    machine = Machine.model_validate(values)
     assert (machine.limit, machine.grace, machine.period) == (Duration(7200), Duration(120), 120)
-    assert Machine.model_validate({**given, "grace": "120", "limit": "120"}) == machine
-    assert Machine.model_validate({**given, "grace": "2min", "limit": "2h", "period": "2min"}) == machine
+    assert Machine.model_validate({**values, "grace": "120", "limit": "120"}) == machine
+    assert Machine.model_validate({**values, "grace": "2min", "limit": "2h", "period": "2min"}) == machine
 
 
 @pytest.mark.parametrize(
