@@ -79,7 +79,7 @@ class Applied(NamedTuple):
     """What a run of `lab apply` came to."""
 
     rc: int
-    said: str
+    stdout: str
     recap: dict[str, dict[str, int]]  # host → ok, changed, unreachable, failed, …
     stderr: str
     seconds: float
@@ -110,7 +110,7 @@ class Lab(LabNodes):
     def settle(self) -> None:
         """Applies what is there and waits until all nodes take jobs."""
         done = self.apply()
-        assert done.rc == 0, done.said + done.stderr
+        assert done.rc == 0, done.stdout + done.stderr
         self.idle()
 
     def document(self) -> Document:
@@ -177,13 +177,13 @@ class Lab(LabNodes):
     def engine(self, *words: str) -> str:
         """A command of podman or docker; `{host}` is a node's container."""
         engine = engines.find(None, run.store())
-        filled = [re.sub(r"\{([\w-]+)\}", lambda found: nodes.container(self.work, found[1]), word) for word in words]
+        filled = [re.sub(r"\{([\w-]+)\}", lambda match: nodes.container(self.work, match[1]), word) for word in words]
         return engine.run(*filled).stdout
 
 
-def recap(said: str) -> dict[str, dict[str, int]]:
+def recap(stdout: str) -> dict[str, dict[str, int]]:
     """Host → counts, of Ansible's PLAY RECAP."""
-    rows = re.findall(r"^(\S+) +: (ok=.*)$", said.partition("PLAY RECAP")[2], re.MULTILINE)
+    rows = re.findall(r"^(\S+) +: (ok=.*)$", stdout.partition("PLAY RECAP")[2], re.MULTILINE)
     return {host: {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in rows}
 
 
@@ -204,7 +204,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         made.up("--scale", "3", "--installed")
         made.users()
         made.first = made.apply()
-        assert made.first.rc == 0, made.first.said[-6000:] + made.first.stderr[-2000:]
+        assert made.first.rc == 0, made.first.stdout[-6000:] + made.first.stderr[-2000:]
         made.idle()
         yield made
     finally:
@@ -220,7 +220,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     try:
         made.up("--installed")
         made.first = made.apply()
-        assert made.first.rc == 0, made.first.said + made.first.stderr
+        assert made.first.rc == 0, made.first.stdout + made.first.stderr
         yield made
     finally:
         made.verb("down")

@@ -41,9 +41,9 @@ def test_the_first_run_makes_the_cluster(lab: Lab) -> None:
 def test_a_second_run_changes_nothing(lab: Lab) -> None:
     before = invocations(lab)
     done = lab.apply()
-    assert done.rc == 0, done.said
+    assert done.rc == 0, done.stdout
     assert set(done.recap) == HOSTS
-    assert done.changed == 0, done.said
+    assert done.changed == 0, done.stdout
     assert invocations(lab) == before
 
 
@@ -55,18 +55,18 @@ def test_hand_edits_are_shown_alone_and_mended_without_a_restart(lab: Lab) -> No
     lab.out("slurm-head", "chown nobody /etc/slurm/topology.conf")
 
     shown = lab.apply("--check", "--diff")
-    assert shown.rc == 0, shown.said
-    marked = [line for line in shown.said.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
+    assert shown.rc == 0, shown.stdout
+    marked = [line for line in shown.stdout.splitlines() if re.match(r"[-+](?!--|\+\+)", line)]
     mode, owner = ["+mode 0644", "-mode 0600"], ["+owner root:root", "-owner nobody:root"]
     assert sorted(marked) == sorted(["+MessageTimeout=20", "-MessageTimeout=21", "-# by hand", *mode, *owner]), (
-        shown.said
+        shown.stdout
     )
     edited = {"compute01", "compute02", "compute03", "slurm-head"}
     assert {host for host, counts in shown.recap.items() if counts["changed"]} == edited
     assert "by hand" in lab.out("compute01", "cat /etc/slurm/slurm.conf")
 
     mended = lab.apply()
-    assert mended.rc == 0, mended.said
+    assert mended.rc == 0, mended.stdout
     assert {host for host, counts in mended.recap.items() if counts["changed"]} == edited
     assert "by hand" not in lab.out("compute01", "cat /etc/slurm/slurm.conf")
     assert lab.out("compute02", "grep ^MessageTimeout= /etc/slurm/slurm.conf").startswith("MessageTimeout=20")

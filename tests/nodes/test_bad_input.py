@@ -22,9 +22,9 @@ FILL = "head -c 100M /dev/zero 2>/dev/null >{directory}/fill; true"
 JOURNAL = "/var/lib/clustergen"
 
 
-def lines_of(said: str, host: str) -> list[str]:
-    """What the run says of one host that did not go through."""
-    return re.findall(rf"^  {host} +((?:failed|unreachable): .*)$", said, re.MULTILINE)
+def problems_of(output: str, host: str) -> list[str]:
+    """The summary's lines of a host on which the run failed."""
+    return re.findall(rf"^  {host} +((?:failed|unreachable): .*)$", output, re.MULTILINE)
 
 
 def limit(minutes: int) -> Callable[[Document], None]:
@@ -66,26 +66,26 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
         lab.out("compute03", "hostname compute03")
         lab.out("monitor1", "umount /etc && mv /etc/os-release.kept /etc/os-release")
     assert done.returncode != 0
-    (down,) = lines_of(done.stdout, "compute01")
+    (down,) = problems_of(done.stdout, "compute01")
     assert down.startswith("unreachable: ")
-    assert lines_of(done.stdout, "compute02") == [
+    assert problems_of(done.stdout, "compute02") == [
         "failed: /var/lib/clustergen cannot be written: No space left on device"
     ]
-    assert lines_of(done.stdout, "compute03") == [
+    assert problems_of(done.stdout, "compute03") == [
         "failed: its hostname is compute07, not compute03: hostnamectl set-hostname compute03"
     ]
-    assert lines_of(done.stdout, "monitor1") == [
+    assert problems_of(done.stdout, "monitor1") == [
         "failed: runs debian 12 but the manifest states debian 13; /etc is mounted read-only"
     ]
-    (clock_line,) = lines_of(done.stdout, "login1")
+    (clock_line,) = problems_of(done.stdout, "login1")
     assert re.match(r"failed: its clock is \d+ s (ahead|behind)", clock_line)
-    assert lines_of(done.stdout, HEAD) == []
+    assert problems_of(done.stdout, HEAD) == []
     assert re.search(rf"^{HEAD} .* changed=[1-9]\d* .* failed=0 ", done.stdout, re.MULTILINE)
     assert "MaxTime=00:41:00" in lab.out(HEAD, "scontrol show partition debug")
 
     lab.waits("compute01", "systemctl is-system-running", "running|degraded")
     again = lab.apply()
-    assert again.rc == 0, again.said
+    assert again.rc == 0, again.stdout
     for host in ("compute01", "compute02", "compute03", "login1"):
         assert "00:41:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
     assert lab.apply().changed == 0
@@ -117,20 +117,20 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
             "mv /run/apt/* /etc/apt; rmdir /run/apt",
         )
     assert done.rc != 0
-    (full,) = lines_of(done.said, "compute03")
+    (full,) = problems_of(done.stdout, "compute03")
     assert re.search(r"/etc/slurm\S*: No space left on device", full), full
-    (package,) = lines_of(done.said, "compute02")
+    (package,) = problems_of(done.stdout, "compute02")
     assert package.startswith(
         "failed: missing package: clustergen-no-such-package is in none of this host's repositories"
     )
-    (mirror,) = lines_of(done.said, "compute01")
+    (mirror,) = problems_of(done.stdout, "compute01")
     assert mirror.startswith("failed: unreachable mirror: http://127.0.0.1:9/debian")
     assert "prometheus-node-exporter" in mirror
     assert "MaxTime=00:42:00" in lab.out(HEAD, "scontrol show partition debug")
     assert "00:42:00" in lab.out("login1", "grep PartitionName=debug /etc/slurm/slurm.conf")
 
     again = lab.apply()
-    assert again.rc == 0, again.said
+    assert again.rc == 0, again.stdout
     for host in ("compute01", "compute02", "compute03"):
         assert "00:42:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
     assert lab.host("compute01").service("prometheus-node-exporter").is_running

@@ -68,7 +68,7 @@ def ceph(tmp_path_factory: pytest.TempPathFactory, lab_class: type[Lab]) -> Iter
         script = f"/root/ceph-cluster.sh {entry['monitors'][0]} {entry['fsid']} {entry['user']}"
         key = made.out("head", script, timeout=900).splitlines()[-1]
         made.first = made.apply("-e", json.dumps({"secrets_given": {"data": key}}))
-        assert made.first.rc == 0, made.first.said + made.first.stderr
+        assert made.first.rc == 0, made.first.stdout + made.first.stderr
         made.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
         yield made
     finally:
@@ -90,7 +90,7 @@ def test_a_job_reads_what_another_node_wrote(ceph: Lab) -> None:
     assert job(ceph, "n1", "umask 077; echo weights >/mnt/data/vision/model") == (0, "")
     assert job(ceph, "n2", "stat -c %U /mnt/data/vision/model; cat /mnt/data/vision/model") == (0, "ada\nweights")
     assert ceph.out("n2", "bash /etc/slurm/health.d/30-mount-data && echo healthy") == "healthy"
-    assert "changed=0" in ceph.apply("--check", "--limit", "n2").said
+    assert "changed=0" in ceph.apply("--check", "--limit", "n2").stdout
 
 
 def test_a_quota_ends_writing_and_a_larger_one_lets_it_go_on(ceph: Lab) -> None:
@@ -107,7 +107,7 @@ def test_a_quota_ends_writing_and_a_larger_one_lets_it_go_on(ceph: Lab) -> None:
 
     ceph.edit(larger)
     applied = ceph.apply()
-    assert applied.rc == 0, applied.said + applied.stderr
+    assert applied.rc == 0, applied.stdout + applied.stderr
     assert ceph.out("n1", "clustergen-quota-data check") == ""
     ceph.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
     # The client before it stays: in a container, mounts of services such as logind do not follow those of the node.

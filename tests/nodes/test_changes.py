@@ -88,7 +88,7 @@ def reconfigured(lab: Lab) -> int:
 class Done(NamedTuple):
     """A change that was applied."""
 
-    said: Verdict
+    verdict: Verdict
     applied: Applied
     restarted: set[str]
     reconfigured: int
@@ -114,14 +114,14 @@ def change(lab: Lab, tmp_path: Path, function: Callable[[Document], object]) -> 
     return output, apply
 
 
-def as_told(done: Done) -> None:
-    """What restarted, and no more, is what was said beforehand, and what the playbook said on the way."""
-    assert done.applied.rc == 0, done.applied.said + done.applied.stderr
-    assert done.restarted == done.said.restarts, done.applied.said
-    assert (done.reconfigured > 0) == (done.said.reconfigures or "slurmctld@" + HEAD in done.restarted)
+def restarts_as_predicted(done: Done) -> None:
+    """Exactly the daemons that `clustergen diff` named have restarted, and the playbook printed each."""
+    assert done.applied.rc == 0, done.applied.stdout + done.applied.stderr
+    assert done.restarted == done.verdict.restarts, done.applied.stdout
+    assert (done.reconfigured > 0) == (done.verdict.reconfigures or "slurmctld@" + HEAD in done.restarted)
     for name in done.restarted:
         daemon, _, _ = name.partition("@")
-        assert re.search(rf"changed: .*(restart-{daemon}|restart-slurm\b|start:{daemon})", done.applied.said), name
+        assert re.search(rf"changed: .*(restart-{daemon}|restart-slurm\b|start:{daemon})", done.applied.stdout), name
 
 
 def job(lab: Lab, node: str = "compute03", script: str = "sleep 3000") -> str:
@@ -159,7 +159,7 @@ def test_a_limit_of_a_partition_takes_a_reconfigure(lab: Lab, tmp_path: Path, su
     assert output.effects["partition", "MaxTime"] == ["reconfigure"]
     assert output.restarts == set()
     done = apply()
-    as_told(done)
+    restarts_as_predicted(done)
     assert "MaxTime=00:45:00" in lab.out(HEAD, "scontrol show partition debug")
     assert start_of(lab, survivor) == before
 
@@ -173,7 +173,7 @@ def test_the_memory_of_nodes(lab: Lab, tmp_path: Path, survivor: str) -> None:
     output, apply = change(lab, tmp_path, edit)
     assert output.effects["node", "RealMemory"] == ["reconfigure"]
     assert output.drains == set()
-    as_told(apply())
+    restarts_as_predicted(apply())
     assert f"RealMemory={output.values['node', 'RealMemory']} " in lab.out(HEAD, "scontrol show node compute01")
     assert start_of(lab, survivor) == before
     lab.waits(HEAD, "sinfo -h -N -n compute[01-02] -o %T | sort -u", r"\Aidle\s*\Z")
@@ -194,7 +194,7 @@ def test_the_switches(lab: Lab, tmp_path: Path, survivor: str) -> None:
 
     output, apply = change(lab, tmp_path, edit)
     assert any(kind == "switch" and "reconfigure" in effects for (kind, _), effects in output.effects.items())
-    as_told(apply())
+    restarts_as_predicted(apply())
     shown = lab.out(HEAD, "scontrol show topology")
     assert re.search(r"SwitchName=ib-leaf2 .*Nodes=compute03", shown), shown
     assert start_of(lab, survivor) == before
@@ -208,7 +208,7 @@ def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     assert output.effects["node", ""] == ["reconfigure"]
     runs = daemons(lab)
     done = lab.apply()
-    assert done.rc == 0, done.said
+    assert done.rc == 0, done.stdout
     after = daemons(lab)
     assert {name for name in runs if runs[name] != after[name]} - {"slurmd@compute04"} == output.restarts
     lab.waits(HEAD, "sinfo -h -n compute04 -o %T", r"\Aidle")
@@ -225,7 +225,7 @@ def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
     assert output.effects["node", ""] == ["drain", "reconfigure"]
     runs = daemons(lab)
     done = lab.apply()
-    assert done.rc == 0, done.said
+    assert done.rc == 0, done.stdout
     nodes.discard(engines.find(None, run.store()), [nodes.container(lab.work, "compute04")])
     after = daemons(lab)
     assert {name for name in after if runs[name] != after[name]} == output.restarts
@@ -251,16 +251,16 @@ def test_the_number_of_gpus_waits_for_the_jobs(lab: Lab, tmp_path: Path, survivo
     runs = daemons(lab)
     alone = lab.apply("--limit", HEAD)
     assert alone.rc != 0
-    assert "no job runs on compute[01-03], which are not part of this run" in alone.said
+    assert "no job runs on compute[01-03], which are not part of this run" in alone.stdout
     hasty = lab.apply("-e", "cluster_drain_timeout=1")
     assert hasty.rc != 0
-    assert f"after 1 s still 1 job: {short} on compute03" in hasty.said
+    assert f"after 1 s still 1 job: {short} on compute03" in hasty.stdout
     assert "JobState=RUNNING" in start_of(lab, short)
     assert daemons(lab) == runs
     assert "gpu:h100:4" not in lab.out(HEAD, "cat /etc/slurm/slurm.conf")
     lab.out("compute03", "touch /tmp/may-end")
     done = apply()
-    as_told(done)
+    restarts_as_predicted(done)
     assert "JobState=COMPLETED" in start_of(lab, short)
     lab.idle()
     assert gpus(lab) == {"gpu:h100:4"}

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
-GONE = "rm /dev/nvidia7"
-BACK = "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7"
+REMOVE = "rm /dev/nvidia7"
+RESTORE = "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7"
 
 
 def node(lab: Lab, name: str, pattern: str) -> str:
@@ -23,8 +23,8 @@ def node(lab: Lab, name: str, pattern: str) -> str:
 def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(lab: Lab) -> None:
     try:
         lab.out("slurm-head", "scontrol update nodename=compute01 state=drain reason='new fans'")
-        lab.out("compute01", GONE)
-        lab.out("compute03", GONE)
+        lab.out("compute01", REMOVE)
+        lab.out("compute03", REMOVE)
         node(lab, "compute03", r"^drained clustergen: 7 of 8 GPUs respond \(10-gpu-count\); GPU 7")
         # A job that runs there would have ended in peace; a new one goes elsewhere.
         job = lab.submit("bob", "true", "--gpus=8")
@@ -34,13 +34,13 @@ def test_a_node_without_a_gpu_is_drained_and_comes_back_and_others_stay_drained(
         lab.out("compute01", "/etc/slurm/health")
         assert node(lab, "compute01", "drained") == "drained new fans"
 
-        lab.out("compute01", BACK)
-        lab.out("compute03", BACK)
+        lab.out("compute01", RESTORE)
+        lab.out("compute03", RESTORE)
         node(lab, "compute03", "^idle none$")
         lab.out("compute01", "/etc/slurm/health")
         assert node(lab, "compute01", "drained") == "drained new fans"
     finally:
         for name in ("compute01", "compute03"):
-            lab.out(name, BACK)
+            lab.out(name, RESTORE)
         lab.run("slurm-head", "scontrol update nodename=compute01,compute03 state=resume")
     lab.idle()

@@ -98,7 +98,7 @@ def test_jobs_run_without_the_database_and_are_accounted_for_later(lab: Lab) -> 
         assert lab.run(HEAD, f"timeout 20 sacct -n -X -P -j {job} -o State", timeout=30).stdout.strip() == ""
     finally:
         mended = lab.apply()
-    assert mended.rc == 0, mended.said
+    assert mended.rc == 0, mended.stdout
     row = lab.waits(HEAD, f"sacct -n -X -P -j {job} -o State,Account,AllocTRES", "COMPLETED")
     assert row.startswith("COMPLETED|vision|")
     assert "gres/gpu=3" in row

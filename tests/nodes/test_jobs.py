@@ -87,18 +87,18 @@ def test_accounting_counts_gpus_by_type(lab: Lab) -> None:
 
 
 def test_a_task_has_the_settings_of_nccl_and_its_own_directory(lab: Lab) -> None:
-    wanted = re.findall(
+    settings = re.findall(
         r"^(?:NCCL|UCX)_\w+=.*$", lab.out("compute01", "cat /etc/nccl.conf /etc/ucx/ucx.conf"), re.MULTILINE
     )
-    assert wanted
+    assert settings
     task = 'env; echo "directory $(stat -c "%U %a" $TMPDIR) $SLURM_JOB_ID"'
     output = lab.out(
         "login1", f"cd /tmp && NCCL_IB_HCA=mine runuser -u alice -- srun --gpus=1 -w compute02 bash -c '{task}'"
     )
     lines = output.splitlines()
-    own = "NCCL_IB_HCA=mine"
-    assert own in lines
-    assert not [line for line in wanted if line not in lines and not line.startswith("NCCL_IB_HCA=")]
+    user_setting = "NCCL_IB_HCA=mine"
+    assert user_setting in lines
+    assert not [line for line in settings if line not in lines and not line.startswith("NCCL_IB_HCA=")]
     directory = re.search(r"^directory alice 700 (\d+)$", output, re.MULTILINE)
     assert directory, output
     assert f"TMPDIR=/scratch/{directory[1]}" in lines

@@ -27,9 +27,9 @@ def states(lab: Lab, jobs: list[str]) -> list[str]:
     return [rows[job] for job in jobs]
 
 
-def waits_for_states(lab: Lab, jobs: list[str], wanted: list[str]) -> None:
+def waits_for_states(lab: Lab, jobs: list[str], expected: list[str]) -> None:
     """A job that runs has the reason Prolog for a moment, and one that waits gets its own with the next pass."""
-    rows = "\n".join(f"{job} {state}" for job, state in zip(jobs, wanted, strict=True))
+    rows = "\n".join(f"{job} {state}" for job, state in zip(jobs, expected, strict=True))
     show = f"squeue -h -j {','.join(jobs)} -o '%A %T %r' | sort -n"
     lab.waits("slurm-head", show, rf"\A{re.escape(rows)}\s*\Z")
 

@@ -55,5 +55,5 @@ def test_a_node_whose_rsyslogd_rejects_new_files_keeps_its_own(lab: Lab) -> None
         lab.out("compute01", "rm /etc/rsyslog.d/90-site.conf")
         lab.restore()
     assert done.rc != 0
-    assert re.search(r"nothing was changed: rsyslogd rejects these files: .*omnone", done.said), done.said
+    assert re.search(r"nothing was changed: rsyslogd rejects these files: .*omnone", done.stdout), done.stdout
     assert after == before

@@ -26,55 +26,55 @@ def asked(lab: Lab, path: str, port: int = 9090) -> Any:
     return json.loads(lab.out("monitor1", script))
 
 
-def until(lab: Lab, path: str, wanted: Any, port: int = 9090) -> Any:
-    """What is answered once `wanted` accepts it."""
+def until(lab: Lab, path: str, accepts: Any, port: int = 9090) -> Any:
+    """The first answer that `accepts` accepts; AssertionError with the last one after five minutes."""
     end = time.monotonic() + 300
-    while not wanted(substitutions := asked(lab, path, port)):
-        assert time.monotonic() < end, substitutions
+    while not accepts(answer := asked(lab, path, port)):
+        assert time.monotonic() < end, answer
         time.sleep(1)
-    return substitutions
+    return answer
 
 
-def health(found: Any) -> dict[tuple[str, str], str]:
+def health(answer: Any) -> dict[tuple[str, str], str]:
     """(job, address) → up, down or unknown."""
     return {
         (one["labels"]["job"], one["discoveredLabels"]["__address__"]): one["health"]
-        for one in found["data"]["activeTargets"]
+        for one in answer["data"]["activeTargets"]
     }
 
 
 def test_all_targets_are_there_and_those_with_an_exporter_are_up(lab: Lab) -> None:
-    here = {("node", f"{host}:9100") for host in HOSTS}
-    here |= {("prometheus", "monitor1:9090"), ("alertmanager", "monitor1:9093")}
+    up = {("node", f"{host}:9100") for host in HOSTS}
+    up |= {("prometheus", "monitor1:9090"), ("alertmanager", "monitor1:9093")}
     absent = {("dcgm", f"{host}:9400") for host in GPU_NODES}  # DCGM asks a driver, which containers have not
 
-    def settled(found: Any) -> bool:
-        states = health(found)
-        return all(states.get(one) == "up" for one in here) and "unknown" not in states.values()
+    def settled(answer: Any) -> bool:
+        states = health(answer)
+        return all(states.get(one) == "up" for one in up) and "unknown" not in states.values()
 
-    found = until(lab, "/api/v1/targets?state=active", settled)
-    assert set(health(found)) == here | absent
-    assert {one for one, state in health(found).items() if state == "down"} == absent
-    labels = {one["discoveredLabels"]["__address__"]: one["labels"] for one in found["data"]["activeTargets"]}
+    answer = until(lab, "/api/v1/targets?state=active", settled)
+    assert set(health(answer)) == up | absent
+    assert {one for one, state in health(answer).items() if state == "down"} == absent
+    labels = {one["discoveredLabels"]["__address__"]: one["labels"] for one in answer["data"]["activeTargets"]}
     assert labels["compute01:9100"]["node_type"] == "h100"
     assert labels["compute01:9100"]["instance"] == "compute01"
     assert labels["compute01:9100"]["rack"] == "rack1"
 
 
 def test_the_state_of_slurm_is_measured(lab: Lab) -> None:
-    def value(found: Any) -> list[float]:
-        return [float(one["value"][1]) for one in found["data"]["result"]]
+    def value(answer: Any) -> list[float]:
+        return [float(one["value"][1]) for one in answer["data"]["result"]]
 
     query = "/api/v1/query?query="
-    until(lab, query + "slurm_nodes", lambda found: value(found) == [3])
+    until(lab, query + "slurm_nodes", lambda answer: value(answer) == [3])
     assert value(asked(lab, query + "slurm_nodes_down")) == [0]
     assert value(asked(lab, query + quote('count(up{job="node"} == 1)'))) == [6]
     assert value(asked(lab, query + quote("count(node_textfile_scrape_error == 1)"))) == []
 
 
 def test_rules_are_loaded_and_evaluated(lab: Lab) -> None:
-    substitutions = asked(lab, "/api/v1/rules")
-    groups = {group["name"]: group["rules"] for group in substitutions["data"]["groups"]}
+    answer = asked(lab, "/api/v1/rules")
+    groups = {group["name"]: group["rules"] for group in answer["data"]["groups"]}
     assert {"gpu", "node", "slurm", "fabric", "storage", "meta"} <= set(groups)
     assert [
         (rule["name"], rule["lastError"]) for rules in groups.values() for rule in rules if rule.get("lastError")
@@ -82,16 +82,16 @@ def test_rules_are_loaded_and_evaluated(lab: Lab) -> None:
 
 
 def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> None:
-    def down(found: Any) -> bool:
+    def down(alerts: Any) -> bool:
         return any(
-            one["labels"]["alertname"] == "NodeDown" and one["labels"]["instance"] == "compute03" for one in found
+            one["labels"]["alertname"] == "NodeDown" and one["labels"]["instance"] == "compute03" for one in alerts
         )
 
     lab.engine("stop", "--time", "2", "{compute03}")
     try:
-        # Prometheus has told Alertmanager, which is what tells people.
-        found = until(lab, "/api/v2/alerts", down, 9093)
-        alert = next(one for one in found if one["labels"]["alertname"] == "NodeDown")
+        # Prometheus has sent it to Alertmanager, which notifies people.
+        alerts = until(lab, "/api/v2/alerts", down, 9093)
+        alert = next(one for one in alerts if one["labels"]["alertname"] == "NodeDown")
         assert alert["labels"]["severity"] == "critical"
         assert alert["annotations"]["summary"] == "compute03 does not respond"
         assert {one["name"] for one in alert["receivers"]} == {"operators"}
@@ -99,7 +99,7 @@ def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> N
         lab.engine("start", "{compute03}")
     until(
         lab, "/api/v1/alerts",
-        lambda found: not any(one["labels"]["alertname"] == "NodeDown" for one in found["data"]["alerts"]),
+        lambda answer: not any(one["labels"]["alertname"] == "NodeDown" for one in answer["data"]["alerts"]),
     )  # fmt: skip
     lab.idle()
 
@@ -151,7 +151,7 @@ def test_an_apply_is_marked_with_its_time(lab: Lab) -> None:
     changed = float(lab.out("compute01", "stat -c %Y /var/lib/clustergen/state.json"))
     query = "/api/v1/query?query=" + quote('clustergen_apply_time_seconds{instance="compute01"}')
 
-    def is_marked(found: Any) -> bool:
-        return [float(one["value"][1]) for one in found["data"]["result"]] == [changed]
+    def is_marked(answer: Any) -> bool:
+        return [float(one["value"][1]) for one in answer["data"]["result"]] == [changed]
 
     until(lab, query, is_marked)

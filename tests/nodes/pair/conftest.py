@@ -51,7 +51,7 @@ def east(pair: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         made.out("east", f"umask 077; echo {key} | base64 -d >{path}; chown munge: {path}")
         made.out("east", OPEN)
         made.first = made.apply()
-        assert made.first.rc == 0, made.first.said + made.first.stderr
+        assert made.first.rc == 0, made.first.stdout + made.first.stderr
         made.waits("east", "sinfo -h -o %T", r"\Aidle\s*\Z")
         yield made
     finally:

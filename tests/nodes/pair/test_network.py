@@ -26,7 +26,7 @@ def network(lab: Lab, **changes: object) -> subprocess.CompletedProcess[str]:
     """The playbook `network` for e1, after other values of the management network."""
     lab.edit(lambda document: document["networks"]["management"].update(changes))
     done = lab.apply("-e", "cluster_hosts=e1")
-    assert done.rc == 0, done.said
+    assert done.rc == 0, done.stdout
     command = [str(PLAYBOOK), "clustergen.cluster.network", "-e", "nodes=e1", "-e", "seconds=20"]
     return subprocess.run(
         command,

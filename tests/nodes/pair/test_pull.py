@@ -40,7 +40,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory, lab_class: type[Lab]) -> Ite
     try:
         made.up("--installed")
         first = made.apply("--limit", "head")
-        assert first.rc == 0, first.said + first.stderr
+        assert first.rc == 0, first.stdout + first.stderr
         yield made
     finally:
         made.verb("down")

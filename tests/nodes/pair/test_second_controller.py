@@ -41,7 +41,7 @@ def test_the_second_controller_takes_over(pair: Lab) -> None:
     assert pair.out("n1", f"scontrol show job {job} | grep -o Restarts=.") == "Restarts=0"
 
     done = pair.apply()
-    assert done.rc == 0, done.said
+    assert done.rc == 0, done.stdout
     pair.waits("head2", "scontrol ping", r"head1.* is UP")
     assert pair.out("n1", f"squeue -h -j {job} -o '%T %S'") == before
     assert pair.apply().changed == 0
@@ -69,8 +69,8 @@ def test_another_select_type_is_refused_while_jobs_are_there(pair: Lab, tmp_path
 
     refused = pair.apply()
     assert refused.rc != 0
-    assert "1 jobs are in the queue, and this change would lose them" in refused.said
-    assert "SelectType" in refused.said
+    assert "1 jobs are in the queue, and this change would lose them" in refused.stdout
+    assert "SelectType" in refused.stdout
     assert refused.changed == 0
     assert {host: pair.out(host, runs) for host in pair.addresses()} == before
     assert pair.out("n1", state) == running
@@ -79,7 +79,7 @@ def test_another_select_type_is_refused_while_jobs_are_there(pair: Lab, tmp_path
     pair.out("n1", f"scancel {job}")
     pair.waits("n1", "squeue -h | wc -l", r"\A0\s*\Z")
     went = pair.apply()
-    assert went.rc == 0, went.said
+    assert went.rc == 0, went.stdout
     assert all(pair.out(host, runs) != output for host, output in before.items())
     assert "select/linear" in pair.out("n1", "scontrol show config | grep ^SelectType")
     assert "ok" in pair.out("n1", "timeout 200 srun -n1 echo ok", timeout=210)
