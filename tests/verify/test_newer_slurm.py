@@ -93,12 +93,12 @@ def test_the_rendered_files_of_a_release_have_nothing_that_it_refuses(tmp_path: 
 
 
 def test_the_oldest_of_the_newer_releases_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = [
+    installs = [
         SlurmInstall(version.rpartition(".")[0], version, kind, Path("/"))
         for version, kind in (("26.05.5", "root"), ("24.11.5", "installed"), ("24.11.4", "root"), ("22.05.8", "root"))
     ]
-    monkeypatch.setattr(slurm_roots, "installs", lambda: here)
-    assert slurm_roots.next_newer("23.11") == here[2]
-    assert slurm_roots.next_newer("25.05") == here[0]
+    monkeypatch.setattr(slurm_roots, "installs", lambda: installs)
+    assert slurm_roots.next_newer("23.11") == installs[2]
+    assert slurm_roots.next_newer("25.05") == installs[0]
     assert slurm_roots.next_newer("26.05") is None
     assert slurm_roots.next_newer("none") is None

@@ -199,8 +199,8 @@ def test_what_slurmd_would_ask_this_machine_is_exchanged_however_it_is_written(
 
 @pytest.mark.parametrize(("flags", "refused"), [("PrologFlags=Alloc,Contain", False), ("PrologFlags=Alloc", True)])
 def test_a_private_tmp_takes_contain(ask: Ask, slurm: SlurmInstall, flags: str, refused: bool) -> None:
-    own = ("PrologFlags=.*", f"{flags}\nJobContainerType=job_container/tmpfs")
-    report = ask(slurm, {"slurm.conf": own, "job_container.conf": "AutoBasePath=true\nBasePath=/var/tmp/jobs\n"})
+    change = ("PrologFlags=.*", f"{flags}\nJobContainerType=job_container/tmpfs")
+    report = ask(slurm, {"slurm.conf": change, "job_container.conf": "AutoBasePath=true\nBasePath=/var/tmp/jobs\n"})
     output = [words for words in report.complaints if "NamespaceType" not in words]  # its name from 26.05 on
     assert any("PrologFlags=Contain is required" in words for words in output) == refused
     assert bool(output) == refused

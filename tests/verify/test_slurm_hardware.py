@@ -150,7 +150,7 @@ def test_nodes_without_gpus_need_no_plugin(slurm: SlurmInstall) -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("here", "there", "reason"),
+    ("old", "new", "reason"),
     [
         ("execstack=2", "execstack=1", "cannot enable executable stack"),
         ("cp slurm.conf", "cp slurm.cnf", "slurm.cnf"),
@@ -158,12 +158,12 @@ def test_nodes_without_gpus_need_no_plugin(slurm: SlurmInstall) -> None:
     ],
 )
 def test_a_machine_on_which_the_script_fails_is_not_asked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: str, there: str, reason: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str, reason: str
 ) -> None:
     for name in ("nvml.c", "detect_gpus.sh"):
         shutil.copy(Path(detected_gpus.__file__).with_name(name), tmp_path)
     script = tmp_path / "detect_gpus.sh"
-    script.write_text(script.read_text(encoding="utf-8").replace(here, there), encoding="utf-8")
+    script.write_text(script.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     monkeypatch.setattr(detected_gpus, "__file__", str(tmp_path / "detected_gpus.py"))
     install = for_release("24.11")
     assert install is not None
