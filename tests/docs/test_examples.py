@@ -46,7 +46,7 @@ def merged(below: Any, above: Any) -> Any:
     return above
 
 
-def found_in(fragment: Block, directory: Path) -> compiler.Compiled:
+def compiled_with(fragment: Block, directory: Path) -> compiler.Compiled:
     base = blocks(BASE, "yaml", "manifest")[0]
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(merged(data(base.text, directory), data(fragment.text, directory))), encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_whole_manifest_is_valid_without_a_word_and_renders(block: Block, tmp_
 @pytest.mark.many
 @pytest.mark.parametrize("block", FRAGMENTS, ids=str)
 def test_a_fragment_is_valid_in_the_manifest_of_the_first_guide(block: Block, tmp_path: Path) -> None:
-    compiled = found_in(block, tmp_path)
+    compiled = compiled_with(block, tmp_path)
     assert [item for item in compiled.diagnostics if item.severity is Severity.ERROR] == []
     tree, result = compiler.render(compiled, tmp_path / "manifest.yaml")
     assert tree is not None, result
@@ -76,7 +76,7 @@ def test_a_fragment_is_valid_in_the_manifest_of_the_first_guide(block: Block, tm
 def test_a_wrong_fragment_gets_the_diagnostic_that_the_page_names(block: Block, tmp_path: Path) -> None:
     code = block.words[2]
     assert code in CODES
-    assert code in [item.code for item in found_in(block, tmp_path).diagnostics]
+    assert code in [item.code for item in compiled_with(block, tmp_path).diagnostics]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
