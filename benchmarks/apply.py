@@ -101,10 +101,10 @@ def nodes(counts: list[int], role: Path | None, runs: int) -> None:
         with tempfile.TemporaryDirectory() as place:
             manifest = Path(place) / "manifest.yaml"
 
-            def written(limit: str, path: Path = manifest, count: int = count) -> None:
+            def set_time_limit(limit: str, path: Path = manifest, count: int = count) -> None:
                 path.write_text(NODES.format(last=count - 1, end=9 + count, limit=limit), encoding="utf-8")
 
-            written("1-0")
+            set_time_limit("1-0")
             lab = [str(BIN / "clustergen"), "lab"]
             try:
                 took, _ = run([*lab, "up", str(manifest)], Path(place))
@@ -120,7 +120,7 @@ def nodes(counts: list[int], role: Path | None, runs: int) -> None:
                 ratio = statistics.median(same.seconds) / statistics.median(empty.seconds)
                 say(f"  empty play      {empty}")
                 say(f"  nothing to do   {same}: {ratio:.2f} times the empty play")
-                written("2-0")
+                set_time_limit("2-0")
                 say(f"  one line        {played([*lab, 'apply', str(manifest)], Path(place), dict(os.environ))}")
                 if role:
                     peer(role, Path(place), work, settings, runs)
@@ -150,7 +150,7 @@ def hosts(counts: list[int], runs: int) -> None:
             manifest.write_text(text, encoding="utf-8")
             run([str(BIN / "clustergen"), "render", str(manifest)], Path(place))
             tree = Path(place) / "rendered"
-            here = ["-e", "ansible_connection=local", "-e", f"ansible_python_interpreter={sys.executable}"]
+            local = ["-e", "ansible_connection=local", "-e", f"ansible_python_interpreter={sys.executable}"]
             free = ["-e", "cluster_os_check=false", "-e", "cluster_name_check=false", "-e", "cluster_same_ok=true"]
             (tree / "empty.yml").write_text(EMPTY, encoding="utf-8")
             # Nodes have systemd; this machine may have none.
@@ -159,14 +159,14 @@ def hosts(counts: list[int], runs: int) -> None:
             )
             playbook = ["unshare", "-m", "sh", "-c", with_systemd, "sh", str(BIN / "ansible-playbook")]
             environment = dict(os.environ)
-            empty = played([*playbook, "empty.yml", "--check", *here], tree, environment, runs)
-            ours = played([*playbook, "site.yml", "--check", *here, *free], tree, environment, runs)
+            empty = played([*playbook, "empty.yml", "--check", *local], tree, environment, runs)
+            ours = played([*playbook, "site.yml", "--check", *local, *free], tree, environment, runs)
             ratio = statistics.median(ours.seconds) / statistics.median(empty.seconds)
             say(f"{count} hosts, check mode: empty play {empty}; site.yml {ours}: {ratio:.2f} times the empty play")
-            ping = played([*playbook, "empty.yml", *here], tree, environment, runs)
+            ping = played([*playbook, "empty.yml", *local], tree, environment, runs)
             say(f"{count} hosts: empty play {ping}")
             for name in ("discover", "drift"):
-                book = [f"clustergen.cluster.{name}", *here, *free, "-e", f"facts={place}/{name}"]
+                book = [f"clustergen.cluster.{name}", *local, *free, "-e", f"facts={place}/{name}"]
                 recorded = played([*playbook, *book], tree, environment, runs)
                 times = statistics.median(recorded.seconds) / statistics.median(ping.seconds)
                 say(f"  {name} {recorded}: {times:.2f} times the empty play")
@@ -211,15 +211,15 @@ def main() -> None:
     parser.add_argument("counts", type=int, nargs="+")
     parser.add_argument("--role", type=Path, help="directory of a role to be measured on the same nodes")
     parser.add_argument("--runs", type=int, default=3)
-    given = parser.parse_args()
-    if given.what == "nodes":
-        nodes(given.counts, given.role, given.runs)
-    elif given.what == "control":
-        control(given.counts, given.runs)
-    elif given.what == "load":
-        load(given.counts, given.runs)
+    arguments = parser.parse_args()
+    if arguments.what == "nodes":
+        nodes(arguments.counts, arguments.role, arguments.runs)
+    elif arguments.what == "control":
+        control(arguments.counts, arguments.runs)
+    elif arguments.what == "load":
+        load(arguments.counts, arguments.runs)
     else:
-        hosts(given.counts, given.runs)
+        hosts(arguments.counts, arguments.runs)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies import exporter_pages as pages
 
-HERE = Path(__file__).parent
+DIRECTORY = Path(__file__).parent
 NODES = 1024
 GPUS = 8
 JOB_NODES = 8  # of the chosen job, which are the first
@@ -155,7 +155,7 @@ def main() -> None:
         plan = planned(files, set(sys.argv[1:]))
         notes = {
             "plan.json": json.dumps(plan),
-            "exporter.sh": (HERE.parent / "tests/dashboards/exporter.sh").read_text(),
+            "exporter.sh": (DIRECTORY.parent / "tests/dashboards/exporter.sh").read_text(),
         }
         env = {"MOUNTS": "/home:nfs4", "DEVICES": " ".join(f"mlx5_{n}" for n in range(8))}
         command = ["python3", "-c", SCRIPT]

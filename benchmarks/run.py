@@ -45,7 +45,7 @@ def bench_floor(work: Path, runs: int) -> list[str]:
         [*CLUSTERGEN, "render", str(manifest), "-o", str(out)], check=True, capture_output=True, timeout=LIMIT_S
     )
     (work / "bytes").write_bytes(pickle.dumps(rendered_bytes(out)))
-    found = in_turns(
+    timings = in_turns(
         {
             "floor": (
                 [sys.executable, "-c", FLOOR, str(work / "bytes"), str(floor)],
@@ -58,10 +58,10 @@ def bench_floor(work: Path, runs: int) -> list[str]:
         },
         runs,
     )
-    ratio = found["render"].median / found["floor"].median
+    ratio = timings["render"].median / timings["floor"].median
     return [
-        row("render, 64 GPUs", found["render"], f"**{ratio:.2f}** times the floor"),
-        row("floor: same imports, same bytes", found["floor"], ""),
+        row("render, 64 GPUs", timings["render"], f"**{ratio:.2f}** times the floor"),
+        row("floor: same imports, same bytes", timings["floor"], ""),
     ]
 
 
@@ -79,12 +79,12 @@ def bench_scale(work: Path, runs: int) -> list[str]:
             [*CLUSTERGEN, "render", str(path)],
             lambda out=out: shutil.rmtree(out, ignore_errors=True),  # type: ignore[misc]
         )
-    found = in_turns(commands, runs)
+    timings = in_turns(commands, runs)
     rows = []
     for verb in ("validate", "render"):
-        base = found[f"{verb}, 1,024 nodes"].median
+        base = timings[f"{verb}, 1,024 nodes"].median
         for name in sizes:
-            timing = found[f"{verb}, {name}"]
+            timing = timings[f"{verb}, {name}"]
             rows.append(
                 row(
                     f"{verb}, {name}",
@@ -116,15 +116,15 @@ def bench_diff(work: Path, runs: int) -> list[str]:
             lambda out=out: shutil.rmtree(out, ignore_errors=True),  # type: ignore[misc]
         )
         commands[f"diff, {name}"] = ([*CLUSTERGEN, "diff", *map(str, paths)], None)
-    found = in_turns(commands, runs)
+    timings = in_turns(commands, runs)
     return [
-        row(f"diff, {name}", found[f"diff, {name}"], f"{_ratio(found, name):.2f} times one `render` of them")
+        row(f"diff, {name}", timings[f"diff, {name}"], f"{_ratio(timings, name):.2f} times one `render` of them")
         for name in sides
     ]
 
 
-def _ratio(found: dict[str, Timing], name: str) -> float:
-    return found[f"diff, {name}"].median / found[f"render, {name}"].median
+def _ratio(timings: dict[str, Timing], name: str) -> float:
+    return timings[f"diff, {name}"].median / timings[f"render, {name}"].median
 
 
 def bench_facts(work: Path, runs: int) -> list[str]:
@@ -133,7 +133,7 @@ def bench_facts(work: Path, runs: int) -> list[str]:
     path.write_text(manifests.large(10240, 1), encoding="utf-8")
     facts = work / "facts"
     manifests.record(facts, 10240)
-    found = in_turns(
+    timings = in_turns(
         {
             "render": (
                 [*CLUSTERGEN, "render", str(path)],
@@ -144,9 +144,9 @@ def bench_facts(work: Path, runs: int) -> list[str]:
         },
         runs,
     )
-    render = found["render"].median
+    render = timings["render"].median
     return [
-        row(f"{verb}, 10,240 recorded nodes", found[verb], f"{found[verb].median / render:.2f} times one `render`")
+        row(f"{verb}, 10,240 recorded nodes", timings[verb], f"{timings[verb].median / render:.2f} times one `render`")
         for verb in ("discover", "drift")
     ]
 
@@ -183,7 +183,7 @@ def bench_ansible(work: Path, runs: int) -> list[str]:
     ours.mkdir()
     (ours / "manifest.yaml").write_text(manifests.large(nodes, 1), encoding="utf-8")
     playbook = str(Path(sys.executable).with_name("ansible-playbook"))
-    found = in_turns(
+    timings = in_turns(
         {
             "ansible": (
                 [playbook, "-i", str(peer / "hosts.ini"), str(peer / "site.yml")],
@@ -196,10 +196,10 @@ def bench_ansible(work: Path, runs: int) -> list[str]:
         },
         runs,
     )
-    ratio = found["ansible"].median / found["clustergen"].median
+    ratio = timings["ansible"].median / timings["clustergen"].median
     return [
-        row("clustergen: all files, 1,024 nodes", found["clustergen"], f"**{ratio:.1f}** times faster"),
-        row("Ansible: one slurm.conf with a line per node", found["ansible"], ""),
+        row("clustergen: all files, 1,024 nodes", timings["clustergen"], f"**{ratio:.1f}** times faster"),
+        row("Ansible: one slurm.conf with a line per node", timings["ansible"], ""),
     ]
 
 

@@ -155,11 +155,11 @@ def _by_release(file: str, key: str, block: str, what: str) -> tuple[str, str, s
 
 def _kinds_of_change(file: str, block: str, key: str) -> list[str]:
     """The kinds of change that have rows of their own for a key; the one for all others comes first."""
-    own = "*" if key in ("NodeName", "PartitionName") else key
+    table_key = "*" if key in ("NodeName", "PartitionName") else key
     special = [
         row.what
         for row in effects()
-        if (row.file, row.key) == (file, own) and row.block in ("*", block or key) and row.what in CHANGES
+        if (row.file, row.key) == (file, table_key) and row.block in ("*", block or key) and row.what in CHANGES
     ]
     return list(dict.fromkeys(["", *special]))
 
