@@ -17,7 +17,7 @@ REFUSED = {
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of every variable, parameter, attribute, function and import that a module binds."""
+    """Line and name of every variable, parameter, attribute, function and alias that a module binds."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
@@ -27,17 +27,23 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 yield node.lineno, name
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from ((node.lineno, each.asname or each.name) for each in names)
+                yield from ((node.lineno, each.asname) for each in names if each.asname)
 
 
-def modules() -> list[Path]:
-    return [path for root in ("generator", "playbooks") for path in sorted((CHECKOUT / root).rglob("*.py"))]
+def modules(*roots: str) -> list[Path]:
+    return [path for root in roots or ("generator", "playbooks") for path in sorted((CHECKOUT / root).rglob("*.py"))]
+
+
+def programs() -> list[Path]:
+    """Those of tools/, whose names have no suffix."""
+    files = [path for path in sorted((CHECKOUT / "tools").iterdir()) if path.is_file() and not path.suffix]
+    return [path for path in files if path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python3\n")]
 
 
 def test_names_say_what_the_value_is() -> None:
     refused = [
         f"{path.relative_to(CHECKOUT)}:{line}: {name}"
-        for path in modules()
+        for path in [*modules("generator", "playbooks", "tests", "tools", "benchmarks"), *programs()]
         for line, name in bindings(ast.parse(path.read_text(encoding="utf-8")))
         if name.strip("_").lower() in REFUSED
     ]
