@@ -9,9 +9,9 @@ from hashlib import sha256
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff import steps as plays
 from clustergen.diff.change import folded
+from clustergen.diff.inventory import Inventory
 from clustergen.diff.messages import verdict
 from clustergen.diff.plan import Plan, plan
-from clustergen.diff.room_tables import Tables
 from clustergen.diff.snapshot import NodeFile, Snapshot
 from clustergen.diff.step import REMOVE, Step
 from clustergen.diff.values import hosts_of
@@ -92,8 +92,8 @@ def between(change: Change, old: Configuration, new: Configuration) -> Verdict:
 def _snapshot(name: str, configuration: Configuration) -> Snapshot:
     files = {file: _file(file, text) for file, text in configuration.texts().items()}
     groups: Mapping[str, tuple[str, ...]] = GROUPS
-    release = SlurmRelease(configuration.release)
-    return Snapshot(name, files, groups, {}, {}, release, "dc", None, Tables(name, {}))
+    inventory = Inventory("dc", SlurmRelease(configuration.release), groups)
+    return Snapshot(name, inventory, files, {}, None)
 
 
 def _file(name: str, text: str) -> NodeFile:

@@ -9,7 +9,7 @@ Slurm's files of one host, light enough for an action plugin of Ansible:
 
 Whole trees, for `clustergen diff`:
 
-- `arguments`, `git`: what the arguments name → `snapshot`, one side
+- `arguments`, `git`: what the arguments name → `snapshot`, one side with its `inventory`
 - `compare`: two snapshots → changes; `release`: another release of Slurm
 - `manifest_changes`, `causes`, `naming`: changed values of the manifest, and which change came from which
 - `steps`: what applying requires, in the order of site.yml, with `manual_steps`; `plan` is all of it

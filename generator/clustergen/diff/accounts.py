@@ -19,7 +19,7 @@ class _Database:
     """What the script of a tree brings into Slurm's database."""
 
     def __init__(self, side: Snapshot) -> None:
-        self.cluster = side.cluster
+        self.cluster = side.inventory.cluster
         self.qos: dict[str, None] = {}
         self.accounts: dict[str, None] = {}
         self.users: dict[tuple[str, str], None] = {}

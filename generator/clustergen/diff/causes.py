@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from heapq import heappop, heappush
 
 from clustergen.diff.change import Change
+from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.naming import Names
 from clustergen.diff.reverts import HOSTS, ROOM, Item, Outcome, Reverts
@@ -50,7 +51,7 @@ def causes(
         values = tuple(edits)
         return Causes(dict.fromkeys(changes, values) if values else {}, values, values, frozenset())
     names = Names(edits, new, old)
-    search = _Search(Reverts(old, new, edits), names, edits, frozenset(membership), _trials(new))
+    search = _Search(Reverts(old, new, edits), names, edits, frozenset(membership), _trials(new.inventory))
     search.run(changes)
     of_changes: dict[Change, Values] = {}
     for change in changes:
@@ -62,7 +63,7 @@ def causes(
     return Causes(of_changes, of_room, of_hosts, untraced)
 
 
-def _trials(new: Snapshot) -> int:
+def _trials(new: Inventory) -> int:
     return _TRIALS_OF_LARGE if len(new.hosts) > _LARGE_HOSTS or len(new.groups) > _LARGE_GROUPS else _TRIALS
 
 

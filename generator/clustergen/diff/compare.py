@@ -50,25 +50,25 @@ class Comparison:
     def __init__(self, old: Snapshot, new: Snapshot) -> None:
         self.old = old
         self.new = new
-        self.added = tuple(host for host in new.hosts if host not in old.hosts)
-        self.removed = tuple(host for host in old.hosts if host not in new.hosts)
+        self.added = tuple(host for host in new.inventory.hosts if host not in old.inventory.hosts)
+        self.removed = tuple(host for host in old.inventory.hosts if host not in new.inventory.hosts)
 
     @cached_property
     def _pairs(self) -> dict[tuple[Groups, Groups], list[str]]:
         """Groups before and after → the hosts that have them."""
         hosts_of_groups: dict[tuple[Groups, Groups], list[str]] = {}
-        for host, groups in self.new.hosts.items():
-            before = self.old.hosts.get(host)
+        for host, groups in self.new.inventory.hosts.items():
+            before = self.old.inventory.hosts.get(host)
             if before is not None:
                 hosts_of_groups.setdefault((before, groups), []).append(host)
         return hosts_of_groups
 
     def groups(self) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         """Groups with other hosts: name, those that joined, those that left."""
-        for group in sorted({*self.old.groups, *self.new.groups} - {"all"}):
+        for group in sorted({*self.old.inventory.groups, *self.new.inventory.groups} - {"all"}):
             if "__" in group:  # a part of a group, split where texts differ
                 continue
-            before, after = (dict.fromkeys(side.groups.get(group, ())) for side in (self.old, self.new))
+            before, after = (dict.fromkeys(side.inventory.groups.get(group, ())) for side in (self.old, self.new))
             joined = tuple(host for host in after if host not in before)
             left = tuple(host for host in before if host not in after)
             if joined or left:
@@ -82,8 +82,8 @@ class Comparison:
     def _systems(self) -> Iterator[Change]:
         """Other operating systems, of which the tree's files may show nothing."""
         hosts_of_systems: dict[tuple[str, str], list[str]] = {}
-        for host, current in self.new.systems.items():
-            previous = self.old.systems.get(host, current)
+        for host, current in self.new.inventory.systems.items():
+            previous = self.old.inventory.systems.get(host, current)
             if previous != current:
                 hosts_of_systems.setdefault((previous, current), []).append(host)
         for (previous, current), hosts in hosts_of_systems.items():
@@ -102,13 +102,15 @@ class Comparison:
             for target in new:
                 after.setdefault(target, []).extend(hosts)
             key = _fingerprint(old), _fingerprint(new)
-            if key[0] != key[1] or self.old.release != self.new.release:
+            if key[0] != key[1] or self.old.inventory.release != self.new.inventory.release:
                 by_files.setdefault(key, (old, new, []))[2].extend(hosts)
         merged: dict[Change, tuple[int, ...]] = {}
         """→ the places in `by_files` of those that have it."""
         for index, (old, new, _) in enumerate(by_files.values()):
             old_texts, new_texts = ({target: file.text for target, file in side.items()} for side in (old, new))
-            changes = slurm_changes(old_texts, new_texts, self.new.release, old_release=self.old.release)
+            changes = slurm_changes(
+                old_texts, new_texts, self.new.inventory.release, old_release=self.old.inventory.release
+            )
             reported = {change.file for change in changes}
             unreported = [
                 name
@@ -143,11 +145,11 @@ class Comparison:
         """
         for (before, after), hosts in self._pairs.items():
             yield _slurms(self.old.of_groups(before)), _slurms(self.new.of_groups(after)), hosts
-        controllers = [side.groups.get("slurm_controller", ()) for side in (self.old, self.new)]
+        controllers = [side.inventory.groups.get("slurm_controller", ()) for side in (self.old, self.new)]
         if all(controllers) and not set(controllers[0]) & set(controllers[1]):
             first_old, first_new = controllers[0][0], controllers[1][0]
-            old = _slurms(self.old.of_groups(self.old.hosts[first_old]))
-            new = _slurms(self.new.of_groups(self.new.hosts[first_new]))
+            old = _slurms(self.old.of_groups(self.old.inventory.hosts[first_old]))
+            new = _slurms(self.new.of_groups(self.new.inventory.hosts[first_new]))
             both = old.keys() & new.keys()
             yield {name: old[name] for name in both}, {name: new[name] for name in both}, [first_new]
 
@@ -155,7 +157,7 @@ class Comparison:
     def _conditions(self) -> Conditions:
         """Of the new slurm.conf, which is the same wherever it says something of jobs."""
         files = {file.target: file.text for file in self.new.files.values() if is_slurms(file.target)}
-        return conditions_of(files, self.new.release)
+        return conditions_of(files, self.new.inventory.release)
 
     def texts(self) -> tuple[TextChange, ...]:
         """The changed files that a reviewer reads line by line, Slurm's first; each pair of texts once."""
@@ -188,7 +190,7 @@ class Comparison:
         merged: dict[Change, list[str]] = {}
         for (target, old_file, new_file), hosts in hosts_of_files.items():
             for change in (
-                _of_policy(target, old_file, new_file, self.new.release, self._conditions)
+                _of_policy(target, old_file, new_file, self.new.inventory.release, self._conditions)
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)
             ):

@@ -50,7 +50,7 @@ class Names:
                 self._of_section.setdefault(section, []).append(index)
         self._types: dict[str, list[str]] = {}
         for group in self._of_type:
-            for host in {*new.groups.get(group, ()), *old.groups.get(group, ())}:
+            for host in {*new.inventory.groups.get(group, ()), *old.inventory.groups.get(group, ())}:
                 self._types.setdefault(host, []).append(group)
 
     def behind(self, change: Change) -> tuple[ManifestChange, ...]:

@@ -129,10 +129,11 @@ class Plan:
 
 
 def plan(old: Snapshot, new: Snapshot) -> Plan:
+    before, after = old.inventory, new.inventory
     comparison = Comparison(old, new)
     changes = comparison.changes()
-    accounting = new.groups.get("slurm_accounting", ())
-    release = release_change(old.release, new.release)
+    accounting = after.groups.get("slurm_accounting", ())
+    release = release_change(before.release, after.release)
     if release is not None and not accounting:
         kept = tuple(effect for effect in release.effects if effect.kind != "restart-slurmdbd")
         release = replace(release, effects=kept)
@@ -147,25 +148,25 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         systems=[change for change in changes if change.kind == "system"],
         added=comparison.added,
         removed=comparison.removed,
-        controllers=new.groups.get("slurm_controller", ()),
+        controllers=after.groups.get("slurm_controller", ()),
         accounting=accounting,
-        compute=new.groups.get("slurm_compute", ()),
+        compute=after.groups.get("slurm_compute", ()),
         release=release,
         kept=left_over(old, new),
         renumbered=renumbered(old, new),
         abandoned=abandoned(old, new),
         reformatted=reformatted(old, new),
-        moved=[host for host, address in new.addresses.items() if old.addresses.get(host, address) != address],
+        moved=[host for host, address in after.addresses.items() if before.addresses.get(host, address) != address],
         provisioning=step_on_the_server(old, new),
         room=room,
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(
-        cluster=new.cluster,
+        cluster=after.cluster,
         old=old.name,
         new=new.name,
-        old_release=old.release,
-        release=new.release,
+        old_release=before.release,
+        release=after.release,
         changes=tuple(sorted([release, *changes], key=lambda change: -change.severity) if release else changes),
         causes=origins.of_changes,
         room_causes=_without(membership, origins.of_room) if room else (),
@@ -177,7 +178,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         removed=comparison.removed,
         groups=groups,
         compute=tuple(work.compute),
-        others=frozenset(new.hosts).difference(work.compute),
+        others=frozenset(after.hosts).difference(work.compute),
         steps=steps(work),
         texts=comparison.texts(),
         room=room,

@@ -13,7 +13,7 @@ def step(old: Snapshot, new: Snapshot) -> str:
     """What to do on the server; empty if its nodes and overlays stay as they are."""
     if old.provisioning and not new.provisioning:
         return (
-            f"delete nodes, profiles and overlays of {old.cluster} on the Warewulf server:"
+            f"delete nodes, profiles and overlays of {old.inventory.cluster} on the Warewulf server:"
             " wwctl node delete, wwctl profile delete, wwctl overlay delete"
         )
     if new.provisioning and _is_outdated(old, new):
@@ -23,7 +23,7 @@ def step(old: Snapshot, new: Snapshot) -> str:
 
 def _is_outdated(old: Snapshot, new: Snapshot) -> bool:
     """Whether the server's nodes or overlays differ from the new tree."""
-    groups = {group for cluster, group in _OVERLAY.findall(new.provisioning) if cluster == new.cluster}
+    groups = {group for cluster, group in _OVERLAY.findall(new.provisioning) if cluster == new.inventory.cluster}
     sides = [{path: file.same_as for path, file in side.files.items() if file.group in groups} for side in (old, new)]
     return _settings(old.provisioning) != _settings(new.provisioning) or sides[0] != sides[1]
 

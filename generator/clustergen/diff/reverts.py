@@ -102,8 +102,8 @@ class Reverts:
 
 def _hosts(side: Snapshot) -> Any:
     """Where the inventory looks for which hosts, without groups that only split files."""
-    groups = {name: frozenset(hosts) for name, hosts in side.groups.items() if "__" not in name}
-    return groups, dict(side.addresses), side.provisioning
+    groups = {name: frozenset(hosts) for name, hosts in side.inventory.groups.items() if "__" not in name}
+    return groups, dict(side.inventory.addresses), side.provisioning
 
 
 def _without_nodes(change: Change) -> Change:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 from clustergen import regular_file
-from clustergen.catalogue.operating_systems import architectures, operating_systems
-from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
+from clustergen.diff.inventory import HOSTS, VARIABLES, Inventory, of_cluster, of_files
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.manifest.source import MAX_BYTES, Source, load
 from clustergen.records import record
@@ -23,6 +20,8 @@ from clustergen.render.access import reading
 from clustergen.render.effects import Effect, read
 from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock
 from clustergen.render.tree import FILE_LIMIT, LOCK, Tree
+
+_WAREWULF = "warewulf/nodes.conf"
 
 
 @record
@@ -49,25 +48,28 @@ class NodeFile:
 
 @dataclass(eq=False)
 class Snapshot:
-    """The files that go on nodes, the hosts of each group, and the manifest where it can be had."""
+    """The inventory, the files, and the manifest where it can be had."""
 
     name: str
+    inventory: Inventory
     files: Mapping[str, NodeFile]
-    """By path in the tree."""
-    groups: Mapping[str, tuple[str, ...]]
-    systems: Mapping[str, str]
-    """Operating system by host."""
-    addresses: Mapping[str, str]
-    """By host, where the inventory looks for it; none where DNS alone knows."""
-    release: SlurmRelease
-    cluster: str
+    """Files that go on nodes, by path in the tree."""
+    texts: Mapping[str, str]
+    """Other files that a diff compares, by path: tables of the machine room, nodes.conf of a Warewulf server."""
     source: Source | None
-    tables: Tables
-    """Of the machine room."""
-    provisioning: str = ""
-    """nodes.conf of a Warewulf server; empty without one."""
     commit: str = ""
     """The short id of the commit that it was read from."""
+
+    @cached_property
+    def tables(self) -> Tables:
+        """Of the machine room."""
+        tables = {path.removeprefix(FACILITY): text for path, text in self.texts.items() if path != _WAREWULF}
+        return Tables(self.name, tables)
+
+    @property
+    def provisioning(self) -> str:
+        """nodes.conf of a Warewulf server; empty without one."""
+        return self.texts.get(_WAREWULF, "")
 
     @cached_property
     def by_group(self) -> dict[str, tuple[NodeFile, ...]]:
@@ -75,16 +77,6 @@ class Snapshot:
         for file in self.files.values():
             collected.setdefault(file.group, []).append(file)
         return {group: tuple(files) for group, files in collected.items()}
-
-    @cached_property
-    def hosts(self) -> dict[str, tuple[str, ...]]:
-        """Host → its groups, in the manifest's order."""
-        groups_of_hosts: dict[str, list[str]] = {host: ["all"] for host in self.groups["all"]}
-        for group, hosts in self.groups.items():
-            if group != "all":
-                for host in hosts:
-                    groups_of_hosts[host].append(group)
-        return {host: tuple(groups) for host, groups in groups_of_hosts.items()}
 
     def of_groups(self, groups: tuple[str, ...]) -> dict[str, NodeFile]:
         """Target → file, of a host with these groups."""
@@ -105,28 +97,13 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
         for file in tree
         if file.group is not None and file.target is not None
     }
-    systems = {host: group.type.os.key for group in cluster.groups for host in group.hosts}
-    addresses = {
-        host: where for group in cluster.groups for host, where in zip(group.hosts, group.addresses, strict=False)
-    }
-    tables = {file.path.removeprefix(FACILITY): file.content.decode() for file in tree if _is_table(file.path)}
-    return Snapshot(
-        name,
-        files,
-        tree.groups,
-        systems,
-        addresses,
-        cluster.release,
-        cluster.name,
-        source,
-        Tables(name, tables),
-        tree.files[_WAREWULF].content.decode() if _WAREWULF in tree.files else "",
-    )
+    texts = {file.path: file.content.decode() for file in tree if _is_compared(file.path)}
+    return Snapshot(name, of_cluster(cluster, tree.groups), files, texts, source)
 
 
-def _is_table(path: str) -> bool:
-    """Whether a file is data of the machine room, and no picture or page made from it."""
-    return path.startswith(FACILITY) and path.endswith((".csv", ".yaml"))
+def _is_compared(path: str) -> bool:
+    """Whether it is data of the machine room, and no picture or page made from it, or configures a Warewulf server."""
+    return path == _WAREWULF or (path.startswith(FACILITY) and path.endswith((".csv", ".yaml")))
 
 
 def of_directory(name: str, directory: Path) -> Snapshot:
@@ -141,24 +118,18 @@ def _of_directory(name: str, directory: Path) -> Snapshot:
         raise ClustergenError(f"{name}: {LOCK} is missing", "render the tree again")
     try:
         files = {path: _node_file(directory / path, entry) for path, entry in lock["files"].items() if "group" in entry}
-        tables = {path.removeprefix(FACILITY): _text(directory / path) for path in lock["files"] if _is_table(path)}
-        inventory = _text(directory / _HOSTS)
-        groups, systems = _groups(inventory)
-        provisioning = _text(directory / _WAREWULF) if _WAREWULF in lock["files"] else ""
-        facts = _facts(_text(directory / "inventory/group_vars/all.yml"))
-        release, cluster = SlurmRelease(facts["slurm_release"]), facts["cluster_name"]
-        lost = next((path for path, file in files.items() if file.group not in groups), None)
+        texts = {path: _text(directory / path) for path in lock["files"] if _is_compared(path)}
+        inventory = of_files(_text(directory / HOSTS), _text(directory / VARIABLES))
+        lost = next((path for path, file in files.items() if file.group not in inventory.groups), None)
         if lost is not None:
-            raise ValueError(f"{lost} is for a group that {_HOSTS} lacks")
+            raise ValueError(f"{lost} is for a group that {HOSTS} lacks")
     except OSError as err:
         where = err.filename and Path(err.filename).relative_to(directory)
         raise ClustergenError(f"{name}: {where}: {(err.strerror or '').lower()}", "render the tree again") from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    source, addresses = _manifest(name, directory, lock), dict(_ADDRESS.findall(inventory))
-    room = Tables(name, tables)
-    return Snapshot(name, files, groups, systems, addresses, release, cluster, source, room, provisioning)
+    return Snapshot(name, inventory, files, texts, _manifest(name, directory, lock))
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:
@@ -219,56 +190,3 @@ def _manifest(name: str, directory: Path, lock: LockFile) -> Source | None:
     shown = str(Path(name).parent / path.name) if name.endswith(directory.name) else path.name
     source = load(path, shown)
     return source if source.sha256 == lock["manifest"]["sha256"] and source.data is not None else None
-
-
-_WAREWULF = "warewulf/nodes.conf"
-_HOSTS = "inventory/hosts.ini"
-_ADDRESS = re.compile(r"^(\S+)[^#\n]*? ansible_host=(\S+)", re.MULTILINE)
-_RANGE = re.compile(r"\[(\d+):(\d+)\]")
-
-
-def _groups(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Group → hosts, and host → operating system, of an inventory as clustergen writes it."""
-    direct: dict[str, list[str]] = {"all": []}
-    children: dict[str, list[str]] = {}
-    members: list[str] = direct["all"]
-    for raw in text.splitlines():
-        line = raw.partition("#")[0].strip()
-        if line.startswith("["):
-            group, _, kind = line.strip("[]").partition(":")
-            members = (children if kind else direct).setdefault(group, [])
-        elif line:
-            word = line.split()[0]
-            members += _expanded(word)
-    order = {host: index for index, host in enumerate(direct["all"])}
-
-    def hosts(group: str) -> Iterator[str]:
-        yield from direct.get(group, ())
-        for child in children.get(group, ()):
-            yield from hosts(child)
-
-    ids = {"os_" + group_name(os.key): os.key for arch in architectures() for os in operating_systems(arch).values()}
-    names = [group for group in {**direct, **children} if not group.startswith("os_")]
-    systems = {host: ids.get(group, group) for group in children if group.startswith("os_") for host in hosts(group)}
-    return {group: tuple(sorted(set(hosts(group)), key=order.__getitem__)) for group in names}, systems
-
-
-def _expanded(pattern: str) -> list[str]:
-    match = _RANGE.search(pattern)
-    if match is None:
-        return [pattern]
-    low, high = match.groups()
-    width = len(low)
-    numbers = (str(number).zfill(width) for number in range(int(low), int(high) + 1))
-    return [name for n in numbers for name in _expanded(pattern[: match.start()] + n + pattern[match.end() :])]
-
-
-def _facts(text: str) -> dict[str, str]:
-    """The plain values of group_vars/all.yml."""
-    import yaml
-
-    try:
-        facts = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ValueError("group_vars/all.yml is not valid YAML") from None
-    return {key: str(value) for key, value in facts.items() if isinstance(value, str | int)}

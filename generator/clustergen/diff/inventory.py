@@ -1,0 +1,114 @@
+"""What a tree's inventory states: the cluster, its Slurm release, and the nodes with groups, systems and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from clustergen.catalogue.operating_systems import architectures, operating_systems
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.groups import group_name
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+
+HOSTS = "inventory/hosts.ini"
+VARIABLES = "inventory/group_vars/all.yml"
+_ADDRESS = re.compile(r"^(\S+)[^#\n]*? ansible_host=(\S+)", re.MULTILINE)
+_RANGE = re.compile(r"\[(\d+):(\d+)\]")
+
+
+@record
+class Inventory:
+    """The nodes of a cluster, as Ansible's inventory lists them."""
+
+    cluster: str
+    release: SlurmRelease
+    groups: Mapping[str, tuple[str, ...]]
+    """Hosts by group, in the manifest's order; `all` has every host."""
+    systems: Mapping[str, str] = {}
+    """Operating system by host."""
+    addresses: Mapping[str, str] = {}
+    """By host; only hosts that Ansible does not look up in DNS."""
+
+    @cached_property
+    def hosts(self) -> dict[str, tuple[str, ...]]:
+        """Host → its groups, in the manifest's order."""
+        groups_of_hosts: dict[str, list[str]] = {host: ["all"] for host in self.groups["all"]}
+        for group, hosts in self.groups.items():
+            if group != "all":
+                for host in hosts:
+                    groups_of_hosts[host].append(group)
+        return {host: tuple(groups) for host, groups in groups_of_hosts.items()}
+
+
+def of_cluster(cluster: Cluster, groups: Mapping[str, tuple[str, ...]]) -> Inventory:
+    """The inventory that a render of the cluster writes; `groups` are those of its tree."""
+    systems = {host: group.type.os.key for group in cluster.groups for host in group.hosts}
+    addresses = {
+        host: where for group in cluster.groups for host, where in zip(group.hosts, group.addresses, strict=False)
+    }
+    return Inventory(cluster.name, cluster.release, groups, systems, addresses)
+
+
+def of_files(hosts: str, variables: str) -> Inventory:
+    """The inventory of a tree on disk, from the texts of HOSTS and VARIABLES.
+
+    KeyError, TypeError, AttributeError, ValueError or RecursionError where they are not in clustergen's format.
+    """
+    groups, systems = _groups(hosts)
+    facts = _facts(variables)
+    return Inventory(
+        facts["cluster_name"],
+        SlurmRelease(facts["slurm_release"]),
+        groups,
+        systems,
+        dict(_ADDRESS.findall(hosts)),
+    )
+
+
+def _groups(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Group → hosts, and host → operating system, of an inventory as clustergen writes it."""
+    direct: dict[str, list[str]] = {"all": []}
+    children: dict[str, list[str]] = {}
+    members: list[str] = direct["all"]
+    for raw in text.splitlines():
+        line = raw.partition("#")[0].strip()
+        if line.startswith("["):
+            group, _, kind = line.strip("[]").partition(":")
+            members = (children if kind else direct).setdefault(group, [])
+        elif line:
+            word = line.split()[0]
+            members += _expanded(word)
+    order = {host: index for index, host in enumerate(direct["all"])}
+
+    def hosts(group: str) -> Iterator[str]:
+        yield from direct.get(group, ())
+        for child in children.get(group, ()):
+            yield from hosts(child)
+
+    ids = {"os_" + group_name(os.key): os.key for arch in architectures() for os in operating_systems(arch).values()}
+    names = [group for group in {**direct, **children} if not group.startswith("os_")]
+    systems = {host: ids.get(group, group) for group in children if group.startswith("os_") for host in hosts(group)}
+    return {group: tuple(sorted(set(hosts(group)), key=order.__getitem__)) for group in names}, systems
+
+
+def _expanded(pattern: str) -> list[str]:
+    match = _RANGE.search(pattern)
+    if match is None:
+        return [pattern]
+    low, high = match.groups()
+    width = len(low)
+    numbers = (str(number).zfill(width) for number in range(int(low), int(high) + 1))
+    return [name for n in numbers for name in _expanded(pattern[: match.start()] + n + pattern[match.end() :])]
+
+
+def _facts(text: str) -> dict[str, str]:
+    """The plain values of group_vars/all.yml."""
+    import yaml
+
+    try:
+        facts = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ValueError("group_vars/all.yml is not valid YAML") from None
+    return {key: str(value) for key, value in facts.items() if isinstance(value, str | int)}
