@@ -1,4 +1,4 @@
-"""How much of the suite runs, and real programs: a test fails where its program is missing (`-m "not real"`)."""
+"""Sampling of expensive tests, and fixtures for real programs, which fail where the program is missing."""
 
 from __future__ import annotations
 

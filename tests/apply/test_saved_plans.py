@@ -1,4 +1,4 @@
-"""Plans in files, and what the output of a check says of the nodes."""
+"""Saved plans, and how the output of a check becomes a summary of the nodes."""
 
 from __future__ import annotations
 

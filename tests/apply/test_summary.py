@@ -1,4 +1,4 @@
-"""What a check of the nodes comes to, in words."""
+"""The summary that `plan --against nodes` prints after a check of the nodes."""
 
 from __future__ import annotations
 

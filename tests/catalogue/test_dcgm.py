@@ -1,4 +1,4 @@
-"""DCGM's fields and the names of metrics."""
+"""Which DCGM fields and metric names each release has."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Every data file: its shape, and that each row says where it comes from."""
+"""The data files of the catalogue: their columns, and a source in each row."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def test_a_path_that_is_not_there(verb: str) -> None:
 
 
 def test_a_broken_manifest_is_still_a_manifest() -> None:
-    """One key is enough for nobody to be sent to lint."""
+    """One key of a manifest is enough: the file is not taken for a slurm.conf that lint should read."""
     Path("m.yaml").write_text("name: [\nSlurmUser: x\n")
     assert "error[yaml-syntax]" in run("validate", "m.yaml").stdout
 

@@ -1,4 +1,4 @@
-"""How a command ends where the machine or somebody says no: a word at most, a code that scripts know, no traceback."""
+"""Commands that are interrupted or denied: one message at most, a documented exit code, no traceback."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_manifest_that_may_not_be_read_is_of_the_environment(tmp_path: Path, v
 
 @pytest.mark.parametrize("where", ["2>&-", ">/dev/full", "2>/dev/full", ">&- 2>&-"])
 def test_nobody_hears_it_and_the_code_is_the_same(tmp_path: Path, where: str) -> None:
-    """A script that goes by the codes must not take a lost message for differences, which are 1."""
+    """A message that cannot be printed must not end in exit code 1, which means differences."""
     (tmp_path / "bad.yaml").write_text("just text\n")
     manifest = write(tmp_path)
     expected = {

@@ -1,4 +1,4 @@
-"""`clustergen init`: what it writes is valid, explains itself, and takes nobody's place."""
+"""`clustergen init`: the manifest that it writes is valid and commented, and replaces no file."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
-    """A second try finds no half of a manifest in its way, and the editor still has its schema."""
+    """A failed run leaves no partial manifest and keeps the editor's schema, so that a second one succeeds."""
     (tmp_path / SCHEMA).write_text("{}\n", encoding="utf-8")
     limited = "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); sys.argv = ['clustergen', 'init'];"

@@ -1,4 +1,4 @@
-"""What the command line says to somebody who does not know it yet."""
+"""Help texts and messages for users who do not know the command line yet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_without_a_verb_all_verbs_are_shown() -> None:
 
 
 def test_help_is_whole_on_a_narrow_terminal() -> None:
-    """click cuts the sentence of a verb to the width, and ends it in dots."""
+    """click truncates a verb's help line to the width of the terminal and ends it with dots."""
     for words in ((), ("lab",), ("setup",)):
         shown = CliRunner().invoke(group, [*words, "--help"], terminal_width=80).output
         assert "..." not in shown.partition("Commands:")[2]

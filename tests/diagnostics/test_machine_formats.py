@@ -1,4 +1,4 @@
-"""JSON, workflow commands and SARIF: what a program reads back is what was said."""
+"""JSON, workflow commands and SARIF: a program reads back the same diagnostics."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The pages of the codes tell the truth: what they show is what the command prints."""
+"""The pages of the diagnostic codes show exactly what the command prints."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""pydantic's errors in a user's words, at their places: models of many shapes, mistakes of every kind."""
+"""pydantic's errors become diagnostics with places: models of many shapes, mistakes of every kind."""
 
 from typing import Annotated, Any, Literal
 
@@ -88,7 +88,7 @@ GOOD = "name: tiny\nslurm: {version: '1'}\n"
 
 
 def diagnostics_of(text: str) -> list[tuple[str, str, str, str | None]]:
-    """Code, line:column-end, message and hint of everything that a manifest of `Cluster` gets told."""
+    """Code, line:column-end, message and hint of each diagnostic for a manifest with the model `Cluster`."""
     source = Source("m", text.encode())
     assert source.data is not None
     assert source.diagnostics == []

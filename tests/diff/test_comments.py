@@ -1,4 +1,4 @@
-"""What only people read takes nothing."""
+"""Changes of comments have no effect."""
 
 from __future__ import annotations
 

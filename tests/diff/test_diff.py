@@ -1,4 +1,4 @@
-"""`clustergen diff`: what it says of a change, why, and how it ends."""
+"""`clustergen diff`: the changes and reasons that it prints, and its exit codes."""
 
 from __future__ import annotations
 

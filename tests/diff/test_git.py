@@ -1,4 +1,4 @@
-"""`REV:path`: what git gives, and what is said where it cannot."""
+"""`REV:path` as a side of a diff: what is read from git, and the errors if it cannot be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diff leaves to people, and says so: a tree that is applied is not all that a change takes."""
+"""The manual steps that a diff lists: what a change requires beyond applying the tree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def by_hand(cluster: dict[str, Any]) -> list[str]:
 def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_takes_it(
     tmp_path: Path, of_trees: bool
 ) -> None:
-    """clustergen-accounts only adds; who reads that bob is gone must not think that he is."""
+    """clustergen-accounts only adds, so a user who is removed from the manifest stays in the database."""
     old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
     new = write(
         tmp_path / "b",
@@ -215,7 +215,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
 
 
 def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
-    """A variable of NCCL is for every job from now on, and no daemon has to be told."""
+    """A variable of NCCL applies to jobs that start later; no daemon is restarted."""
     old, new = write(tmp_path / "a"), write(tmp_path / "b", text=MANIFEST + "nccl: {env: {NCCL_IB_TIMEOUT: 22}}\n")
     lines = diff(old, new).stdout.splitlines()
     where = next(number for number, line in enumerate(lines) if "/etc/nccl.conf" in line)

@@ -1,4 +1,4 @@
-"""Changes of accounts and QOS, setting by setting: what a reviewer has to know of who may run what."""
+"""Changes of accounts and QOS, setting by setting, for a reviewer."""
 
 from __future__ import annotations
 

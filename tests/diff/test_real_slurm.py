@@ -1,4 +1,4 @@
-"""What means the same here means the same to real slurmctld: `scontrol show` prints the same of both."""
+"""Files that the diff calls equal are equal for real slurmctld: `scontrol show` prints the same for both."""
 
 from __future__ import annotations
 

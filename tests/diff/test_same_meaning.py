@@ -1,4 +1,4 @@
-"""Texts that Slurm reads alike are no change, whatever cluster they are of."""
+"""Texts that Slurm reads alike are no change, for the files of any cluster."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_numbers_and_times_are_read_as_slurm_reads_them(before: str, after: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("cluster", _CLUSTERS, ids=lambda path: path.name)
 def test_every_line_counts(cluster: Path) -> None:
-    """A line that is taken away is a change, unless it says what Slurm takes anyway."""
+    """Removing a line is a change, unless its value is Slurm's default."""
     files, release = _files(cluster), _release(cluster)
     lines = files["/etc/slurm/slurm.conf"].splitlines(keepends=True)
     silent = []

@@ -1,4 +1,4 @@
-"""Hundreds of changes on few screens, and in one comment."""
+"""Hundreds of changes are shortened to a few screens, or one comment on a pull request."""
 
 from __future__ import annotations
 

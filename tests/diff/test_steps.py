@@ -1,4 +1,4 @@
-"""The order of what one host does in its turn."""
+"""The order of the steps on one host of a batch."""
 
 from __future__ import annotations
 

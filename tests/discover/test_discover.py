@@ -1,4 +1,4 @@
-"""Machines' own words become node types and nodes that mean what slurmd sees."""
+"""Recorded outputs of machines become node types and nodes that match what slurmd detects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where GPUs and ports hang, on machines that differ from the catalogue's: what lscpu and nvidia-smi print of them."""
+"""GPU and port placement from lscpu and nvidia-smi, on machines that differ from the catalogue's."""
 
 from __future__ import annotations
 

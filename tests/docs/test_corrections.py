@@ -1,4 +1,4 @@
-"""docs/corrections.md says what is in the trees of the examples, and what of the guides is not."""
+"""docs/corrections.md matches the trees of the examples that come from guides."""
 
 from __future__ import annotations
 

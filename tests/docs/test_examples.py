@@ -1,4 +1,4 @@
-"""The guides tell the truth: their manifests are valid, their commands exist, their sessions print what they show."""
+"""The guides are correct: their manifests are valid, their commands exist, their sessions print what they show."""
 
 from __future__ import annotations
 

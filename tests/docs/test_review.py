@@ -1,4 +1,4 @@
-"""What docs/examples/ holds for users to copy: run as GitHub and git run it, on a repository made here."""
+"""The files of docs/examples/ that users copy, run as GitHub and git run them, on a temporary repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of a change: whether its verdict was right, too strict or too mild."""
+"""Judges a measured change: whether its verdict was right, too strict or too mild."""
 
 from __future__ import annotations
 

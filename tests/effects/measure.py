@@ -1,4 +1,4 @@
-"""Runs changes on real clusters and keeps what came of them; `tools/measure-effects` is its command line."""
+"""Runs changes on real clusters and keeps the results; `tools/measure-effects` is its command line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-
 
 
 def unavailable() -> str | None:
-    """Why no change can be tried here."""
+    """Why this machine cannot run the changes; None if it can."""
     if os.geteuid() != 0:
         return "only root can make device files and network namespaces"
     missing = [name for name in ("unshare", "nsenter", "ip") if shutil.which(name) is None]

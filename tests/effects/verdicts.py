@@ -1,4 +1,4 @@
-"""What `clustergen diff` says of a change, in process, and its steps as actions of `cluster`."""
+"""The verdict of `clustergen diff` on a change, and its steps as actions of `cluster`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Verdict:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether running jobs are said to be lost; such a change is forced, to see whether they are."""
+        """Whether the verdict says that running jobs are lost; such a change is forced, to check that they are."""
         return bool(self.kinds & {"refuse", "cancel-jobs"})
 
     @property

@@ -1,4 +1,4 @@
-"""The other way round: a value that is edited in the manifest's text is named by all lines that then are others."""
+"""The reverse of `explain FILE:LINE`: each line that changes with a value of the manifest names that value."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def count(explained: Explained, text: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_line_with_a_value_has_an_origin(name: str, explained: dict[str, Explained]) -> None:
-    """What nothing changes is a constant: the same line stands in the file of a manifest that has little in common."""
+    """A line that no value changes is a constant: a manifest with little in common renders the same line."""
     bare = [
         line.text
         for line in explained[name].lines

@@ -1,4 +1,4 @@
-"""How the few fields with an effect are found, and what is tried in their place."""
+"""The search for the few fields that affect a line, and the values that it tries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IBM Storage Scale: its daemon mounts it, Slurm waits for that, and people are told what is theirs to do."""
+"""IBM Storage Scale: its daemon mounts it, Slurm waits for the mount, and manual steps are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is cut, exchanged or renamed: findings, no traceback, and none where every cable is in its place."""
+"""Cables that are cut, exchanged or renamed give findings and no traceback; a fabric as planned gives none."""
 
 from __future__ import annotations
 

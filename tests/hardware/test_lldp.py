@@ -1,4 +1,4 @@
-"""RoCE fabrics by LLDP: the forms in which lldpcli prints, and a plan against what the hosts hear.
+"""RoCE fabrics by LLDP: the output formats of lldpcli, and a plan compared with the neighbours of the hosts.
 
 The forms are those of lldpd 1.0.16 with `-f json` and `-f json0`.
 """

@@ -1,4 +1,4 @@
-"""The fabric against its plan: each planted fault is found, named by what it is, and nothing else is."""
+"""The fabric against its plan: each planted fault is reported with its own code, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories that somebody handed over: lint and import stay within time and memory, and read nothing else."""
+"""Untrusted directories: lint and import stay within time and memory, and read nothing outside."""
 
 from __future__ import annotations
 

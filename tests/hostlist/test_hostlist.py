@@ -1,4 +1,4 @@
-"""Host lists: what they expand to, how they compress, and what is said about broken ones."""
+"""Host lists: expansion, compression, and the errors for broken ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What sacctmgr writes of QOS, accounts and users, as the manifest's; what has no place there is said."""
+"""QOS, accounts and users of a sacctmgr dump become fields of the manifest; anything else is reported."""
 
 from __future__ import annotations
 

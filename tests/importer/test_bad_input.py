@@ -1,4 +1,4 @@
-"""Files that Slurm refuses or nobody expects: a manifest or a clear word, no traceback, and nothing lost in silence."""
+"""Files that Slurm rejects or that are unusual: a manifest or a clear error, no traceback, no silent loss."""
 
 from __future__ import annotations
 

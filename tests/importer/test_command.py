@@ -1,4 +1,4 @@
-"""`clustergen import` as it is used: what it writes, says and ends with."""
+"""The command `clustergen import`: its files, output and exit codes."""
 
 from __future__ import annotations
 

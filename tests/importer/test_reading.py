@@ -1,4 +1,4 @@
-"""What a person sees in the manifest: names that say something, and no line without a use."""
+"""The imported manifest is readable: descriptive names, and no unnecessary line."""
 
 from __future__ import annotations
 

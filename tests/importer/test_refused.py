@@ -1,4 +1,4 @@
-"""What Slurm refuses of a hand-written directory, and whether import says so with its line."""
+"""What Slurm rejects in a hand-written directory is reported by import, with its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`slurm: {defaults: slurm}`: the files say what the manifest says and no more; and the hatches that import needs."""
+"""`slurm: {defaults: slurm}`: files contain only the manifest's values; and the options that import needs."""
 
 from __future__ import annotations
 

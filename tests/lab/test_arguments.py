@@ -1,4 +1,4 @@
-"""What the verbs say before anything is started: arguments, absent labs, manifests that do not fit."""
+"""Errors of `clustergen lab` before it starts anything: arguments, absent labs, manifests that do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labs for real: what a node is, what it may not do, and that nothing is left of it."""
+"""Real labs: the properties and limits of a node's container, and that `down` removes everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lab whose nodes docker runs: applied, jobs in it, and gone without a trace."""
+"""A lab with docker: it is applied, runs jobs, and is removed completely."""
 
 from __future__ import annotations
 

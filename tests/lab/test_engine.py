@@ -1,4 +1,4 @@
-"""What a machine without a usable engine is told, and which one is taken where there are two."""
+"""The error on a machine without a usable container engine, and the choice between two."""
 
 from __future__ import annotations
 

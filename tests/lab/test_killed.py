@@ -1,4 +1,4 @@
-"""A lab whose processes all ended at once, as at the end of a CI job: podman does not take it for running."""
+"""A lab whose processes were all killed, as at the end of a CI job: podman reports it as stopped."""
 
 from __future__ import annotations
 

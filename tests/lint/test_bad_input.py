@@ -1,4 +1,4 @@
-"""Whatever stands in the files: findings with a place, and never a traceback."""
+"""Any content of the files gives findings with a place, and never a traceback."""
 
 from __future__ import annotations
 

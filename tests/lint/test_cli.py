@@ -1,4 +1,4 @@
-"""The command: where findings go, in which formats, and how it ends."""
+"""The command `clustergen lint`: streams, output formats and exit codes."""
 
 from __future__ import annotations
 

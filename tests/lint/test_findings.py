@@ -1,4 +1,4 @@
-"""What lint says of small configurations: the code, the severity and the place of every finding but notes."""
+"""Lint of small configurations: code, severity and place of every finding above `info`."""
 
 from __future__ import annotations
 

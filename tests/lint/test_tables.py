@@ -1,4 +1,4 @@
-"""The tables that lint reads name what is there."""
+"""The tables that lint reads refer to existing keys, codes and plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lint says of topology.conf and topology.yaml: the code, the severity and the place of every finding."""
+"""Lint of topology.conf and topology.yaml: code, severity and place of every finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mistake is reported once, in words that settle it, and a thousand mistakes end the validation."""
+"""One mistake is reported once, with a hint that fixes it; a thousand mistakes end the validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The usual YAML mistakes: the code, the place and the words that somebody who made one will read."""
+"""The usual YAML mistakes: code, place, message and hint."""
 
 import pytest
 import yaml
@@ -14,7 +14,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def diagnostics_of(text: str) -> list[tuple[str, str, str, str | None]]:
-    """Code, line:column, message and hint of all that is said."""
+    """Code, line:column, message and hint of each diagnostic."""
     return [
         (diagnostic.code, str(diagnostic.place).removeprefix("m:"), diagnostic.message, diagnostic.hint)
         for diagnostic in Source("m", text.encode()).diagnostics

@@ -76,7 +76,7 @@ def shortened(document: Document) -> None:
 
 
 class Applied(NamedTuple):
-    """What a run of `lab apply` came to."""
+    """The result of a run of `lab apply`."""
 
     rc: int
     stdout: str

@@ -1,4 +1,4 @@
-"""Applying, applying again, and mending what a hand has changed."""
+"""Applying, applying again, and repairing manual edits on nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines that are not as they should be: a line for each says why, the others are served, and a rerun carries on."""
+"""Broken nodes: each gets one line with the reason, the others are applied, and a second run continues."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ RECONFIGURED = "Processing Reconfiguration Request"
 
 
 class Verdict(NamedTuple):
-    """What `clustergen diff` says."""
+    """The verdict of `clustergen diff`."""
 
     effects: dict[tuple[str, str], list[str]]  # kind of thing, key → effects
     values: dict[tuple[str, str], str]  # … → the new value
@@ -81,7 +81,7 @@ def daemons(lab: Lab) -> dict[str, str]:
 
 
 def reconfigured(lab: Lab) -> int:
-    """How often slurmctld was told to read its files again."""
+    """How often slurmctld was told to reconfigure, by its log."""
     return int(lab.run(HEAD, f"grep -hci '{RECONFIGURED}' /var/log/slurm/slurmctld.log").stdout or 0)
 
 
@@ -133,7 +133,7 @@ def job(lab: Lab, node: str = "compute03", script: str = "sleep 3000") -> str:
 
 
 def gpus(lab: Lab) -> set[str]:
-    """What the nodes have, without the sockets that it belongs to."""
+    """The GRES of the nodes, by sinfo, without their sockets."""
     return set(re.findall(r"gpu:\w+:\d+", lab.out(HEAD, "sinfo -h -N -o %G")))
 
 

@@ -1,4 +1,4 @@
-"""What is cut off, killed or broken on the way: the next run carries on, and what worked goes on working."""
+"""Interrupted and killed runs: the next run continues, and running services are not affected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host's answer holds, beyond what its files say."""
+"""Answers of hosts: secrets, processors, and the schema of all keys."""
 
 from __future__ import annotations
 

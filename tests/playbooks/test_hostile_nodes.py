@@ -1,4 +1,4 @@
-"""Nodes that answer what they like: the control host stays small, and no other node is affected."""
+"""Malicious nodes: the control host's memory stays bounded, and no other node is affected."""
 
 from __future__ import annotations
 

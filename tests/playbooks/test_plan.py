@@ -1,4 +1,4 @@
-"""From the answers of all hosts to who is emptied, who is asked about jobs, and what is not done at all."""
+"""The plan of a run from all hosts' answers: nodes to drain, nodes to ask about jobs, and steps to skip."""
 
 from __future__ import annotations
 

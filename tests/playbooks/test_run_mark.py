@@ -1,4 +1,4 @@
-"""Two runs at one time: who is in whose way."""
+"""Two runs at the same time: which one is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer of a node is taken as it is described, or refused by the path of what does not fit."""
+"""A node's answer is accepted if it fits the schema, and otherwise rejected with the path of the mismatch."""
 
 from __future__ import annotations
 

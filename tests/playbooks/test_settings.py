@@ -1,4 +1,4 @@
-"""Slips in the variables of a site are told before anything is touched."""
+"""Mistakes in the variables of a site are reported before any change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree as the actions see it: damage, and what a host gets."""
+"""The tree as the action plugins read it: damage is detected, and each host gets its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What applying means for one host, by what differs on it."""
+"""The steps for one host, by the files that differ on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backups of Slurm: complete or absent, kept and removed by age, restored only into nothing."""
+"""Backups of Slurm: complete or absent, removed by age, restored only to an empty state."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ MIXED: dict[str, Any] = {
 
 
 def run(directory: Path, program: str, *arguments: str) -> str:
-    """What a program of Ansible says in a tree; it must end well and warn of nothing."""
+    """The output of an Ansible program in a tree; it must succeed without a warning."""
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(directory.parent),

@@ -1,4 +1,4 @@
-"""The lock file is input: whatever is in it, everybody who reads a tree ends with a message and exit code 3."""
+"""The lock file is untrusted: with any content, every reader of a tree ends with a message and exit code 3."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def box(tree: Any, directory: Path, host: str = "mon") -> sandbox.Sandbox:
 
 
 def run_on(tree: Any, directory: Path, script: str, host: str = "mon", **notes: str) -> str:
-    """What a shell script says on the node; it must end well. Notes are files in /run/clustergen."""
+    """The output of a shell script on the node, which must succeed. Notes are files in /run/clustergen."""
     words = ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"]
     done = sandbox.run(box(tree, directory, host), words, timeout=60, notes=notes)
     assert done.code == 0, done

@@ -1,4 +1,4 @@
-"""A site's own files: what joins the tree, and what is told of those that cannot."""
+"""A site's own files: those that join the tree, and diagnostics for those that cannot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strategies.trees import manifest, node_files
 
 
 def rendered(directory: Path, **changes: object) -> tuple[Tree | None, list[Diagnostic]]:
-    """The tree of the small manifest with the files below directory/site, and what was told."""
+    """The tree of the small manifest with the files below directory/site, and the diagnostics."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(manifest(**changes)), encoding="utf-8")
     tree, result = compiler.render(compiler.validate(path), path)

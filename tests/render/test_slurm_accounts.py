@@ -74,7 +74,7 @@ PARTITIONS = {
 
 
 def run(install: SlurmInstall, directory: Path, script: str, **slurm: Any) -> dict[str, str]:
-    """What each step of the script said, with its status in the last line; and the daemons' logs."""
+    """The output of each step of the script, with its status in the last line; and the daemons' logs."""
     release = ".".join(install.version.split(".")[:2])
     slurm = {"mpi_default": "pmi2", "qos": QOS, "accounts": ACCOUNTS, "users": USERS, "partitions": PARTITIONS, **slurm}
     tree = cluster(directory, release, slurm=slurm)
@@ -111,7 +111,7 @@ step user sacctmgr -nP show user format=User,DefaultAccount,AdminLevel
 
 
 def check_database(output: dict[str, str]) -> None:
-    """What the real database has to show of QOS, ACCOUNTS and USERS."""
+    """Checks the QOS, accounts and users in the real database."""
     qos = set(output["qos"].splitlines())
     assert {
         "normal|10|low|cluster|00:00:00||1.000000||",

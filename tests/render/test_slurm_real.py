@@ -1,4 +1,4 @@
-"""Real slurmctld, slurmdbd and slurmd of three releases read what is rendered, and have nothing to complain of."""
+"""Real slurmctld, slurmdbd and slurmd of three releases read the rendered files without an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prolog, epilog, task prolog and health check, run where they lie, with GPUs that say what a test wants."""
+"""Prolog, epilog, task prolog and health check, run at their paths, with simulated GPUs."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_what_slurm_runs_is_there_and_can_be_run(tmp_path: Path) -> None:
 
 
 def test_the_health_check_ends_before_slurmd_kills_it(tmp_path: Path) -> None:
-    """What it found out is told to slurmctld in the seconds that are left."""
+    """The health check stops early enough to report its results to slurmctld."""
     text = text_of(cluster(tmp_path, **EVERYTHING), "c1", "/etc/slurm/health")
     limits = re.search(r"^limit=(\d+) # .* after (\d+)$", text, re.MULTILINE)
     assert limits is not None

@@ -1,4 +1,4 @@
-"""Units, accounts, directories, options and access around Slurm's daemons, read by systemd and its kin."""
+"""Units, accounts, directories, options and access of Slurm's daemons, read by systemd and its tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a tree on disk: all or nothing, foreign files untouched."""
+"""Writing a tree is atomic, and leaves foreign files untouched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fabric: the cablings that are built have no finding, whatever Slurm makes of them; a slip is told once."""
+"""The fabric: cablings that exist in practice have no finding; a mistake is reported once."""
 
 from __future__ import annotations
 

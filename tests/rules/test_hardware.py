@@ -1,4 +1,4 @@
-"""Hardware and power: what is stated is taken as it is, what is left out follows, and a slip is told once."""
+"""Hardware and power: stated values are kept, others are derived, and a mistake is reported once."""
 
 from __future__ import annotations
 

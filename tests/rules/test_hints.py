@@ -1,4 +1,4 @@
-"""What a hint says to write can be written, and is accepted."""
+"""The value that a hint proposes is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and addresses: unusual but right ones are left alone, and a slip is told once, at its place."""
+"""Names and addresses: unusual but valid ones have no finding; a mistake is reported once, at its place."""
 
 from __future__ import annotations
 

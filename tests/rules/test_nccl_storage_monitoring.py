@@ -1,4 +1,4 @@
-"""NCCL, storage and monitoring: what is right has no finding; a slip is told once, where it stands."""
+"""NCCL, storage and monitoring: valid manifests have no finding; a mistake is reported once, at its place."""
 
 from __future__ import annotations
 

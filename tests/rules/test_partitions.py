@@ -1,4 +1,4 @@
-"""Partitions and node sets: what Slurm takes has no finding; a slip is told once, at its place."""
+"""Partitions and node sets: what Slurm accepts has no finding; a mistake is reported once, at its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules let through, real Slurm takes: it starts with the files of every cabling, and complains of nothing."""
+"""Real Slurm accepts what the rules accept: it starts with the files of every cabling, without an error."""
 
 from __future__ import annotations
 

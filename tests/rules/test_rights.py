@@ -1,4 +1,4 @@
-"""What accounts, users and QOS may say, and the words for what they may not."""
+"""Rights of accounts, users and QOS: invalid combinations, and hints that name what was meant."""
 
 from __future__ import annotations
 

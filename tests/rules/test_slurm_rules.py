@@ -1,4 +1,4 @@
-"""Slurm's keys, scheduling, accounts: what Slurm takes has no finding; a slip is told once, where it stands."""
+"""Slurm's keys, scheduling, accounts: what Slurm accepts has no finding; a mistake is reported once, at its place."""
 
 from __future__ import annotations
 

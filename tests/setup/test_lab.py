@@ -1,4 +1,4 @@
-"""`clustergen setup lab` wants what this machine lacks, and docker where podman is too old."""
+"""`clustergen setup lab` lists the packages that this machine lacks, and docker where podman is too old."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Slurm's grammar makes of a text, with the place of everything, and what is said about the rest."""
+"""How Slurm's grammar parses a text, with the place of every value, and diagnostics for the rest."""
 
 import pytest
 from hypothesis import given

@@ -28,7 +28,7 @@ Event = tuple[str, str]
 
 
 def events_of_slurm(slurm: SlurmInstall, conf: Path) -> list[Event]:
-    """What a program of Slurm's says about a directory of files."""
+    """The parse errors that a program of Slurm prints for a directory of files."""
     box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
     output = sandbox.run(box, ["sinfo"], timeout=60).stderr
     events: list[Event] = []

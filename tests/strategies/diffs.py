@@ -58,7 +58,7 @@ def git(directory: Path, *words: str) -> None:
 
 
 def error_of(old: str, where: Path) -> str:
-    """What is said of a side that cannot be had, seen from a directory."""
+    """The error for a side that cannot be read, from the working directory `where`."""
     done = subprocess.run(
         [*COMMAND, "diff", old, "."], capture_output=True, text=True, timeout=60, check=False, cwd=where
     )

@@ -1,4 +1,4 @@
-"""Small configurations for lint, and what it says of them in a word each."""
+"""Small configurations for lint, and its findings in short form."""
 
 from __future__ import annotations
 

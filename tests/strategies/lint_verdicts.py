@@ -25,12 +25,12 @@ _ONLY_THE_MACHINE_KNOWS = re.compile(
 
 
 def depends_on_machine(report: SlurmReport) -> bool:
-    """Whether the first that Slurm says is about its machine."""
+    """Whether one of Slurm's first messages is about the machine that it runs on."""
     return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in report.complaints[:3])
 
 
 def disagreement(directory: Path, release: str, report: SlurmReport) -> str | None:
-    """In words; None where they agree."""
+    """How Slurm and lint disagree; None where they agree."""
     complaints = [words for words in report.complaints if _ECHO not in words]
     stopped = not report.started or any(
         "slurmd: fatal" in words or "initialization failed" in words for words in complaints

@@ -1,4 +1,4 @@
-"""What takes long to make is made once in a session, though each of its workers requires it."""
+"""Expensive results are made once in a session and shared by its workers."""
 
 from __future__ import annotations
 

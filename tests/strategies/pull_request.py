@@ -1,4 +1,4 @@
-"""The pull request that docs/review.md shows: its change, made in a clone of `inventories/`, and what the commands say.
+"""The pull request that docs/review.md shows: its change in a clone of `inventories/`, and the commands' output.
 
 The page's ```diff block is the change. `<!-- pull request: annotations -->` is what the check prints where nobody
 rendered, `<!-- pull request: comment -->` the comment where somebody did; both end at `<!-- end -->`.

@@ -1,4 +1,4 @@
-"""Manifests about NCCL, storage and monitoring: what is right has no finding, a slip is told once at its place."""
+"""Manifests about NCCL, storage and monitoring: valid ones, and mistakes with their findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests about Slurm's own keys, scheduling and accounts: what Slurm takes, and slips with what is found of them."""
+"""Manifests about Slurm's keys, scheduling and accounts: valid ones, and mistakes with their findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities: what they read, what they refuse and what they say about it."""
+"""Quantities: accepted texts, rejected texts and their error messages."""
 
 import json
 from collections.abc import Callable

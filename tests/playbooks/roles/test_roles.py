@@ -1,4 +1,4 @@
-"""The roles: every variable is documented, and what a site forgot is told in one line before anything is touched."""
+"""The roles: every variable is documented, and a missing one fails with one line before any change."""
 
 from __future__ import annotations
 
