@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from clustergen.verify.checks import CHECKS, Check, Trial
+from clustergen.verify.checks.base import any_word, failure
 from clustergen.verify.files import Entry
+from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 from strategies.pages import ROOT
 
+BY_NAME = {check.name: check for check in CHECKS}
 TREE = ROOT / "inventories" / "ml-training" / "rendered"
 
 
@@ -22,8 +28,7 @@ def test_rows_are_reported_before_slower_checks_are_done() -> None:
     def after_a_report(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         yield check.row("passed" if reported.wait(60) else "failed", entries)
 
-    by_name = {check.name: check for check in CHECKS}
-    checks = (by_name["tree"], replace(by_name["dcgm counters"], ask=after_a_report))
+    checks = (BY_NAME["tree"], replace(BY_NAME["dcgm counters"], ask=after_a_report))
     batches: list[list[Row]] = []
 
     def report(rows: list[Row]) -> None:
@@ -33,3 +38,37 @@ def test_rows_are_reported_before_slower_checks_are_done() -> None:
     rows = verify(Path(TREE), checks, report)
     assert [(row.check, row.status) for row in rows] == [("tree", "passed"), ("dcgm counters", "passed")]
     assert [[row.check for row in batch] for batch in batches] == [["tree"], ["dcgm counters"]]
+
+
+@pytest.mark.parametrize(
+    ("code", "errors", "complaints"),
+    [
+        (None, "", ["no answer in time"]),
+        (None, "reading\n", ["no answer in time", "reading"]),
+        (1, "", ["exit status 1 without a message"]),
+        (1, "line 3: wrong\n", ["line 3: wrong"]),
+        (0, "", []),
+    ],
+)
+def test_only_a_program_that_ends_with_0_has_read_its_files(
+    code: int | None, errors: str, complaints: list[str]
+) -> None:
+    answer = Answer("1.2", code, "", errors, {})
+    assert failure(answer) == any_word(answer) == complaints
+
+
+def test_a_warning_counts_where_the_exit_status_hides_what_is_wrong() -> None:
+    answer = Answer("1.2", 0, "all is well\n", "line 3: ignored\n\n", {})
+    assert (failure(answer), any_word(answer)) == ([], ["line 3: ignored"])
+
+
+def test_a_program_of_ansible_that_fails_without_a_message_has_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("ansible-inventory", "ansible-playbook", "ansible-config")
+    for name in names:
+        (tmp_path / name).write_text("#!/bin/sh\nexit 4\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    rows = verify(Path(TREE), [BY_NAME[name] for name in names])
+    assert [(row.status, row.words) for row in rows] == [("failed", (f"{name}: exit status 4",)) for name in names]

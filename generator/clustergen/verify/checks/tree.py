@@ -62,6 +62,14 @@ def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.Complete
         raise NotHere(f"{program} did not answer within {_TIMEOUT} s") from None
 
 
+def _complaints(done: subprocess.CompletedProcess[str], output: str) -> list[str]:
+    """The lines of the output, or the exit status of a program that fails without one."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    if done.returncode and not lines:
+        return [f"{Path(done.args[0]).name}: exit status {done.returncode}"]
+    return lines
+
+
 def _ansible_version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
@@ -77,11 +85,7 @@ def _inventory(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
-    complaints = [line for line in done.stderr.splitlines() if line.strip()]
-    if not complaints and done.returncode == 0:
-        complaints = list(_otherwise(trial, json.loads(done.stdout)))
-    elif not complaints:
-        complaints = [f"ansible-inventory: exit status {done.returncode}"]
+    complaints = _complaints(done, done.stderr) or list(_otherwise(trial, json.loads(done.stdout)))
     hosts, groups = len(trial.tree.inventory.hosts), len(trial.tree.inventory.groups)
     yield check.judged(entries, complaints, [f"{hosts} hosts, {groups} groups"], _ansible_version())
 
@@ -110,10 +114,7 @@ def _playbook(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
-    messages = [line for line in done.stderr.splitlines() if line.strip()]
-    if done.returncode != 0 and not messages:
-        messages = [f"ansible-playbook: exit status {done.returncode}"]
-    yield check.judged(entries, messages, (), _ansible_version())
+    yield check.judged(entries, _complaints(done, done.stderr), (), _ansible_version())
 
 
 def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -122,8 +123,8 @@ def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
-    messages = [line for line in (*done.stderr.splitlines(), *done.stdout.splitlines()) if line.strip()]
-    yield check.judged(entries, messages if done.returncode else (), (), _ansible_version())
+    complaints = _complaints(done, done.stderr + done.stdout) if done.returncode else ()
+    yield check.judged(entries, complaints, (), _ansible_version())
 
 
 CHECKS = (
