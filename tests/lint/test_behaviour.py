@@ -341,13 +341,20 @@ def test_every_behaviour_has_a_boundary() -> None:
     assert CASES.keys() == slurm_behaviour().keys()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_behaviour_changes_with_this_release(name: str) -> None:
     case = CASES[name]
     assert case.before != case.since
+    first = RELEASES.index(case.first)
+    assert RELEASES.index(case.oldest) < first
+    assert [case.outcome(RELEASES[first - 1]), case.outcome(case.first)] == [case.before, case.since]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_behaviour_changes_with_no_other_release(name: str) -> None:
+    case = CASES[name]
     at, first = RELEASES.index(case.oldest), RELEASES.index(case.first)
-    assert at < first
     outcomes = {release: case.outcome(release) for release in RELEASES[at:]}
     assert outcomes == {**dict.fromkeys(RELEASES[at:first], case.before), **dict.fromkeys(RELEASES[first:], case.since)}
 
@@ -356,6 +363,13 @@ def test_a_behaviour_changes_with_this_release(name: str) -> None:
 def test_five_times_messagetimeout_is_enough(seconds: int, severity: str | None) -> None:
     outcome = linted("slurm-value-harmful", f"MessageTimeout=20\nUnkillableStepTimeout={seconds}\n")
     assert outcome("24.05") == severity
+
+
+@pytest.mark.parametrize(("last", "severity"), [(15, None), (16, "warning")])
+def test_cores_are_counted_from_0(last: int, severity: str | None) -> None:
+    nodes = "NodeName=n1 Gres=gpu:1 Sockets=2 CoresPerSocket=8 RealMemory=1000\n"
+    line = f"NodeName=n1 Name=gpu File=/dev/nvidia0 Cores=0-{last}\n"
+    assert linted("gres-mismatch", "GresTypes=gpu\n", nodes=nodes, gres_conf=line)("24.05") == severity
 
 
 @pytest.mark.parametrize(("release", "mode", "severity"), [("25.11", 0o640, None), ("26.05", 0o644, "warning")])
