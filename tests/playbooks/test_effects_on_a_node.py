@@ -179,6 +179,14 @@ def test_the_identity_of_a_cluster_is_forgotten_while_the_controller_is_stopped(
     assert not identity.exists()
 
 
+@pytest.mark.parametrize(("boot", "left"), [(None, ["reboot", "sysctl"]), ("of an earlier boot", ["sysctl"])])
+def test_a_reboot_is_pending_until_the_node_has_booted(boot: str | None, left: list[str]) -> None:
+    pending("reboot", "sysctl")
+    content = journal.read()
+    journal.write({**content, "boot": boot or content["boot"]})
+    assert journal.read()["pending"] == left
+
+
 def test_a_unit_of_another_node_is_off_the_journal_without_a_command() -> None:
     node = Node()
     worker = effects.Worker(node, without=["nfs-*"])

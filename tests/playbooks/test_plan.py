@@ -137,6 +137,15 @@ def test_no_slurmctld_anywhere_means_that_nobody_knows_of_jobs() -> None:
     assert (drew["emptied"], drew["emptying"], drew["behind"]) == ([], NOBODY, "head,n1,n2")
 
 
+def test_only_another_secret_than_the_controllers_is_replaced() -> None:
+    """A host without one, and a secret that the controller lacks, are no others."""
+    answers = {name: answer(name, secrets={"/munge.key": "c1"}) for name in HOSTS}
+    assert plan(answers)[0]["other_secrets"] == []
+    answers["n1"]["secrets"] = {"/munge.key": "c2", "/scratch.key": "5e"}
+    answers["n2"]["secrets"] = {"/munge.key": None, "/scratch.key": "5e"}
+    assert plan(answers)[0]["other_secrets"] == ["n1"]
+
+
 def test_looking_gives_no_play_any_host() -> None:
     drew, _, _ = plan(cluster(together=True, later=["reboot"], refuse=["x"]), changes=False)
     plays = ("behind", "controllers", "gate", "emptying", "together", "rolling", "empty", "stop", "marks")

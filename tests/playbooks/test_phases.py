@@ -1,0 +1,87 @@
+"""What a node is given to do in each phase of a run: the arguments of its modules, recorded."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.clustergen.cluster.plugins.action import put, settle
+from strategies.pages import ROOT
+
+TREE = str(ROOT / "inventories/ml-training/rendered")
+CONF, MOUNT = "/etc/slurm/slurm.conf", "/etc/systemd/system/home.mount"
+OLD, OLD_MOUNT = "/etc/sysctl.d/80-clustergen-old.conf", "/etc/systemd/system/old.mount"
+FACT = {
+    "files": [CONF, MOUNT],
+    "content": [CONF, MOUNT],
+    "leftovers": [OLD, OLD_MOUNT],
+    "withheld": [MOUNT, OLD_MOUNT],
+    "effects": ["reconfigure", "restart-slurmdbd", "sysctl"],
+    "later": ["remount:home.mount", "drain"],
+    "units": ["slurmd.service"],
+    "start": [],
+    "without": [],
+}
+
+
+def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, reconfigures: bool = False) -> Any:
+    """What an action of a compute node asks a module for; None where there is nothing to do."""
+    task = SimpleNamespace(args=arguments, async_val=0, check_mode=False)
+    connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir="/tmp"))
+    templar = SimpleNamespace(template=lambda value: value)
+    action = module.ActionModule(task, connection, None, None, templar, None)
+    recorded: list[Any] = []
+    action.ask = lambda _name, request, _variables: recorded.append(request) or {"done": []}
+    plan = {"reconfigures": reconfigures, "from_afar": {}, "tries": ""}
+    action.run(
+        task_vars={
+            "inventory_hostname": "gpu1",
+            "group_names": ["slurm_node", "slurm_compute", "mount_home"],
+            "ansible_facts": {"clustergen": {**FACT, **fact}},
+            "hostvars": {"localhost": {"ansible_facts": {"clustergen_plan": plan}}},
+        }
+    )
+    return recorded[0] if recorded else None
+
+
+@pytest.mark.parametrize(
+    ("phase", "files", "removed", "effects", "has_mount"),
+    [
+        ("users", [], [], ["create", "restart-slurmdbd"], False),
+        ("trial", [CONF, MOUNT], [OLD, OLD_MOUNT], FACT["effects"], False),
+        ("live", [CONF], [OLD], FACT["effects"], False),
+        ("emptied", [MOUNT], [OLD_MOUNT], FACT["later"], True),
+    ],
+)
+def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
+    phase: str, files: list[str], removed: list[str], effects: list[str], has_mount: bool
+) -> None:
+    request = asked(put, {"tree": TREE, "phase": phase}, {})
+    assert [file["target"] for file in request["files"]] == files
+    assert request["remove"] == removed
+    assert request["effects"] == effects
+    assert CONF in request["record"]
+    assert (MOUNT in request["record"]) is has_mount
+    assert request["only_trial"] is (phase == "trial")
+    assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
+
+
+@pytest.mark.parametrize(
+    ("units", "reconfigures", "effects"),
+    [
+        (["slurmd.service"], True, ["restart-slurmd"]),
+        (["slurmd.service"], False, ["reconfigure", "restart-slurmd"]),
+        (["slurmctld.service", "slurmd.service"], True, ["reconfigure", "restart-slurmd"]),
+    ],
+)
+def test_a_controller_that_reconfigures_tells_all_nodes_at_once(
+    units: list[str], reconfigures: bool, effects: list[str]
+) -> None:
+    fact = {"units": units, "effects": ["reconfigure", "restart-slurmd"]}
+    assert asked(settle, {}, fact, reconfigures=reconfigures)["effects"] == effects
+
+
+def test_a_daemon_that_runs_as_it_should_is_left_alone() -> None:
+    assert asked(settle, {"units": ["slurmd.service"]}, {"effects": ["restart-slurmdbd"]}) is None
