@@ -79,6 +79,16 @@ def test_a_value_behind_a_derived_one_is_named_for_both(many: tuple[str, dict[st
     assert labels(many[1])["SchedulerParameters"] == ["slurm.partitions.batch.max_time"]
 
 
+def test_values_that_each_suffice_are_both_named(tmp_path: Path) -> None:
+    """The window of backfill is that of the longest partition: it stays while one of the two is as long."""
+    old = write(tmp_path / "a", ("default: true", "default: true, max_time: 1h"))
+    longer = ("default: true", "default: true, max_time: 3-0"), ("max_time: 30", "max_time: 3-0, priority_tier: 5")
+    new = write(tmp_path / "b", *longer)
+    (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
+    partitions = ("batch", "debug")
+    assert labels(cluster)["SchedulerParameters"] == [f"slurm.partitions.{name}.max_time" for name in partitions]
+
+
 def test_values_behind_the_machine_room_are_named_there(many: tuple[str, dict[str, Any]]) -> None:
     text, cluster = many
     assert "networks.fabric.plan.racks" in [value["label"] for value in cluster["machine_room"]["manifest"]]

@@ -205,6 +205,10 @@ def test_daemons_that_all_restart_need_not_be_told() -> None:
     assert on_the_controller(other) == ["reconfigure"]
     assert on_the_controller(other, port) == ["restart-slurmctld"]
     assert on_the_controller(other, state) == ["reconfigure", "restart-slurmctld", "refuse"]
+    refused = changes(_CONF, edited(state))
+    for role in ("slurm-accounting", "slurm-compute"):
+        assert [str(effect) for effect in effects_on(refused, "other", [role])] == ["refuse"]
+    assert effects_on(refused, "other", ["login"]) == ()
 
 
 def test_a_drain_is_for_the_nodes_that_change() -> None:

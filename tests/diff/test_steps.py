@@ -6,8 +6,8 @@ import pytest
 
 from clustergen.diff.change import Change
 from clustergen.diff.step import Work
-from clustergen.diff.steps import AT_ONCE, TURNS, steps
-from clustergen.render.effects import Effect
+from clustergen.diff.steps import AT_ONCE, CONTROLLERS, NODES, TURNS, steps
+from clustergen.render.effects import Effect, read
 
 
 def change(effect: Effect, old: str | None, new: str | None) -> Change:
@@ -32,6 +32,35 @@ def test_a_host_unmounts_first_and_reboots_last(
     assert set(verbs[:2]) == {"unmount old.mount", "unmount and mount both.mount"}
     assert verbs[2:4] == ["mount new.mount", "reboot"]
     assert turn.hosts == "c1"
+
+
+def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -> list[tuple[str, str | None]]:
+    """The daemons' steps of a change of slurm.conf in a cluster of one controller and nodes c1 to c4."""
+    kinds = tuple(map(read, effects))
+    line = Change("/etc/slurm/slurm.conf", "key", "", "Key", "x", "y", nodes, kinds, everywhere, "", "")
+    work = Work((line,), (), (), ("head",), ("db",), ("c1", "c2", "c3", "c4"), (), None)
+    return [(step.text.partition(";")[0], step.hosts) for step in steps(work) if step.play in (CONTROLLERS, NODES)]
+
+
+RECONFIGURED, RESTARTED = ("scontrol reconfigure, once", "head"), ("restart slurmctld", "head")
+
+
+@pytest.mark.parametrize(
+    ("effects", "nodes", "everywhere", "expected"),
+    [
+        ("reconfigure", None, False, [RECONFIGURED]),
+        ("restart-slurmctld reconfigure", None, False, [RESTARTED, RECONFIGURED]),
+        ("restart-slurmd", "c[1-2]", False, [("restart slurmd", "c[1-2]")]),
+        ("restart-slurm reconfigure", "c[1-2]", False, [RESTARTED, RECONFIGURED, ("restart slurmd", "c[1-2]")]),
+        ("restart-slurm reconfigure", "c[1-2]", True, [RESTARTED, ("restart slurmd", "c[1-4]")]),
+        ("restart:slurmd.service", "c1", False, [("restart slurmd", "c1")]),
+        ("restart-slurmd", "login", False, []),
+    ],
+)
+def test_each_daemon_restarts_once_and_rereads_its_files_where_it_does_not(
+    effects: str, nodes: str | None, everywhere: bool, expected: list[tuple[str, str | None]]
+) -> None:
+    assert daemons(*effects.split(), nodes=nodes, everywhere=everywhere) == expected
 
 
 def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
