@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,26 @@ def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept
     assert planned is not None
     with planned.checkable() as place:
         assert place.resolve() == kept.resolve()
+
+
+@pytest.mark.parametrize(
+    ("head", "nodes", "is_limited", "is_refused"),
+    [
+        ("192.0.2.9", "192.0.2.[1-4]", True, True),
+        ("192.0.3.9", "192.0.2.[1-4]", True, False),
+        ("192.0.3.9", "192.0.2.[1-4]", False, True),
+        ("192.0.3.9", "192.0.3.[1-4]", False, False),
+    ],
+)
+def test_addresses_of_documentation_are_not_asked(
+    head: str, nodes: str, is_limited: bool, is_refused: bool, tmp_path: Path
+) -> None:
+    """A run for some of the nodes needs one real address, a run for all needs no other."""
+    edits = ("10.0.0.0/16", "192.0.0.0/16"), ("10.0.255.1", head), ("10.0.0.[1-4]", nodes)
+    made, _, diagnostics = target(write(tmp_path, *edits))
+    assert made is not None, diagnostics
+    with pytest.raises(ClustergenError, match="have addresses of") if is_refused else nullcontext():
+        made.require_addresses(is_limited=is_limited)
 
 
 def test_a_plan_is_not_saved_among_the_files_that_it_is_about(repository: Path, kept: Path) -> None:

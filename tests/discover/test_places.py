@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.discovery.facts import Cpus
-from clustergen.hardware.discovery.processors import lscpu
+from clustergen.hardware.discovery.processors import lscpu, slurmd
 from clustergen.hardware.discovery.topology import topology
 from strategies.machines import infiniband
 
@@ -210,6 +210,14 @@ def test_the_numbers_of_cpus(text: str, expected: Cpus) -> None:
     rows = [line.split(":", 1) for line in text.splitlines()]
     fields = [{"field": f"{name.strip()}:", "data": value.strip() or None} for name, value in rows]
     assert lscpu(json.dumps({"lscpu": fields})) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "sockets"), [("Boards=1 SocketsPerBoard=2", 2), ("Boards=2 SocketsPerBoard=4", 8), ("Sockets=2", 2)]
+)
+def test_slurmd_counts_the_sockets_of_a_board(counts: str, sockets: int) -> None:
+    line = f"NodeName=n CPUs=64 {counts} CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000"
+    assert slurmd(f"{line}\nUpTime=0-01:00:00\n") == (line, Cpus(sockets, 8, 2), 64000)
 
 
 def test_a_guest_on_arm_has_clusters() -> None:

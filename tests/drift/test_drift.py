@@ -17,6 +17,7 @@ from clustergen.hardware.drift.model import DriftFinding
 from strategies.machines import (
     GPU,
     MANIFEST,
+    NODES,
     addresses,
     dmi,
     infiniband,
@@ -306,6 +307,12 @@ def test_the_first_line_has_the_first_step(directory: Path) -> None:
         "2 of 5 nodes differ from manifest.yaml: 1 error, 1 warning. First gpu3 (gpu-missing): scontrol"
     )
     assert second.startswith("error[gpu-missing] gpu3: GPUs: 3 x ")
+
+
+def test_a_port_is_no_faster_than_the_fabric(directory: Path) -> None:
+    Path("manifest.yaml").write_text(MANIFEST.replace("rate: NDR", "rate: HDR"), encoding="utf-8")
+    record(directory, **{name: {"infiniband": infiniband((200, 200))} for name in NODES})
+    assert findings() == []
 
 
 def test_equal_findings_are_folded(directory: Path) -> None:

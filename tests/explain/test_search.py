@@ -139,6 +139,22 @@ def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
     assert all(file == tree.files[path] for path, file in values.items())
 
 
+def test_what_a_valid_manifest_can_change_is_named_first() -> None:
+    """Partitions have the node's name too, so another one alone makes no valid manifest."""
+    path = ROOT / "inventories" / "home-3090" / "manifest.yaml"
+    compiled = compiler.validate(path)
+    assert compiled.cluster is not None
+    made = find_alone(compiled.cluster, path, "/etc/hosts")
+    assert made is not None
+    number = next(n for n, line in enumerate(made[1].content.decode().splitlines(), 1) if "titan" in line)
+    (line,) = explain(compiled, *made, path.parent, [number]).lines
+    assert [(cause.path, cause.valid) for cause in line.manifest] == [
+        ("networks.management.domain", True),
+        ("nodes[0].address", True),
+        ("nodes[0].name", False),
+    ]
+
+
 def test_a_mapping_by_number_has_its_fields() -> None:
     compiled = compiler.validate(MANIFEST)
     names = {field.name for field in Fields(Original(compiled.source.data)).all}

@@ -81,18 +81,19 @@ def test_a_rack_of_four(system, kw, kg, cfm, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("system", "racks", "kw", "kg", "liquid"),
+    ("system", "trays", "racks", "kw", "kg", "liquid"),
     [
-        ("gb200-nvl72-tray", 1, 132, 1360, 0.85),
-        ("gb200-nvl72-tray", 2, 264, 2720, 0.85),
-        ("gb300-nvl72-tray", 1, 142, 1580, 0.9),
+        ("gb200-nvl72-tray", 18, 1, 132, 1360, 0.85),
+        ("gb200-nvl72-tray", 17, 1, 132, 1360, 0.85),
+        ("gb200-nvl72-tray", 36, 2, 264, 2720, 0.85),
+        ("gb300-nvl72-tray", 18, 1, 142, 1580, 0.9),
     ],
 )
-def test_trays_count_as_the_rack_that_they_are_sold_in(system, racks, kw, kg, liquid, tmp_path):
+def test_trays_count_as_the_rack_that_they_are_sold_in(system, trays, racks, kw, kg, liquid, tmp_path):
     """HPE plans a GB200 NVL72 with 132 kW, NVIDIA a GB300 NVL72 with 142 kW; both with switch trays and shelves."""
-    data = _room(system=system, rack={"nodes": f"c[1-{18 * racks}]"})
+    data = _room(system=system, rack={"nodes": f"c[1-{trays}]"})
     data["racks"] = {f"r[1-{racks}]" if racks > 1 else "r1": data["racks"]["r1"]}
-    data["nodes"][1] |= {"name": f"c[1-{18 * racks}]", "address": f"10.0.0.[11-{10 + 18 * racks}]"}
+    data["nodes"][1] |= {"name": f"c[1-{trays}]", "address": f"10.0.0.[11-{10 + trays}]"}
     (tmp_path / "manifest.yaml").write_text(json.dumps(data), encoding="utf-8")
     cluster = compiler.validate(tmp_path / "manifest.yaml").cluster
     assert cluster is not None

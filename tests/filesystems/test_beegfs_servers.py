@@ -11,6 +11,9 @@ import pytest
 
 from clustergen.catalogue.storage import beegfs_key
 from clustergen.catalogue.versions import BeegfsVersion
+from clustergen.compile import frozen
+from clustergen.filesystems.beegfs.model import BeegfsServers
+from clustergen.filesystems.beegfs.servers import mirrors
 from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
 
 SCRIPT = "/usr/local/sbin/clustergen-beegfs-data"
@@ -104,6 +107,12 @@ def test_mirror_groups_pair_servers_and_the_owner_of_the_root_is_a_primary(versi
     before = groups(tmp_path)
     assert mirror(tmp_path, version).returncode == 0
     assert groups(tmp_path) == before
+
+
+def test_the_primaries_of_storage_groups_are_spread_over_both_servers() -> None:
+    spec = BeegfsServers.model_validate(frozen({**SERVERS, **MIRRORED, "storage": "stor[1-4]"}))
+    pairs = [(group.number, group.first, group.second) for group in mirrors(spec) if group.kind == "storage"]
+    assert pairs == [(101, 101, 201), (102, 202, 102), (301, 301, 401), (302, 402, 302)]
 
 
 @pytest.mark.parametrize("version", ["7.4", "8.2"])

@@ -184,6 +184,12 @@ def test_only_targets_without_a_standby_server_are_mounted_by_themselves(tmp_pat
     assert started == ["systemctl start srv-lustre-MGS.mount", r"systemctl start srv-lustre-train\x2dMDT0000.mount"]
 
 
+def test_the_label_of_a_target_has_its_index_in_hexadecimal_digits(tmp_path: Path) -> None:
+    text = text_of(tree_of(data([*TARGETS[1:], {**TARGETS[0], "index": 26}]), tmp_path), "oss2", SCRIPT)
+    assert "train-OST001a" in text
+    assert "--index=26 " in text
+
+
 def test_both_servers_of_a_pair_are_named_in_the_target(tmp_path: Path) -> None:
     text = text_of(tree_of(data(mgs=["10.1.0.21@o2ib", "10.1.0.22@o2ib"]), tmp_path), "mds1", SCRIPT)
     nodes = "--mgsnode=10.1.0.21@o2ib --mgsnode=10.1.0.22@o2ib"

@@ -237,11 +237,11 @@ def test_a_pacemaker_that_does_not_answer_is_not_one_without_resources(tmp_path:
 
 def test_labels_differ_for_names_that_begin_alike(tmp_path: Path) -> None:
     labels = set()
-    for name in ("projects-a", "projects-b", "projects"):
+    for name in ("projects-a", "projects-b", "projects", "projects2"):
         tree = tree_of(data() | {"storage": {name: HOME}}, tmp_path)
         text = text_of(tree, "nfs1", f"/usr/local/sbin/clustergen-failover-{name}")
         labels |= set(re.findall(r"xfs_admin -L (\S+)", text))
-    assert len(labels) == 3
+    assert len(labels) == 4
     assert all(len(label) <= 12 for label in labels)
 
 

@@ -163,6 +163,14 @@ def test_other_networks_are_left_out() -> None:
     assert not check(neighbours).diagnostics()
 
 
+def test_a_port_that_the_plan_does_not_have_is_reported_on_a_switch_of_the_fabric() -> None:
+    """With the switch that it is on, as it may be the planned port under another name."""
+    neighbours = heard(right(), of_switches=False)
+    _, leaf, port = neighbours["gpu0001"][0]
+    neighbours["gpu0001"][0] = ("eth7", leaf, port)
+    assert any("eth7" in one.message and leaf in one.message for one in check(neighbours).diagnostics())
+
+
 def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
     text = json.dumps(heard(right()))
     named = re.sub(r"swp(\d+)(?:s(\d))?", lambda match: f"Ethernet1/{match[1]}/{match[2] or 0}", text)

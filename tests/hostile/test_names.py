@@ -20,7 +20,10 @@ def partitions(*nodes: str, more: str = "") -> str:
     return changed(TINY, ('{version: "24.11"}', f'{{version: "24.11", {more}partitions: {{{specs}}}}}'))
 
 
-MANY_NODES = "".join(f'  - {{name: "x{index}-[1-60000]", type: service}}\n' for index in range(40))
+def nodes(entry: str) -> str:
+    """The small cluster with forty more entries of `nodes`, each with its number in the place of N."""
+    entries = "".join(f"  - {entry.replace('N', str(index))}\n" for index in range(40))
+    return changed(TINY, ("  - {name: head", f"{entries}  - {{name: head"))
 
 
 @pytest.mark.parametrize(
@@ -28,9 +31,12 @@ MANY_NODES = "".join(f'  - {{name: "x{index}-[1-60000]", type: service}}\n' for 
     [
         (partitions(*(f"a{index}-[1-60000]" for index in range(300))), '"a34-[1-60000]"'),
         (partitions(*(f"s,a{index}" for index in range(40)), more='node_sets: {s: "a[1-60000]"}, '), '"s,a33"'),
-        (changed(TINY, ("  - {name: head", f"{MANY_NODES}  - {{name: head")), '"x34-[1-60000]"'),
+        (nodes('{name: "xN-[1-60000]", type: service}'), '"x34-[1-60000]"'),
+        (nodes('{name: xN, type: service, addresses: {bmc: "a[1-60000]"}}'), '"a[1-60000]"'),
+        (nodes('{name: xN, type: service, addresses: {storage: "a[1-60000]"}}'), '"a[1-60000]"'),
+        (nodes('{name: xN, type: service, addresses: {fabric: ["a[1-60000]"]}}'), '"a[1-60000]"'),
     ],
-    ids=["partitions", "node sets", "nodes"],
+    ids=["partitions", "node sets", "nodes", "BMCs", "storage", "rails"],
 )
 def test_too_many_names_are_refused_at_the_list_that_exceeds(text: str, place: str) -> None:
     assert findings(text) == [("file-too-large", place)]

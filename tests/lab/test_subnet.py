@@ -81,6 +81,17 @@ def test_a_network_that_is_too_small_is_said() -> None:
     assert answer.value.exit_code == 2
 
 
+@pytest.mark.parametrize(("last", "expected"), [(30, "10.89.7.62"), (31, None), (254, "10.89.7.62")])
+def test_no_address_becomes_that_of_the_network_or_its_broadcast(last: int, expected: str | None) -> None:
+    data = {"networks": {"management": {"cidr": "10.0.0.0/24", "gateway": f"10.0.0.{last}"}}}
+    smaller = ipaddress.ip_network("10.89.7.32/27")
+    if expected is None:
+        with pytest.raises(ClustergenError, match="does not fit into"):
+            moved(data, smaller)
+    else:
+        assert moved(data, smaller)["networks"]["management"]["gateway"] == expected
+
+
 @pytest.mark.parametrize("text", ["10.89.7.1/24", "10.89.7.0/33", "here", ""])
 def test_no_network(text: str) -> None:
     with pytest.raises(ClustergenError) as answer:

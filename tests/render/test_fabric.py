@@ -479,10 +479,17 @@ def test_a_simulated_fabric_comes_up(tmp_path: Path) -> None:
     assert set(tables) == {"0x8002"}
 
 
-def test_jobs_use_the_default_partition_unless_told(tmp_path: Path) -> None:
-    text = text_of(managed(tmp_path), "sm1", "/etc/opensm/partitions.conf")
+@pytest.mark.parametrize("manager", [{}, {"pkey": "0xffff"}, {"pkey": "0x7fff"}])
+def test_jobs_use_the_default_partition_unless_told(manager: dict[str, str], tmp_path: Path) -> None:
+    text = text_of(managed(tmp_path, subnet_manager=manager), "sm1", "/etc/opensm/partitions.conf")
     assert "jobs" not in text
     assert "Default=0x7fff, ipoib, mtu=5 : ALL=full ;" in text
+
+
+@pytest.mark.parametrize("key", ["0x8002", "0x0002"])
+def test_a_key_of_full_and_of_limited_members_is_one_partition(key: str, tmp_path: Path) -> None:
+    text = text_of(managed(tmp_path, subnet_manager={"pkey": key}), "sm1", "/etc/opensm/partitions.conf")
+    assert "jobs=0x0002, indx0, ipoib, mtu=5 : ALL=full ;" in text
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from strategies.trees import GPU, HEAD, codes_of, manifest, node_files, text_of, tree_of
 
@@ -102,6 +103,19 @@ def test_stated_ports_of_a_bond_are_some_of_those_that_the_node_type_lists(tmp_p
     nics = [{"device": name, "network": "storage"} for name in ("e1", "e2", "e3")]
     assert rows(text_of(tree_of(data(nics=nics), tmp_path), "c1", TABLE))[1][2] == "e1,e2"
     assert "interface-not-configurable" in codes_of(data(nics=nics, bond={"ports": ["e1", "e4"]}), tmp_path)
+
+
+def test_a_bond_that_both_networks_share_is_defined_once(tmp_path: Path) -> None:
+    shared = data(bond=None)
+    bond = {"interface": "bond0.10", "vlan": 10, "bond": {"ports": ["e1", "e2"]}}
+    shared["networks"]["management"] |= bond
+    tree = tree_of(shared, tmp_path)
+    assert rows(text_of(tree, "c1", TABLE)) == [
+        ["management", "-", "e1,e2", "e1,e2,bond0,bond0.10"],
+        ["storage", "-st", "bond0", "bond0,bond0.20"],
+    ]
+    text = text_of(tree, "c1", "/etc/clustergen-network/storage/60-clustergen-storage.yaml")
+    assert list(yaml.safe_load(text)["network"]) == ["version", "vlans"]
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -16,7 +16,7 @@ from clustergen.verify import sandbox
 from clustergen.verify.sandbox import Outcome
 from clustergen.verify.slurm_roots import root_with
 from strategies.dcgm import dcgm_report
-from strategies.slurm_trees import cluster, gpu_type, roles
+from strategies.slurm_trees import cluster, gpu_type, roles, settings
 from strategies.trees import COMPUTE, lay_out, node_files, text_of
 
 GOOD = {
@@ -141,6 +141,15 @@ def test_the_health_check_ends_before_slurmd_kills_it(tmp_path: Path) -> None:
     limits = re.search(r"^limit=(\d+) # .* after (\d+)$", text, re.MULTILINE)
     assert limits is not None
     assert int(limits[1]) + 10 <= int(limits[2]) == 60
+
+
+@pytest.mark.parametrize(("timeout", "limit"), [(10, 5), (300, 285)])
+def test_the_runner_ends_a_script_before_slurmd_ends_the_runner(timeout: int, limit: int, tmp_path: Path) -> None:
+    """At most 15 seconds before, and with half of the time at least."""
+    tree = cluster(tmp_path, slurm={"scripts": {"timeout": timeout}})
+    assert settings(tree)["PrologEpilogTimeout"] == str(timeout)
+    for runner in ("prolog", "epilog"):
+        assert f"\nlimit={limit} " in text_of(tree, "c1", f"/etc/slurm/{runner}")
 
 
 def test_a_script_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:

@@ -850,6 +850,17 @@ def test_weka_never_polls_on_core_0(cores: int, too_many: bool, tmp_path: Path) 
     assert ("weka-cores" in codes_of(data, tmp_path)) == too_many
 
 
+def test_weka_polls_on_the_numa_node_of_its_port(tmp_path: Path) -> None:
+    """Four NUMA nodes of 8 cores in a socket: the port of node 1 is next to cores 8 to 15."""
+    kind = {**GPU, "cpu": {"sockets": 1, "cores_per_socket": 32, "numa_per_socket": 4}}
+    kind["gpus"] = {**GPU["gpus"], "numa": [0, 0, 1, 1, 2, 2, 3, 3]}
+    entry = {**WEKA, "cores": 2, "interfaces": ["ibp64s0"]}
+    text = text_of(
+        tree_of(manifest(node_types={"gpu": kind}, storage={"weka": entry}), tmp_path), "c1", f"{UNITS}/mnt-weka.mount"
+    )
+    assert [word for word in options(text) if "core=" in word] == ["core=14", "core=15"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("numbering", NUMBERINGS)
 def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str) -> None:

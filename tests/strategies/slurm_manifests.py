@@ -72,6 +72,7 @@ RIGHT = {
     "weights in Slurm's own spelling": slurm(
         'partitions: {all: {nodes: all, billing: {CPU: 0.5, Mem: 0.25, GRES/gpu: 8, "GRES/gpu:h100": 8}}}'
     ),
+    "weights in priorities without slurmdbd": options('PriorityWeightTRES: "CPU=1000,Mem=2000"'),
     "weights of GPUs in priorities": options('PriorityWeightTRES: "CPU=1000,Mem=2000,GRES/gpu=3000"', roles=BOOKS),
     "limits of parts of a GPU": changed(
         slurm(
@@ -106,6 +107,9 @@ RIGHT = {
     ),
     "preemption by tier 0": slurm(
         "partitions: {a: {nodes: all, default: true}, b: {nodes: all, priority_tier: 0}}, preemption: {by: partition}"
+    ),
+    "nodes without BMCs in a partition that stays on": slurm(
+        "partitions: {all: {nodes: all}}, power_saving: {suspend_time: 600, except_partitions: [all]}"
     ),
     "one partition without requeue": slurm(
         "partitions: {a: {nodes: all, default: true}, b: {nodes: all, priority_tier: 9, preempt: 'off'}},"
@@ -262,6 +266,17 @@ WRONG = {
     "a flag of a later release": (
         slurm("qos: {q: {flags: [Relative]}}", version="23.02", roles=BOOKS),
         [("qos-flag-unknown", "Relative")],
+    ),
+    "weights of which a job's priority overflows by one": (
+        slurm("priority: {weights: {age: 0, fairshare: 4294967295, job_size: 1, partition: 0, qos: 0}}"),
+        [("priority-weights", "weights")],
+    ),
+    "nodes without BMCs beside a partition that stays on": (
+        slurm(
+            'partitions: {on: {nodes: "gpu[1-2]", default: true}, off: {nodes: "gpu[3-4]"}},'
+            " power_saving: {suspend_time: 600, except_partitions: [on]}"
+        ),
+        [("power-saving-without-bmc", "power_saving")],
     ),
     "a resource by its short name": (
         slurm("qos: {q: {group_tres: {gpu: 4}}}", roles=BOOKS),
