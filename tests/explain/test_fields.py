@@ -97,7 +97,10 @@ def test_the_files_of_a_manifest_of_one_s_own() -> None:
     ("word", "hint"),
     [
         ("slurm.partitions.max_tine", "did you mean 'slurm.partitions.max_time'?"),
-        ("slrum", "did you mean 'slurm'?"),
+        ("slrum", "did you mean 'slurm' or 'slurmd'?"),
+        ("slurm.partition.max_tme", "did you mean 'slurm.partitions.max_time'?"),
+        ("max_tme", "did you mean 'slurm.partitions.max_time'?"),
+        ("slurm.cnf", "did you mean 'slurm.conf'?"),
         ("rendered/etc/slurm.conf:3", "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"),
     ],
 )

@@ -200,6 +200,7 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
         ("/etc/slurm/topology.conf:0", "no line"),
         ("/etc/slurm/topology.conf:9-2", "9-2 is not a valid range"),
         ("/etc/slurm/topologie.conf", "no rendered file"),
+        ("slurm.partition", "no field or rendered file"),
         ("prometheus.yml:1", "several files are called"),
         ("rendered/clustergen.lock.json:3", "lists the other files"),
     ],
@@ -210,6 +211,18 @@ def test_what_is_no_line_is_told(argument: str, message: str) -> None:
     assert done.exception.exit_code == 2
     assert message in done.exception.message
     assert done.exception.hint or "lock" in argument
+
+
+@pytest.mark.parametrize("word", ["slurm.partition", "topologi.conf", "MaxTim"])
+def test_a_misspelt_field_key_or_file_is_guessed_with_a_manifest(word: str) -> None:
+    error = run(MANIFEST, word).exception
+    assert isinstance(error, ClustergenError)
+    meant = {"slurm.partition": "slurm.partitions", "topologi.conf": "topology.conf", "MaxTim": "MaxTime"}[word]
+    assert error.hint == f"did you mean '{meant}'?"
+
+
+def test_a_key_of_slurm_is_explained_with_a_manifest() -> None:
+    assert "set by slurm.partitions.NAME.max_time" in run(MANIFEST, "MaxTime").output
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
-from clustergen.diagnostics import CODES, ClustergenError, did_you_mean
+from clustergen.diagnostics import CODES, ClustergenError
 from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.pages import page, without_links
 from clustergen.diagnostics.words import one_of
@@ -28,7 +28,6 @@ _FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$
 _MOST = 200
 _MANY = 10  # lines that take several seconds
 _SCREEN = 16  # lines shown at once
-_MOST_FIELDS = 8
 
 
 @click.command("explain")
@@ -72,15 +71,14 @@ def _code_or_field(word: str, form: str) -> None:
     if word in CODES:
         _code(word, form)
         return
-    from clustergen.explain.keys import json_of_key, places, text_of_key
+    from clustergen.explain.guess import did_you_mean_any, fields_called
 
-    if (word[:1].isupper() or not _is_known(word)) and (set_at := places(word)):
-        click.echo((json_of_key if form == "json" else text_of_key)(set_at), nl=False)
+    if _is_key(word, form):
         return
     if ("/" in word or ":" in word) and Path(MANIFEST).exists():
         _in_manifest(Path(MANIFEST), word, form)
         return
-    if (word.isupper() and _is_known(word.lower())) or _fields_called(word):
+    if (word.isupper() and _is_known(word.lower())) or fields_called(word):
         word = word.lower()
     if Path(word).name == LOCK:
         message = f"{LOCK} lists the rendered files, and is not one of them"
@@ -89,30 +87,42 @@ def _code_or_field(word: str, form: str) -> None:
         _in_manifest(Path(MANIFEST), word, form)
         return
     if not re.fullmatch(r"[a-z][\w.\[\]-]*", word):
-        from clustergen.explain.keys import names
-
-        hint = did_you_mean(word, names()) or "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
+        hint = did_you_mean_any(word) or "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"
         raise ClustergenError(f"'{word}' is not a diagnostic, a field or a key of Slurm", hint=hint, exit_code=2)
-    from clustergen.explain.about import about
-
-    answer = about(word)
-    if isinstance(answer, str) and _FILE.search(word):
+    if not _is_known(word) and _FILE.search(word):
         if Path(MANIFEST).exists():
             _in_manifest(Path(MANIFEST), word, form)
             return
         hint = f"a file requires its manifest: clustergen explain MANIFEST {word}"
         raise ClustergenError(f"no {MANIFEST} in this directory", hint=hint, exit_code=2)
-    if isinstance(answer, str) and (paths := _fields_called(word)):
-        if paths[1:]:
-            hint = f"run clustergen explain {paths[0]}, or name {one_of(paths[1:])}"
-            raise ClustergenError(f"'{word}' is a key of several sections", hint=hint, exit_code=2)
-        word = paths[0]
-        answer = about(word)
-    if isinstance(answer, str):
-        hint = answer or did_you_mean(word, CODES) or _ALL
-        what = "no field of the manifest" if "." in word or answer else "no diagnostic, field or key of Slurm"
-        raise ClustergenError(f"there is {what} '{word}'", hint=hint, exit_code=2)
-    _field(_manifests_here(), word, form)
+    if (path := _field_path(word)) is None:
+        hint = did_you_mean_any(word) or _ALL
+        what = "field or rendered file" if "." in word else "diagnostic, field or key of Slurm"
+        raise ClustergenError(f"there is no {what} '{word}'", hint=hint, exit_code=2)
+    _field(_manifests_here(), path, form)
+
+
+def _is_key(word: str, form: str) -> bool:
+    """Whether a word is a key of Slurm and no field: then it is explained."""
+    from clustergen.explain.keys import json_of_key, places, text_of_key
+
+    set_at = places(word) if word[:1].isupper() or not _is_known(word) else ()
+    if set_at:
+        click.echo((json_of_key if form == "json" else text_of_key)(set_at), nl=False)
+    return bool(set_at)
+
+
+def _field_path(word: str) -> str | None:
+    """The path of a field, which may be named by its last part alone if no other field ends in it."""
+    from clustergen.explain.guess import fields_called
+
+    if _is_known(word):
+        return word
+    paths = fields_called(word)
+    if paths[1:]:
+        hint = f"run clustergen explain {paths[0]}, or name {one_of(paths[1:])}"
+        raise ClustergenError(f"'{word}' is a key of several sections", hint=hint, exit_code=2)
+    return paths[0] if paths else None
 
 
 def _manifests_here() -> Iterator[tuple[compiler.Compiled, str]]:
@@ -131,14 +141,6 @@ def _is_known(word: str) -> bool:
     from clustergen.explain.about import about
 
     return not isinstance(about(word), str)
-
-
-def _fields_called(word: str) -> list[str]:
-    """The few fields that end in this name: `max_time` is slurm.partitions.max_time."""
-    from clustergen.explain.about import field_names
-
-    paths = [path for path, _ in field_names() if path.rpartition(".")[2] == word.lower()]
-    return paths if len(paths) <= _MOST_FIELDS else []
 
 
 def _code(code: str, form: str) -> None:
@@ -161,8 +163,7 @@ def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: 
     from clustergen.explain.show import json_of_field, text_of_field
 
     answer = about(word)
-    if isinstance(answer, str):
-        raise ClustergenError(f"the manifest has no field '{word}'", hint=answer or None, exit_code=2)
+    assert not isinstance(answer, str)
     tried = []
     for compiled, shown in manifests:
         tried.append(reach(compiled, answer.steps, Path(compiled.source.name).name, shown))
@@ -173,11 +174,12 @@ def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: 
 
 
 def _in_manifest(manifest: Path, query: str, form: str) -> None:
-    from clustergen.explain.about import about
-
-    if "/" not in query and ":" not in query and not isinstance(about(query), str):
-        _field([(valid(manifest), str(manifest))], query, form)
-        return
+    if "/" not in query and ":" not in query:
+        if _is_key(query, form):
+            return
+        if field := _field_path(query):
+            _field([(valid(manifest), str(manifest))], field, form)
+            return
     from clustergen.explain.lines import explain
     from clustergen.explain.locate import find_alone
     from clustergen.explain.show import heading, json_of_lines, origin, summaries, text_of_lines

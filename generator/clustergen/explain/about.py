@@ -55,12 +55,13 @@ class Reach:
 
 def about(text: str) -> About | str:
     """The field of that path: `slurm.partitions.max_time`, with or without names and numbers of entries. Where there is
-    none, a hint.
+    none, the path that was probably meant, or "".
     """
     steps: list[str] = []
     info: FieldInfo | None = None
     models: list[type[BaseModel]] = [Manifest]
-    for part in text.replace("[", ".").replace("]", "").split("."):
+    parts = text.replace("[", ".").replace("]", "").split(".")
+    for number, part in enumerate(parts, 1):
         matches = [model.model_fields[part] for model in models if part in model.model_fields]
         if matches:
             info = matches[0]
@@ -69,14 +70,11 @@ def about(text: str) -> About | str:
             continue
         names = [name for model in models for name in model.model_fields]
         suggestion = suggest(part, names)
-        if (
-            info is None
-            or not models
-            or not _holds_entries(info.annotation)
-            or (suggestion and part == text.split(".")[-1])
-        ):
-            suggestion = suggestion and ".".join([*steps, suggestion])
-            return f"did you mean '{suggestion}'?" if suggestion else ""
+        if info is None or not models or not _holds_entries(info.annotation) or (suggestion and number == len(parts)):
+            if not suggestion:
+                return ""
+            meant = about(".".join([*steps, suggestion, *parts[number:]]))
+            return ".".join(meant.steps) if isinstance(meant, About) else meant or ".".join([*steps, suggestion])
     if info is None:
         return ""
     return About(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import ClustergenError, did_you_mean
+from clustergen.diagnostics import ClustergenError
+from clustergen.explain.guess import did_you_mean_any
 from clustergen.explain.producers import producer_of
 from clustergen.manifest import MANIFEST
 from clustergen.render.build import Builder
@@ -65,8 +66,9 @@ def find(tree: Tree, path: str, directory: Path) -> RenderedFile:
     if Path(path).name == MANIFEST:
         hint = "for a field of it, name the field: clustergen explain slurm.partitions"
         raise ClustergenError(f"{path} is the manifest, not a rendered file", hint=hint, exit_code=2)
-    hint = did_you_mean(path, names) or "rendered/README.md lists all files of the tree"
-    raise ClustergenError(f"no rendered file is called {path}", hint=hint, exit_code=2)
+    hint = did_you_mean_any(path, names) or "rendered/README.md lists all files of the tree"
+    kind = "rendered file" if "/" in path else "field or rendered file"
+    raise ClustergenError(f"there is no {kind} {path}", hint=hint, exit_code=2)
 
 
 def _relative(path: str, directory: Path) -> str:

@@ -1,0 +1,43 @@
+"""What was probably meant by a word that is no field, code, key or file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from clustergen.diagnostics import CODES, one_of, suggest
+from clustergen.explain.about import about, field_names
+from clustergen.explain.keys import names
+from clustergen.render.registry import files
+
+_MOST_FIELDS = 8
+_MOST = 4
+_SLACK = 0.12  # of a likeness from 0 to 1
+
+
+def fields_called(word: str) -> list[str]:
+    """The few fields that end in this name, in any case: `max_time` is slurm.partitions.max_time."""
+    paths = list(dict.fromkeys(path for path, _ in field_names() if path.rpartition(".")[2] == word.lower()))
+    return paths if len(paths) <= _MOST_FIELDS else []
+
+
+def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
+    """A hint with the nearest files of a tree, `paths` or those of any tree, and the nearest fields, codes and keys."""
+    near: dict[str | None, float] = {}
+
+    def add(typed: str, meant: str | None, *named: str) -> None:
+        likeness = SequenceMatcher(None, typed, meant or "").ratio()
+        near.update(dict.fromkeys(named or (meant,), likeness))
+
+    add(word, suggest(word, sorted(paths) or [row.path.rpartition("/")[2] for row in files() if "{" not in row.path]))
+    if not {"/", ":"} & set(word):
+        for candidates in (CODES, names()):
+            add(word, suggest(word, candidates))
+        last = word.rpartition(".")[2]
+        if isinstance(path := about(word), str) and path:
+            add(word, path)
+        elif meant := suggest(last, [path.rpartition(".")[2] for path, _ in field_names()]):
+            add(last, meant, *fields_called(meant))
+    least = max(near.values()) - _SLACK
+    best = [name for name in sorted(filter(None, near), key=lambda name: -near[name]) if near[name] >= least]
+    return f"did you mean {one_of(best[:_MOST])}?" if best else None
