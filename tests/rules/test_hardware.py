@@ -109,6 +109,14 @@ WRONG = {
         [("hardware-differs", "9")],
     ),
     "memory with another unit": (of_type("{system: dgx-h100, memory: 2GiB}"), [("hardware-differs", "2GiB")]),
+    "memory in the unit of real_memory": (
+        of_type(BARE % "l40s").replace("512GiB", "8PiB"),
+        [("hardware-differs", "8PiB")],
+    ),
+    "real_memory in GiB": (
+        of_type(BARE % "l40s").replace("memory: 512GiB", "real_memory: 512"),
+        [("hardware-differs", "512")],
+    ),
     "the MTU of Ethernet on InfiniBand": (
         infiniband(9000),
         [("ipoib-mtu", "9000")],

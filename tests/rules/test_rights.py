@@ -61,6 +61,12 @@ from strategies.trees import manifest
             "'eve' is not a user of account 'a'",
         ),
         (
+            {"accounts": {"a": {"users": ["kim", "eve", "kim"]}}},
+            "name-repeated",
+            ("slurm", "accounts", "a", "users", 2),
+            "'kim' is listed twice",
+        ),
+        (
             {"accounts": {"a": {"users": ["kim"], "coordinators": ["eve"]}}},
             "user-unknown",
             ("slurm", "accounts", "a", "coordinators", 0),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pydantic import BaseModel
+
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
@@ -79,4 +81,26 @@ def plugin_fields(cluster: Cluster) -> Iterator[Finding]:
             yield from findings(tuple(row.path.split(".")), [replace(remark, hint=hint, at=None)])
 
 
-RULES = (word_lists, refused_values, plugin_fields)
+def repeated_words(cluster: Cluster) -> Iterator[Finding]:
+    """Lists of names in which one stands twice: the second has no effect, and was probably meant to be another."""
+    for path, words in _lists(cluster.manifest.slurm, ("slurm",)):
+        first: dict[str, int] = {}
+        for index, word in enumerate(words):
+            if first.setdefault(word, index) != index:
+                message = f"{quote(word)} is listed twice"
+                yield Finding("name-repeated", (*path, index), message, "remove one", first=(*path, first[word]))
+
+
+def _lists(value: object, path: ManifestPath) -> Iterator[tuple[ManifestPath, tuple[str, ...]]]:
+    """All lists of words below a section, with their places."""
+    if isinstance(value, BaseModel):
+        for name in value.model_fields_set:
+            yield from _lists(getattr(value, name), (*path, name))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _lists(inner, (*path, key))
+    elif isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
+        yield path, value
+
+
+RULES = (word_lists, refused_values, plugin_fields, repeated_words)

@@ -11,6 +11,7 @@ from clustergen.units import Bytes
 
 _GIGA, _TERA = 10**9, 10**12
 _TIMES = 8  # a server is sold with less and more memory than its row, not with an eighth of it
+_LEAST_MIB, _MOST_MIB = 896, 64 << 20  # a virtual machine of 1 GiB, and the largest single systems
 _DATAGRAM_MTU = 4092  # an InfiniBand message of 4096 bytes less IPoIB's header
 
 
@@ -45,14 +46,27 @@ def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
                 f"{row.id} has {row.gpu_count} GPUs, but '{name}' states {count}",
                 f"write {row.gpu_count} or fewer, or describe the machine under catalogue.systems",
             )
-        memory = spec.memory.mib if spec.memory else None
-        if memory is not None and row.memory_mib and not 1 <= memory * _TIMES / row.memory_mib <= _TIMES**2:
-            usual = Bytes(row.memory_mib << 20)
+
+
+def memory_of_machines(cluster: Cluster) -> Iterator[Finding]:
+    """Memory in the wrong unit: slurmd drains a node that has less than slurm.conf states, and jobs lose the rest."""
+    view = CatalogueView(cluster.manifest)
+    for name, spec in cluster.manifest.node_types.items():
+        row = view.system(spec.system) if spec.system else None
+        usual = row.memory_mib if row else 0
+        least, most = (-(-usual // _TIMES), usual * _TIMES) if usual else (_LEAST_MIB, _MOST_MIB)
+        for field, mib in (("memory", spec.memory.mib if spec.memory else None), ("real_memory", spec.real_memory)):
+            if mib is None or least <= mib <= most:
+                continue
+            is_text = field == "memory"
+            size = spec.memory if is_text else f"{mib} MiB"
+            machine = f"{row.id} has {Bytes(usual << 20)}" if row and usual else "servers have 1GiB to 64TiB"
+            hint = f"memory: {Bytes((usual or 512 << 10) << 20)}" if is_text else "real_memory is in MiB"
             yield Finding(
                 "hardware-differs",
-                ("node_types", name, "memory"),
-                f"{row.id} has {usual} of memory, but '{name}' states {spec.memory}",
-                f"check the unit: memory: {usual}",
+                ("node_types", name, field),
+                f"{machine} of memory, but '{name}' states {size}",
+                f"check the unit: {hint}",
             )
 
 
@@ -72,4 +86,4 @@ def ipoib_mtu(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (decimal_memory, unlike_its_system, ipoib_mtu)
+RULES = (decimal_memory, unlike_its_system, memory_of_machines, ipoib_mtu)

@@ -110,7 +110,7 @@ def huge_pages(cluster: Cluster) -> Iterator[Finding]:
     for kind, tuning, path in _tuned(cluster):
         pages = tuning.hugepages_1gib or 0
         taken = pages * 1024 + small * 2
-        if taken >= kind.real_memory_mib:
+        if taken and taken >= kind.real_memory_mib:
             most = max(1, (kind.real_memory_mib - small * 2) >> 10)
             yield Finding(
                 "huge-pages-exceed-memory",

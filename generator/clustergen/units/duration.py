@@ -47,6 +47,8 @@ class Duration(PydanticField):
     def parse(cls, text: str, *, bare: BareUnit | None = "minute") -> Self:
         """Slurm's `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; `7d`, `2h30m`,
         `1.5 hours`; `unlimited`, `infinite`, `-1`; and a number of the unit `bare`. UnitError for all else.
+
+        As in Slurm, no part has a bound: 00:00:75 is 75 seconds.
         """
         text = text.strip()
         if text.casefold() in ("unlimited", "infinite", "-1"):

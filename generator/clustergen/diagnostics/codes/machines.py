@@ -58,7 +58,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("gres-type-mismatch", ERROR, "A GRES type that does not match the GPU"),
     Code("links-malformed", ERROR, "An inconsistent table of NVLinks"),
     Code("links-with-autodetect", ERROR, "NVLinks are set although slurmd detects them"),
-    Code("hardware-differs", WARNING, "Hardware that its system cannot have"),
+    Code("hardware-differs", WARNING, "Hardware that no such machine has"),
     Code("threads-unlike-system", INFO, "Fewer threads per core than the system has"),
     Code("memory-decimal", WARNING, "Installed memory in decimal units"),
     Code("hardware-unconfirmed", WARNING, "No source confirms the hardware of this system"),

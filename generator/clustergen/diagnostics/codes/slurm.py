@@ -78,5 +78,6 @@ SLURM: tuple[str | Code, ...] = (
     Code("accounts-missing", WARNING, "Accounting is enforced, but no account is declared"),
     Code("account-unknown", ERROR, "An account is not defined"),
     Code("account-cycle", ERROR, "The parents of an account form a cycle"),
+    Code("name-repeated", WARNING, "A name is listed twice"),
     Code("name-differs-in-case", ERROR, "Two names of accounts or QOS that differ only in case"),
 )
