@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from clustergen.cluster.builds import has_sackd
-from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import serves
+from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.nfs import server_of
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.descriptor import Scope
 from clustergen.manifest.nodes import Role
 from clustergen.manifest.storage import Storage
+from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES: tuple[Scope, ...] = get_args(Scope)  # scopes that stand for a group per storage entry
@@ -34,23 +35,78 @@ def mount_group(storage: str) -> str:
     return entry_group("mount", storage)
 
 
-def mounts(cluster: Cluster, group: NodeGroup) -> dict[str, Storage]:
-    """Storage entries that the nodes of a group mount."""
-    return {name: entry for name, entry in cluster.manifest.storage.items() if mounts_entry(cluster, group, name)}
+@record
+class _Entries:
+    """Storage entries by the index of a group in the manifest: all that its nodes mount, export, or hold targets of."""
+
+    mounted: dict[int, dict[str, Storage]]
+    exported: dict[int, dict[str, Storage]]
+    targets: dict[int, dict[str, Storage]]
+
+
+@once_per_cluster
+def _entries(cluster: Cluster) -> _Entries:
+    storage = cluster.manifest.storage
+    exported: dict[int, dict[str, Storage]] = {group.index: {} for group in cluster.groups}
+    targets: dict[int, dict[str, Storage]] = {group.index: {} for group in cluster.groups}
+    index = {host: group.index for group in cluster.groups for host in group.hosts}
+    for name, entry in storage.items():
+        if (server := server_of(cluster, entry)) is not None:
+            exported[server.group.index][name] = entry
+        for host in file_system(entry.type).servers(entry):
+            if host in index:
+                targets[index[host]][name] = entry
+    by_roles: dict[tuple[str, ...], dict[str, Storage]] = {}
+    mounted = {}
+    for group in cluster.groups:
+        if group.roles not in by_roles:
+            chosen = {name: entry for name, entry in storage.items() if any(map(group.has, entry.clients))}
+            by_roles[group.roles] = chosen
+        entries, own = by_roles[group.roles], exported[group.index]
+        mounted[group.index] = {name: entry for name, entry in entries.items() if name not in own} if own else entries
+    return _Entries(mounted, exported, targets)
+
+
+def mounts(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+    """Storage entries that the nodes of a group mount; a server does not mount its own export."""
+    return _entries(cluster).mounted[group.index]
 
 
 def mounts_entry(cluster: Cluster, group: NodeGroup, name: str) -> bool:
-    """Whether the nodes of a group mount a storage entry; a server does not mount its own export."""
-    entry = cluster.manifest.storage[name]
-    return any(group.has(role) for role in entry.clients) and not serves(cluster, group, entry)
+    """Whether the nodes of a group mount a storage entry."""
+    return name in mounts(cluster, group)
 
 
-def serves_targets(group: NodeGroup, entry: Storage) -> bool:
-    """Whether targets of the entry are created on a node of the group."""
-    return not set(group.hosts).isdisjoint(file_system(entry.type).servers(entry))
+def clients_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
+    """The groups whose nodes mount a storage entry."""
+    return _clients(cluster).get(name, ())
 
 
-def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> dict[str, Callable[[NodeGroup], bool]]:
+@once_per_cluster
+def _clients(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
+    return _by_entry(cluster, _entries(cluster).mounted)
+
+
+def _by_entry(cluster: Cluster, entries: Mapping[int, Mapping[str, Storage]]) -> dict[str, tuple[NodeGroup, ...]]:
+    """Name of an entry → its groups, of entries by group."""
+    groups: dict[str, list[NodeGroup]] = {}
+    for group in cluster.groups:
+        for name in entries[group.index]:
+            groups.setdefault(name, []).append(group)
+    return {name: tuple(members) for name, members in groups.items()}
+
+
+def exports_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+    """Storage entries that a node of the group exports by NFS."""
+    return _entries(cluster).exported[group.index]
+
+
+def targets_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+    """Storage entries with targets that are created on nodes of the group."""
+    return _entries(cluster).targets[group.index]
+
+
+def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def slurm_node(group: NodeGroup) -> bool:
         return any(group.has(role) for role in SLURM_ROLES)
 
@@ -61,11 +117,10 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
         return cluster.manifest.networks.fabric is not None and bool(group.type.fabric_ports())
 
     def client(kind: str) -> Callable[[NodeGroup], bool]:
-        return lambda group: any(entry.type == kind for entry in mounted[group.index].values())
+        return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
 
     def server(kind: str) -> Callable[[NodeGroup], bool]:
-        entries = [entry for entry in cluster.manifest.storage.values() if entry.type == kind]
-        return lambda group: any(serves_targets(group, entry) for entry in entries)
+        return lambda group: any(entry.type == kind for entry in targets_on(cluster, group).values())
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
@@ -83,7 +138,7 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
         """Nodes that nobody else depends on, so that each can change on its own."""
         if cluster.manifest.ansible.pull is None or group.roles != ("slurm-compute",):
             return False
-        return not any(serves_targets(group, entry) for entry in cluster.manifest.storage.values())
+        return not targets_on(cluster, group)
 
     entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
 
@@ -118,17 +173,18 @@ def _derived(cluster: Cluster, mounted: Mapping[int, Mapping[str, Storage]]) -> 
     }
 
 
-def membership(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
+@once_per_cluster
+def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
-    mounted = {group.index: mounts(cluster, group) for group in cluster.groups}
-    tests |= _derived(cluster, mounted)
-    for name, entry in cluster.manifest.storage.items():
-        tests[mount_group(name)] = lambda group, name=name: name in mounted[group.index]  # type: ignore[misc]
-        tests[entry_group("serve", name)] = lambda group, entry=entry: serves_targets(group, entry)  # type: ignore[misc]
-        tests[entry_group("export", name)] = lambda group, entry=entry: serves(cluster, group, entry)  # type: ignore[misc]
+    tests |= _derived(cluster)
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
+    entries = _entries(cluster)
+    targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))
+    for name in cluster.manifest.storage:
+        for scope, groups in (("mount", _clients(cluster)), ("serve", targets), ("export", exported)):
+            groups_by_name[entry_group(scope, name)] = groups.get(name, ())
     groups_by_name |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}
     return {name: members for name, members in groups_by_name.items() if members}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.groups import clients_of
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import server_of
 from clustergen.filesystems import file_system
@@ -21,6 +21,5 @@ def quota_host(cluster: Cluster, name: str, entry: Mount) -> str:
     if file_system(entry.type).quotas == "server":
         server = server_of(cluster, entry)
         return server.host if server else ""
-    groups = [group for group in cluster.groups if mounts_entry(cluster, group, name)]
-    groups.sort(key=lambda group: not group.has("login"))
+    groups = sorted(clients_of(cluster, name), key=lambda group: not group.has("login"))
     return groups[0].hosts[0] if groups and not entry.read_only else ""

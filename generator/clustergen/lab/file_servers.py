@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clustergen import filesystems
-from clustergen.cluster.groups import serves_targets
+from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster
 from clustergen.hostlist import expand
 from clustergen.lab.scale import roles_of, scaled
@@ -15,9 +15,8 @@ Document = dict[str, Any]
 
 def hosts(cluster: Cluster) -> set[str]:
     """Nodes without roles on which targets are created."""
-    entries = cluster.manifest.storage.values()
-    groups = [group for group in cluster.groups if not group.roles]
-    return {host for group in groups if any(serves_targets(group, entry) for entry in entries) for host in group.hosts}
+    groups = [group for group in cluster.groups if not group.roles and targets_on(cluster, group)]
+    return {host for group in groups for host in group.hosts}
 
 
 def remove(document: Document, cluster: Cluster) -> None:

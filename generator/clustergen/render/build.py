@@ -53,7 +53,7 @@ class Builder:
     def __init__(self, cluster: Cluster, manifest_name: str) -> None:
         self.cluster = cluster
         self.manifest_name = manifest_name
-        self.members: dict[str, tuple[NodeGroup, ...]] = membership(cluster)
+        self.members = dict(membership(cluster))
         self.files: dict[str, RenderedFile] = {}
 
     def build(self, only: File | None = None) -> dict[str, RenderedFile]:

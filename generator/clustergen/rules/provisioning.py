@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import serves_targets
+from clustergen.cluster.groups import exports_on, targets_on
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 
 _STATEFUL = ("slurm-controller", "slurm-accounting", "monitoring", "log-collector", "nfs-server")
@@ -85,11 +84,7 @@ def state_is_lost(cluster: Cluster) -> Iterator[Finding]:
     """Warewulf's root file system is in memory."""
     for group in provisioned(cluster):
         reasons = [role for role in _STATEFUL if group.has(role)]
-        reasons += [
-            f"server of '{name}'"
-            for name, entry in cluster.manifest.storage.items()
-            if serves_targets(group, entry) or serves(cluster, group, entry)
-        ]
+        reasons += [f"server of '{name}'" for name in {**targets_on(cluster, group), **exports_on(cluster, group)}]
         if reasons:
             yield Finding(
                 "provisioning-loses-state",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.groups import clients_of
 from clustergen.cluster.ip_networks import is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
@@ -16,11 +16,7 @@ from clustergen.manifest.mount import Mount
 def unreachable(cluster: Cluster) -> Iterator[Finding]:
     """One finding for an entry: its clients that are on none of its servers' networks, where those are all known."""
     for name, entry in cluster.manifest.storage.items():
-        cut_off = [
-            group
-            for group in cluster.groups
-            if mounts_entry(cluster, group, name) and is_cut_off(cluster, group, entry)
-        ]
+        cut_off = [group for group in clients_of(cluster, name) if is_cut_off(cluster, group, entry)]
         if not cut_off:
             continue
         server = _servers(cluster, cut_off[0], entry)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.groups import serves_targets
+from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, nids_of
 from clustergen.filesystems.lustre.model import Lustre, LustreTarget
@@ -139,11 +139,8 @@ def service(_: Cluster, name: str, entry: Mount) -> dict[str, TargetService] | N
 
 
 def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
-    entries = [
-        entry
-        for entry in cluster.manifest.storage.values()
-        if isinstance(entry, Lustre) and any(serves_targets(group, entry) for group in cluster.of_type[kind.name])
-    ]
+    names = {name for group in cluster.of_type[kind.name] for name in targets_on(cluster, group)}
+    entries = [entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Lustre) and name in names]
     nets = tuple(net for net in lnet_nets(cluster, kind, entries) if net.interfaces)
     return LnetConf(nets) if nets else None
 

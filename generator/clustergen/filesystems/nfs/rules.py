@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.groups import clients_of, mounts_entry
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, served, server_of
@@ -128,7 +128,7 @@ def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]
     if not entry.rdma:
         return
     network = network_of(cluster, entry.server)
-    clients = [group for group in cluster.groups if mounts_entry(cluster, group, name)]
+    clients = clients_of(cluster, name)
     without = [group for group in clients if not _may_have_rdma(cluster, group, network)]
     if not without:
         return

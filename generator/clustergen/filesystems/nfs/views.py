@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.groups import clients_of, mounts_entry
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, served, serves
@@ -52,7 +52,7 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
     return [
         entry
         for name, entry in cluster.manifest.storage.items()
-        if isinstance(entry, Nfs) and any(mounts_entry(cluster, group, name) for group in cluster.groups)
+        if isinstance(entry, Nfs) and clients_of(cluster, name)
     ]
 
 

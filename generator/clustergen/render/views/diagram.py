@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from clustergen.cluster.groups import mounts_entry, serves_targets
+from clustergen.cluster.groups import clients_of, targets_on
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -45,11 +45,11 @@ def diagram(cluster: Cluster) -> Diagram:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
         edges |= {(number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()}
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
-        clients = {number[group.hosts[0]] for group in cluster.groups if mounts_entry(cluster, group, name)}
+        clients = {number[group.hosts[0]] for group in clients_of(cluster, name)}
         if clients:
             boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))
             edges |= {(client, f"f{i}"): "" for client in sorted(clients, key=lambda box: int(box[1:]))}
-            servers = (number[group.hosts[0]] for group in cluster.groups if serves_targets(group, entry))
+            servers = (number[group.hosts[0]] for group in cluster.groups if name in targets_on(cluster, group))
             edges |= {(server, f"f{i}"): "serves" for server in servers}
     return Diagram(tuple(boxes), tuple((one, two, label) for (one, two), label in edges.items()))
 

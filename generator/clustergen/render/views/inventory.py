@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.groups import group_name, mount_group, mounts_entry
+from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.filesystems import part
@@ -218,7 +218,7 @@ def _secret(secret: Secret) -> dict[str, Value]:
 def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
     for name, entry in cluster.manifest.storage.items():
         group = mount_group(name)
-        if any(mounts_entry(cluster, member, name) for member in cluster.groups):
+        if clients_of(cluster, name):
             values: dict[str, Value] = {
                 "name": name,
                 "type": entry.type,

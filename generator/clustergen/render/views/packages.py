@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import from_distribution
-from clustergen.cluster.groups import entry_group, mount_group, mounts_entry
+from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import answers_quotas, serves
@@ -205,7 +205,7 @@ def disks(cluster: Cluster) -> list[dict[str, str]]:
     return [
         {"name": name, "group": mount_group(name), "device": entry.device, "filesystem": entry.filesystem}
         for name, entry in cluster.manifest.storage.items()
-        if isinstance(entry, Local) and any(mounts_entry(cluster, group, name) for group in cluster.groups)
+        if isinstance(entry, Local) and clients_of(cluster, name)
     ]
 
 

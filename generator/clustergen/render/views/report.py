@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.catalogue_view import CatalogueView
-from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.placement import switches_of
@@ -190,14 +190,14 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Type": entry.type,
             "Server": ", ".join(file_system(entry.type).sources(entry)),
             "Mounted at": entry.mount,
-            "Clients": ",".join(group.folded for group in cluster.groups if mounts_entry(cluster, group, name)),
+            "Clients": ",".join(group.folded for group in clients_of(cluster, name)),
             "If not mounted": "Slurm does not start" if entry.required else "jobs still run",
         }
 
 
 def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
     for name, entry in cluster.manifest.storage.items():
-        clients = ",".join(group.folded for group in cluster.groups if mounts_entry(cluster, group, name))
+        clients = ",".join(group.folded for group in clients_of(cluster, name))
         for step in file_system(entry.type).manual_steps(name, entry, clients):
             yield {"File system": name, "Step": step}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from clustergen.cluster.groups import entry_group, mount_group, mounts_entry
+from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.filesystems.descriptor import SecretFile
@@ -49,7 +49,7 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         form = "StoragePass={}\n"
         yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given", form, "restart-slurmdbd")
     for name, entry in cluster.manifest.storage.items():
-        if not any(mounts_entry(cluster, group, name) for group in cluster.groups):
+        if not clients_of(cluster, name):
             continue
         if file := file_system(entry.type).secret(cluster.manifest.storage, name):
             servers = (entry_group("serve", name),) if file_system(entry.type).servers(entry) else ()
