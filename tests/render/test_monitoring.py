@@ -405,7 +405,7 @@ def _all_rules(tree: Any, topic: str) -> list[str]:
 
 SCRATCH = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch"}
 TARGETS = [{"kind": "MGT", "server": "head", "device": "tank/mgt"},
-           {"kind": "MDT", "index": 0, "server": "head", "device": "/dev/disk/by-id/a"}]  # fmt: skip
+           {"kind": "MDT", "index": 0, "server": "head", "device": "/dev/disk/by-id/md-uuid-1"}]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,8 @@ TARGETS = [{"kind": "MGT", "server": "head", "device": "tank/mgt"},
         ({**SCRATCH, "device": "/dev/md/scratch"}, [], {"Software RAID"}),
         ({**SCRATCH, "device": "/dev/disk/by-id/md-uuid-1:2"}, [], {"Software RAID"}),
         ({"type": "lustre", "mount": "/scratch", "mgs": ["10.0.0.1@tcp"], "targets": TARGETS}, [],
-         {"ZFS pools", "StoragePoolDegraded"}),
+         {"Software RAID", "ZFS pools", "StoragePoolDegraded"}),
+        ({"type": "nfs", "server": "filer", "path": "/dev/mdata", "mount": "/scratch"}, [], set()),
     ],
 )  # fmt: skip
 def test_pools_and_arrays_are_shown_where_a_cluster_has_them(

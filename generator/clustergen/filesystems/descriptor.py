@@ -58,6 +58,7 @@ class FileSystem:
     client_group: str = ""  # of all nodes that mount one; empty: there is none
     server_group: str = ""  # of all servers of one; empty: servers are not rendered
     servers: Callable[[Any], Iterable[str]] = lambda _: ()  # hosts of an entry on which targets are created
+    devices: Callable[[Any], Iterable[str]] = lambda _: ()  # disks of an entry, as it names them
     quotas: Literal["", "client", "server"] = ""  # where the entry's `quotas` are set; empty: it has none
     is_shared: bool = True  # all clients see the same files
     ready_unit: str = ""  # unit with {name} that is active while an entry is mounted, where its own daemon mounts it

@@ -113,6 +113,7 @@ FILE_SYSTEM = FileSystem(
     sources=lambda entry: entry.monitors,
     client_group="cephfs_client",
     servers=servers,
+    devices=lambda entry: (device for osds in entry.servers.osds for device in osds.devices) if entry.servers else (),
     manual_steps=_manual_steps,
     entry_packages=_packages,
     secret=lambda _, name: SecretFile(secret_path(name), "0600"),

@@ -28,5 +28,10 @@ def _packages(entry: Local) -> Iterator[tuple[Scope, str]]:
 
 
 FILE_SYSTEM = FileSystem(
-    kind="local", model=Local, is_shared=False, entry_packages=_packages, lab_packages=("xfs", "ext4")
+    kind="local",
+    model=Local,
+    devices=lambda entry: (entry.device,),
+    is_shared=False,
+    entry_packages=_packages,
+    lab_packages=("xfs", "ext4"),
 )

@@ -159,6 +159,7 @@ FILE_SYSTEM = FileSystem(
     client_group="lustre_client",
     server_group="lustre_server",
     servers=servers,
+    devices=lambda entry: (target.device for target in entry.targets if target.device),
     packages=("kernel_headers", "lustre"),
     entry_packages=_packages,
     manual_steps=_manual_steps,

@@ -201,8 +201,16 @@ def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
         yield "export", "rquotad"
 
 
+def _devices(entry: Nfs) -> Iterator[str]:
+    if entry.failover:
+        yield entry.failover.device
+    if pool := entry.export.zfs:
+        yield from (*pool.disks, *pool.log, *pool.cache)
+
+
 FILE_SYSTEM = FileSystem(
     kind="nfs",
+    devices=_devices,
     quotas="server",
     model=Nfs,
     sources=_sources,

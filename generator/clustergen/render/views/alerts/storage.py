@@ -12,7 +12,7 @@ from clustergen.filesystems.nfs.model import Nfs, servers
 from clustergen.manifest.storage import Storage
 from clustergen.render.views.alerts.model import Alert, Recording, Topic, draws, window
 
-_ARRAY = re.compile(r'"/dev/(md|disk/by-id/md-)')
+_ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
 
 def has_pools(cluster: Cluster) -> bool:
@@ -26,9 +26,10 @@ def has_pools(cluster: Cluster) -> bool:
 
 def has_arrays(cluster: Cluster) -> bool:
     """Whether the manifest names a device of a software RAID, or asks for the collector."""
-    entries = cluster.manifest.storage.values()
-    asks = "mdadm" in cluster.manifest.monitoring.node_exporter.collectors
-    return asks or any(_ARRAY.search(entry.model_dump_json()) for entry in entries)
+    devices = (
+        device for entry in cluster.manifest.storage.values() for device in file_system(entry.type).devices(entry)
+    )
+    return "mdadm" in cluster.manifest.monitoring.node_exporter.collectors or any(map(_ARRAY.match, devices))
 
 
 def topic(cluster: Cluster) -> Topic | None:
