@@ -127,7 +127,7 @@ def test_a_tray_of_grace_is_recognised_by_its_gpus(tmp_path: Path) -> None:
         meminfo="MemTotal: 1003297792 kB\n",
     )
     assert kind == {"system": "gb200-nvl72-tray", "real_memory": 979783}
-    assert "CHECK: recognised by its GPUs alone" in text
+    assert "CHECK: system is a guess by the GPUs alone: no row of the catalogue has this product name" in text
     assert "CHECK: ibstat shows the networks of mlx5_0, mlx5_1" in text
 
 

@@ -194,7 +194,7 @@ def _remarks(group: Group) -> Iterator[str]:
     if group.system is None and node.gpus:
         yield "CHECK: no system of the catalogue fits; clustergen catalogue systems lists them"
     elif group.system and is_board(group.system) and group.system not in named_systems(node.product):
-        yield "CHECK: recognised by its GPUs alone"
+        yield "CHECK: system is a guess by the GPUs alone: no row of the catalogue has this product name"
     if unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
         yield f"CHECK: GPUs that the catalogue lacks: {', '.join(unknown)[:200]}"
     if not node.cpus:
