@@ -23,11 +23,11 @@ def fields_called(word: str) -> list[str]:
 
 def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
     """A hint with the nearest files of a tree, `paths` or those of any tree, and the nearest fields, codes and keys."""
-    near: dict[str | None, float] = {}
+    likeness: dict[str | None, float] = {}
 
     def add(typed: str, meant: str | None, *named: str) -> None:
-        likeness = SequenceMatcher(None, typed, meant or "").ratio()
-        near.update(dict.fromkeys(named or (meant,), likeness))
+        ratio = SequenceMatcher(None, typed, meant or "").ratio()
+        likeness.update(dict.fromkeys(named or (meant,), ratio))
 
     add(word, suggest(word, sorted(paths) or [row.path.rpartition("/")[2] for row in files() if "{" not in row.path]))
     if not {"/", ":"} & set(word):
@@ -38,6 +38,7 @@ def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
             add(word, path)
         elif meant := suggest(last, [path.rpartition(".")[2] for path, _ in field_names()]):
             add(last, meant, *fields_called(meant))
-    least = max(near.values()) - _SLACK
-    best = [name for name in sorted(filter(None, near), key=lambda name: -near[name]) if near[name] >= least]
+    likeness.pop(None, None)
+    least = max(likeness.values(), default=0) - _SLACK
+    best = [name for name in sorted(likeness, key=lambda name: -likeness[name]) if name and likeness[name] >= least]
     return f"did you mean {one_of(best[:_MOST])}?" if best else None
