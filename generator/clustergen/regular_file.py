@@ -59,3 +59,11 @@ def content_of(descriptor: int, limit: int, path: str | Path) -> bytes:
     except BlockingIOError:
         raise NotRegularError(errno.EAGAIN, "it is a stream, not a file", str(path)) from None
     return b"".join(chunks)
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a file cannot be used, as the end of a sentence: `no such file or directory`, which the system begins with a
+    capital.
+    """
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -200,6 +200,18 @@ def test_verify_before_the_first_render() -> None:
     )  # fmt: skip
 
 
+def test_verify_of_a_manifest_beside_the_tree_of_another() -> None:
+    for name in ("manifest.yaml", "other.yaml"):
+        Path(name).write_text(MANIFEST)
+    assert run("render").exit_code == 0
+    message, hint, code = refused("verify", "other.yaml")
+    assert (message, code) == ("rendered was rendered from manifest.yaml, not from other.yaml", 2)
+    assert str(hint).startswith("run clustergen render other.yaml -o ")
+    Path("manifest.yaml").write_text(f"{MANIFEST}# edited\n")
+    done = run("verify", "manifest.yaml", "--only", "nfs")
+    assert "rendered is out of date: manifest.yaml was edited" in done.stderr
+
+
 @pytest.mark.parametrize("verb", ["lint", "import"])
 def test_a_path_that_is_not_there(verb: str) -> None:
     message, _, code = refused(verb, "nowhere")

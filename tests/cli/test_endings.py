@@ -55,7 +55,7 @@ def test_what_may_not_be_read(tmp_path: Path, verb: str, mode: tuple[str, int]) 
 def test_a_full_disk(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
     code, answer = run("lint", str(tmp_path), "--format", "json", to="/dev/full")
-    assert (code, answer) == (3, "clustergen: cannot write: No space left on device\n")
+    assert (code, answer) == (3, "clustergen: cannot write: no space left on device\n")
 
 
 @pytest.mark.parametrize("verb", ["validate", "render", "diff"])

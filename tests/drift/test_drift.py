@@ -393,7 +393,7 @@ def test_kinds_and_topics_are_selected(directory: Path) -> None:
     ("words", "code", "message"),
     [
         (("--select", "gpu-mising"), 2, "did you mean 'gpu-missing'?"),
-        (("--facts", "nowhere"), 3, "No such file"),
+        (("--facts", "nowhere"), 3, "no such file"),
         (("--facts", "empty"), 2, "no facts of any node"),
         (("--facts", "tree"), 2, "tree is a rendered tree, not recorded facts"),
         (("-",), 2, "not read from standard input"),

@@ -303,7 +303,7 @@ def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
     assert any(words.startswith("books0:9: bytes that are not UTF-8") for words in _notes(result, "choice"))
 
 
-@pytest.mark.parametrize(("name", "message"), [("nowhere", "No such file"), ("slurm", "it is a directory")])
+@pytest.mark.parametrize(("name", "message"), [("nowhere", "no such file"), ("slurm", "it is a directory")])
 def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
     done = CliRunner().invoke(group, ["import", str(_directory(tmp_path)), "--accounts", str(tmp_path / name)])
     assert isinstance(done.exception, ClustergenError)

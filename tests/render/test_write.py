@@ -8,16 +8,19 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.diff.snapshot import of_directory
 from clustergen.render import access, staging
 from clustergen.render.compare import differences
 from clustergen.render.tree import FILE_LIMIT, LOCK
 from clustergen.render.write import write
+from clustergen.verify.files import read_tree
 from strategies.output_faults import each_call, full_disk, killed, mounts, plain_tree, separately, texts, two_writers
 
 
@@ -220,6 +223,17 @@ def test_files_without_a_lock_file_are_taken_over_where_nothing_is_lost(tmp_path
     with pytest.raises(ClustergenError, match="b was not made by clustergen"):
         write(plain_tree({"a": "1", "b": "2"}), directory)
     assert [change.path for change in write(plain_tree({"a": "1", "b": "1"}), directory)] == [LOCK]
+
+
+def test_a_tree_that_lacks_its_lock_file_is_not_called_a_stranger(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"README.md": "<!-- Made by clustergen -->", "b": "1"}), directory)
+    (directory / LOCK).unlink()
+    changed = plain_tree({"README.md": "<!-- Made by clustergen -->", "b": "2"})
+    for use in (read_tree, partial(of_directory, str(directory)), partial(write, changed)):
+        with pytest.raises(ClustergenError, match=f"rendered/{LOCK} is missing") as refusal:
+            use(directory)
+        assert f"git restore {directory}/{LOCK}" in str(refusal.value.hint)
 
 
 def test_one_writer_at_a_time(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError, printable
+from clustergen.regular_file import reason_of
 from clustergen.render.tree import STAGING
 
 MOST_FILES = 20_000
@@ -40,7 +41,7 @@ def digest(directory: Path, rendered: Collection[str]) -> str:
                 message = f"{directory} has more than {MOST_FILES:,} files, or 1 GiB, beside the rendered ones"
                 raise ClustergenError(message, f"move them away; {printable(name)} is one of them")
     except OSError as err:
-        raise ClustergenError(printable(f"{err.filename or directory}: {err.strerror}")) from None
+        raise ClustergenError(printable(f"{err.filename or directory}: {reason_of(err)}")) from None
     return total.hexdigest()
 
 
@@ -105,7 +106,7 @@ def copy(directory: Path, place: Path) -> None:
                     elif entry.is_file():
                         shutil.copy2(entry.path, place / name)
     except OSError as err:
-        raise ClustergenError(printable(f"{err.filename or directory}: {err.strerror}")) from None
+        raise ClustergenError(printable(f"{err.filename or directory}: {reason_of(err)}")) from None
 
 
 def _target(base: str, below: str, path: str) -> str:

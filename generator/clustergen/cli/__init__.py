@@ -22,6 +22,7 @@ from clustergen.cli.exit_codes import add_exit_codes
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 from clustergen.diagnostics.words import forget_guesses
+from clustergen.regular_file import reason_of
 
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -149,7 +150,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(_INTERRUPTED if isinstance(err.__context__, KeyboardInterrupt) else err.exit_code)
     except OSError as err:  # a file that may not be read, a full disk
         where = f"{err.filename}: " if err.filename else "cannot write: " if err.errno == ENOSPC else ""
-        _say(f"clustergen: {where}{err.strerror or err}")
+        _say(f"clustergen: {where}{reason_of(err)}")
         _write_no_more(1)
         sys.exit(3)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli import output
 from clustergen.cli.file_kinds import is_manifest, is_slurm, other_kind
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
@@ -97,6 +98,14 @@ def tree_path(path: Path) -> Path:
     tree = path.parent / RENDERED
     if not tree.exists():
         raise ClustergenError(f"{path} has no rendered tree yet", f"run clustergen render {path}")
+    from clustergen.diff.snapshot import is_fresh, manifest_name
+
+    name = manifest_name(tree)
+    if name not in (None, path.name):
+        hint = f"run clustergen render {path} -o DIRECTORY && clustergen verify DIRECTORY"
+        raise ClustergenError(f"{tree} was rendered from {name}, not from {path.name}", hint, 2)
+    if name and not is_fresh(tree, path):
+        output.remark(f"{tree} is out of date: {path.name} was edited; run clustergen render {path}")
     return tree
 
 

@@ -76,8 +76,12 @@ def show(
     """
     if form == "text":
         readable = [one for one in diagnostics if exit_code([one]) != UNREADABLE]
-        _complain(compiled, [one for one in diagnostics if exit_code([one]) == UNREADABLE])
-        output.findings(_text(readable, _sources(compiled, readable), colour=output.colour(sys.stdout)))
+        unreadable = [one for one in diagnostics if exit_code([one]) == UNREADABLE]
+        _complain(compiled, unreadable, () if readable else unreadable)
+        if readable:  # one summary, of all
+            output.findings(
+                _text(readable, diagnostics, _sources(compiled, readable), colour=output.colour(sys.stdout))
+            )
         for one in compiled:
             if one.is_partial:
                 output.remark(f"{one.source.name}: more checks run once these errors are corrected.")
@@ -88,13 +92,13 @@ def show(
 
 def refuse(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> NoReturn:
     """Ends a verb whose stdout is for something else than findings: they go to stderr, as any reason for a failure."""
-    _complain([compiled], diagnostics)
+    _complain([compiled], diagnostics, diagnostics)
     sys.exit(exit_code(diagnostics))
 
 
-def _complain(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) -> None:
+def _complain(compiled: Sequence[Compiled], shown: Sequence[Diagnostic], counted: Sequence[Diagnostic]) -> None:
     colour = output.colour(sys.stderr)
-    click.echo(_text(diagnostics, _sources(compiled, diagnostics), colour=colour), nl=False, err=True, color=colour)
+    click.echo(_text(shown, counted, _sources(compiled, shown), colour=colour), nl=False, err=True, color=colour)
 
 
 def _sources(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
@@ -108,5 +112,7 @@ def _sources(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) ->
     return sources
 
 
-def _text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool) -> str:
-    return render_fewer(diagnostics, diagnostics, sources, MOST_ALIKE, colour=colour, summary=not output.is_quiet())
+def _text(
+    shown: Sequence[Diagnostic], counted: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool
+) -> str:
+    return render_fewer(shown, counted, sources, MOST_ALIKE, colour=colour, summary=not output.is_quiet())

@@ -88,7 +88,9 @@ def compare(old: str, new: str) -> Compared:
                 (added if before is None else removed).append(key)
                 continue
             tree = before if before.path.is_dir() else after
-            one, other = (_read(side, tree.manifest_name) for side in (before, after))
+            one, other = (read(side, tree.manifest_name) for side in (before, after))
+            for result, side in ((one, before), (other, after)):
+                _complain(side, result)
             status = max(status, *(exit_code(side.diagnostics) for side in (one, other)))
             if one.snapshot is not None and other.snapshot is not None:
                 plan_of_cluster = make_plan(one.snapshot, other.snapshot)
@@ -99,14 +101,12 @@ def compare(old: str, new: str) -> Compared:
     return Compared(tuple(plans), tuple(added), tuple(removed), status)
 
 
-def _read(side: Side, called: str | None) -> Read:
+def _complain(side: Side, result: Read) -> None:
     """Errors to stderr; warnings are for `validate`."""
-    result = read(side, called)
     errors = [item for item in result.diagnostics if item.severity is Severity.ERROR]
     colour = output.colour(sys.stderr)
     text = render(errors, "text", {side.name: result.text}, colour=colour)
     click.echo(text, nl=False, err=True, color=colour)
-    return result
 
 
 def show(compared: Compared, form: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.drift.kinds import KINDS
 from clustergen.hardware.drift.model import DriftReport
+from clustergen.regular_file import reason_of
 
 
 def write(report: DriftReport, path: Path) -> None:
@@ -26,7 +27,7 @@ def write(report: DriftReport, path: Path) -> None:
         new.replace(path)
     except OSError as err:
         new.unlink(missing_ok=True)
-        raise ClustergenError(f"{path}: {err.strerror}") from None
+        raise ClustergenError(f"{path}: {reason_of(err)}") from None
 
 
 def _lines(report: DriftReport) -> Iterator[str]:

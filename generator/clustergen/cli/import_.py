@@ -18,6 +18,7 @@ from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_json, as_text
 from clustergen.manifest.schema import json_schema_text
+from clustergen.regular_file import reason_of
 
 SCHEMA = "clustergen.schema.json"
 
@@ -102,7 +103,7 @@ def _write(result: ImportResult, output: Path, force: bool) -> None:
     try:
         write_all(files, programs={directory / name for name in result.programs})
     except OSError as err:
-        raise ClustergenError(f"{err.filename or output}: {err.strerror}", exit_code=3) from None
+        raise ClustergenError(f"{err.filename or output}: {reason_of(err)}", exit_code=3) from None
 
 
 def _holds(path: Path, content: bytes) -> bool:

@@ -11,6 +11,7 @@ from clustergen.cli.writing import write_all
 from clustergen.diagnostics import ClustergenError
 from clustergen.manifest import MANIFEST
 from clustergen.manifest.schema import json_schema_text
+from clustergen.regular_file import reason_of
 
 STARTER = Path(__file__).with_name("starter.yaml")
 _SUFFIXES = (".yaml", ".yml")
@@ -36,5 +37,5 @@ def command(path: str) -> None:
     try:
         write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
     except OSError as err:
-        raise ClustergenError(f"{err.filename or manifest}: {err.strerror}") from None
+        raise ClustergenError(f"{err.filename or manifest}: {reason_of(err)}") from None
     remark(f"{manifest} and {SCHEMA} written. Next: clustergen validate {manifest}")

@@ -10,6 +10,7 @@ import click
 
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
+from clustergen.regular_file import reason_of
 
 
 @click.command("proof")
@@ -46,7 +47,7 @@ def command(paths: tuple[Path, ...], write: Path | None) -> None:
     try:
         write.write_text(text, encoding="utf-8")
     except OSError as err:
-        raise ClustergenError(f"{write}: {err.strerror}") from None
+        raise ClustergenError(f"{write}: {reason_of(err)}") from None
     remark(f"{write}: written from {len(clusters)} clusters.")
 
 

@@ -20,6 +20,7 @@ from clustergen import regular_file
 from clustergen.diagnostics.model import ClustergenError, Diagnostic
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.words import printable
+from clustergen.regular_file import reason_of
 
 _LIMIT = 50_000_000
 _MOST_ALIKE = 1_000_000_000
@@ -34,7 +35,7 @@ def read(path: Path) -> Counter[_Key]:
     try:
         return _parsed(regular_file.read(path, _LIMIT, follow_links=True))
     except OSError as err:
-        raise ClustergenError(printable(f"{path}: {err.strerror or err}"), _HINT) from None
+        raise ClustergenError(printable(f"{path}: {reason_of(err)}"), _HINT) from None
     except ValueError:
         raise ClustergenError(printable(f"{path} is not a baseline of clustergen"), _OTHER) from None
 
@@ -51,7 +52,7 @@ def replaced_mode(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as err:
-        reason = err.strerror or str(err)
+        reason = reason_of(err)
     except ValueError:
         reason = "it is not a baseline of clustergen"
     message = printable(f"{path} is left as it is: {reason}")

@@ -14,7 +14,8 @@ from clustergen.diff.snapshot import Snapshot, is_fresh, manifest_name, of_direc
 from clustergen.diff.snapshot import of_tree as snapshot_of_tree
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
-from clustergen.render.tree import LOCK, RENDERED
+from clustergen.render.lock_file import is_rendered, without_lock
+from clustergen.render.tree import LOCK, README, RENDERED
 
 
 @record
@@ -106,6 +107,8 @@ class Argument(AbstractContextManager["Argument"]):
                 has_cluster = True
                 yield Side(self._called(inside), directory.name, inside, self.commit)
         if not has_cluster:
+            if is_rendered(self.path / README):
+                raise without_lock(self.path, self.text)
             hint = self._deeper() or f"a cluster's directory has {MANIFEST}, a rendered tree {LOCK}"
             self._stack.close()
             raise ClustergenError(

@@ -17,6 +17,7 @@ from clustergen.diff.partitions import partitions
 from clustergen.diff.plain import plain
 from clustergen.diff.topology import topology
 from clustergen.records import replace
+from clustergen.regular_file import reason_of
 from clustergen.render.effects import Effect
 from clustergen.slurmconf import read_config
 from clustergen.slurmconf.bounds import refuse_too_many_nodes, refuse_too_much
@@ -121,7 +122,7 @@ class _Host:
             if name == "slurm.conf":
                 refuse_too_many_nodes(config)
         except OSError as err:  # too much to compare by meaning, so the texts decide whether it is the same
-            self.unread[path] = (str(err.strerror), *(self.files[one] for one in sorted({path, *self.included})))
+            self.unread[path] = (reason_of(err), *(self.files[one] for one in sorted({path, *self.included})))
             return Config(name, [])
         wrong = (problem.message for line in config.lines for problem in line.problems if problem.kind.fatal)
         self.unread[path] = tuple(wrong)

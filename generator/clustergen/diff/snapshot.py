@@ -16,9 +16,10 @@ from clustergen.diff.inventory import HOSTS, VARIABLES, Inventory, of_cluster, o
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.manifest.source import MAX_BYTES, Source, load
 from clustergen.records import record
+from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.effects import Effect, read
-from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock
+from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock, without_lock
 from clustergen.render.tree import FILE_LIMIT, LOCK, Tree
 
 _WAREWULF = "warewulf/nodes.conf"
@@ -115,7 +116,7 @@ def of_directory(name: str, directory: Path) -> Snapshot:
 def _of_directory(name: str, directory: Path) -> Snapshot:
     lock = read_lock(directory, name)
     if lock is None:
-        raise ClustergenError(f"{name}: {LOCK} is missing", "render the tree again")
+        raise without_lock(directory, name)
     try:
         files = {path: _node_file(directory / path, entry) for path, entry in lock["files"].items() if "group" in entry}
         texts = {path: _text(directory / path) for path in lock["files"] if _is_compared(path)}
@@ -125,7 +126,7 @@ def _of_directory(name: str, directory: Path) -> Snapshot:
             raise ValueError(f"{lost} is for a group that {HOSTS} lacks")
     except OSError as err:
         where = err.filename and Path(err.filename).relative_to(directory)
-        raise ClustergenError(f"{name}: {where}: {(err.strerror or '').lower()}", "render the tree again") from None
+        raise ClustergenError(f"{name}: {where}: {reason_of(err)}", "render the tree again") from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None

@@ -13,6 +13,7 @@ from typing import Any
 
 from clustergen.diagnostics import Diagnostic, Place
 from clustergen.hardware.model import ADAPTER, SWITCH, Device, End, Facts, Link
+from clustergen.regular_file import reason_of
 
 MOST_BYTES = 4 << 20
 MOST_BYTES_OF_ALL = 128 << 20
@@ -40,7 +41,7 @@ def read(files: Mapping[str, bytes], name: str, hosts: frozenset[str]) -> tuple[
             if any(not system.partition(".")[0] for _, (system, _) in pairs):
                 raise ValueError("a neighbour has no name before its first dot")
         except OSError as err:
-            message = f"the file cannot be read: {err.strerror}"
+            message = f"the file cannot be read: {reason_of(err)}"
             diagnostics.append(Diagnostic.of("discovery-unreadable", Place(file), message, HINT))
             continue
         except ValueError as err:

@@ -19,6 +19,7 @@ from clustergen.importer.lines import PLACES, import_lines
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.settings import option_value
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmconf.reading import is_there
 
@@ -150,7 +151,7 @@ def _one(draft: Draft, directory: ConfigDirectory, name: str, group: str) -> Non
     try:
         content = directory.content(name, _LARGEST)
     except OSError as err:
-        draft.note("left-out", f"{name}: {err.strerror}", str(place), name)
+        draft.note("left-out", f"{name}: {reason_of(err)}", str(place), name)
         return
     text = readable(content.decode("utf-8", "surrogateescape"))
     if secret_spans(text):

@@ -17,6 +17,7 @@ from clustergen.importer.comments import Comments, comments_of
 from clustergen.importer.draft import Origin
 from clustergen.lint.release import release_in
 from clustergen.records import record
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf import Problem, ProblemKind, printing
 from clustergen.slurmconf.config import Config, Entry, Setting
 from clustergen.slurmconf.directory import ConfigDirectory, open_directory
@@ -101,7 +102,7 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
             configs = _configs(opened)
     except OSError as err:
         advice = "run clustergen as root: only the Slurm user can read slurmdbd.conf" if err.errno == EACCES else None
-        raise ClustergenError(f"{err.filename or path}: {err.strerror or err}", hint=advice, exit_code=3) from None
+        raise ClustergenError(f"{err.filename or path}: {reason_of(err)}", hint=advice, exit_code=3) from None
     return Originals(opened, chosen, why, guessed, configs, hosts)
 
 

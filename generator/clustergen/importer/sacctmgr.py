@@ -12,6 +12,7 @@ from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.importer.comments import readable
 from clustergen.records import record
+from clustergen.regular_file import reason_of
 
 Kind = Literal["QOS", "Cluster", "Account", "User"]
 _ROOT = "root"
@@ -101,7 +102,7 @@ def _lines(path: Path) -> list[str]:
     try:
         content = regular_file.read(path, _LARGEST, follow_links=True)
     except OSError as err:
-        raise ClustergenError(f"{path}: {err.strerror or err}", _HINT if err.errno == EFBIG else None) from None
+        raise ClustergenError(f"{path}: {reason_of(err)}", _HINT if err.errno == EFBIG else None) from None
     text = content.decode("utf-8-sig", "surrogateescape")
     return [line.removesuffix("\r") for line in text.split("\n")]
 

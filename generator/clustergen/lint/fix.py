@@ -12,6 +12,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.run import Report, lint
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf.parse import decode
 
 
@@ -99,9 +100,7 @@ def write(path: Path, text: str) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as err:
-        raise ClustergenError(
-            f"{path}: cannot write this file: {err.strerror or err}", "the file is unchanged"
-        ) from err
+        raise ClustergenError(f"{path}: cannot write this file: {reason_of(err)}", "the file is unchanged") from err
 
 
 def fix_all(

@@ -8,6 +8,7 @@ from itertools import islice
 
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site, Spot
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf.grammar import Span
 
 _WORD = re.compile(r"\S+")
@@ -28,7 +29,7 @@ def _file(site: Site, name: str, read: set[str]) -> Iterator[LintFinding]:
     try:
         text = site.directory.text(name)
     except OSError as err:
-        yield site.warning("conf-include", name, f"cannot read this file: {err.strerror or err}")
+        yield site.warning("conf-include", name, f"cannot read this file: {reason_of(err)}")
         return
     if text is None:
         return

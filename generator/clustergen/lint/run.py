@@ -34,6 +34,7 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.release import guess, newest
 from clustergen.lint.site import SECRET, Site
 from clustergen.records import record, replace
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory, open_directory
 from clustergen.slurmconf.reading import is_there
 
@@ -162,7 +163,7 @@ def _unreadable(directory: ConfigDirectory) -> Iterator[LintFinding]:
         except OSError as err:
             place = Place(directory.shown(name))
             yield LintFinding(
-                Diagnostic("file-unreadable", Severity.ERROR, place, f"cannot read this file: {err.strerror or err}")
+                Diagnostic("file-unreadable", Severity.ERROR, place, f"cannot read this file: {reason_of(err)}")
             )
 
 

@@ -30,6 +30,7 @@ from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_sp
 from clustergen.manifest import MANIFEST
 from clustergen.manifest.yaml_load import parse
 from clustergen.manifest.yaml_nodes import Node, inside
+from clustergen.regular_file import reason_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -236,7 +237,7 @@ def load(path: str | Path, name: str | None = None) -> Source:
             return Source(
                 name, b"", [Diagnostic.of("file-too-large", Place(name), message, "check that this file is a manifest")]
             )
-        reason = (err.strerror or "").lower() if isinstance(err, OSError) else ""
+        reason = reason_of(err) if isinstance(err, OSError) else ""
         return Source(name, b"", [_unreadable(name, path, reason or str(err))])
     return Source(name, raw)
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.regular_file import reason_of
 from clustergen.render import staging
 
 WAIT = 30.0  # seconds
@@ -35,7 +36,7 @@ def writing(directory: Path, wait: float = WAIT) -> Iterator[None]:
         if err.errno not in _NO_LOCKS:
             raise
         raise ClustergenError(
-            f"{directory}: two renders could write at once, as this file system has no locks ({err.strerror})",
+            f"{directory}: two renders could write at once, as this file system has no locks ({reason_of(err)})",
             hint="render into a directory on another file system, and copy it",
         ) from None
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import record
+from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.journal import NOT_A_DIRECTORY, misplaced, parents
 from clustergen.render.lock_file import read_lock
@@ -54,7 +55,7 @@ def compare(contents: Contents, directory: Path, previous: dict[str, str]) -> li
             if elsewhere.isdisjoint(parents(path)):
                 kinds[path] = _left_over(f"{directory}/{path}", previous[path])
     except OSError as err:
-        raise ClustergenError(f"{err.filename or directory}: {err.strerror}") from None
+        raise ClustergenError(f"{err.filename or directory}: {reason_of(err)}") from None
     return [Difference(path, kind) for path, kind in sorted(kinds.items()) if kind]
 
 

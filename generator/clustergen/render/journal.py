@@ -19,6 +19,7 @@ from typing import Any
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import record
+from clustergen.regular_file import reason_of
 from clustergen.render.lock_file import is_inside
 from clustergen.render.tree import FILE_LIMIT, LOCK_LIMIT
 
@@ -59,7 +60,7 @@ class Journal:
                 ],
             )
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as err:
-            reason = err.strerror if isinstance(err, OSError) else "it is not as clustergen writes it"
+            reason = reason_of(err) if isinstance(err, OSError) else "it is not as clustergen writes it"
             raise ClustergenError(
                 f"{path} cannot be read: {reason}",
                 hint=f"remove {path.parent} and render again",
@@ -175,4 +176,4 @@ def _rename(source: str, destination: str, path: Path) -> None:
         os.rename(source, destination)  # noqa: PTH104 - plain strings
     except OSError as err:
         hint = ": a mount point is inside the tree" if err.errno in (errno.EXDEV, errno.EBUSY) else ""
-        raise ClustergenError(f"{path}: {err.strerror}{hint}") from None
+        raise ClustergenError(f"{path}: {reason_of(err)}{hint}") from None

@@ -12,9 +12,10 @@ from typing import Any, TypedDict
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
+from clustergen.regular_file import reason_of
 from clustergen.render import effects
 from clustergen.render.node_hardware import read_hardware
-from clustergen.render.tree import LOCK, LOCK_FORMAT, LOCK_LIMIT, STAGING
+from clustergen.render.tree import FILE_LIMIT, HEADER, LOCK, LOCK_FORMAT, LOCK_LIMIT, README, STAGING
 
 
 class Entry(TypedDict, total=False):
@@ -60,11 +61,29 @@ def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as err:
-        reason = err.strerror or str(err)
+        reason = reason_of(err)
     except ValueError as err:
         reason = str(err)
     hint = f"restore it from git, or remove {name or directory} and render the tree again"
     raise LockFileError(f"{shown} cannot be read: {reason}", hint)
+
+
+def without_lock(directory: Path, name: str | None = None) -> ClustergenError:
+    """The error for a directory without a lock file: a tree that lacks it, or no tree."""
+    shown = name or directory
+    if is_rendered(directory / README):
+        hint = f"run git restore {shown}/{LOCK}, or remove {shown} and run clustergen render MANIFEST -o {shown}"
+        return LockFileError(f"{shown}/{LOCK} is missing: it lists the files of this rendered tree", hint)
+    hint = f"run clustergen render MANIFEST -o {shown}"
+    return LockFileError(f"{shown} contains no {LOCK}, so it is not a rendered tree", hint)
+
+
+def is_rendered(place: Path) -> bool:
+    """Whether a file begins as rendered ones do."""
+    try:
+        return HEADER[0].encode() in regular_file.read(place, FILE_LIMIT)[:200]
+    except OSError:
+        return False
 
 
 def parse_lock(raw: bytes) -> LockFile:

@@ -10,6 +10,7 @@ from pathlib import Path
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
 from clustergen.diagnostics.secrets import secret_spans
+from clustergen.regular_file import reason_of
 from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
 from clustergen.render.formats import format_of
@@ -103,7 +104,7 @@ def _one(place: Path, group_directory: Path, group: str, cluster: Cluster) -> It
     try:
         content = place.read_bytes()
     except OSError as err:
-        yield _unreadable(place, (err.strerror or str(err)).lower())
+        yield _unreadable(place, reason_of(err))
         return
     if target.endswith(".j2"):
         from clustergen.render.site_template import SiteTemplateError, print_site_template

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.regular_file import reason_of
 from clustergen.render.journal import Journal, apply, undo
 from clustergen.render.tree import LOCK, STAGING
 
@@ -159,7 +160,7 @@ def finish(directory: Path, journal: Journal) -> None:
 
 
 def _reason(err: BaseException) -> str:
-    return (err.strerror or str(err)) if isinstance(err, OSError) else str(err)
+    return reason_of(err)
 
 
 def discard(directory: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # on nodes that pull, the playbooks run without pydantic
     from clustergen.cluster.model import NodeGroup
 
 LOCK = "clustergen.lock.json"
+README = "README.md"
 RENDERED = "rendered"
 """The directory of a tree, beside its manifest."""
 HEADER = "Made by clustergen", "edit the manifest and render again"

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
+from clustergen.regular_file import reason_of
 from clustergen.render import staging
 from clustergen.render.access import WAIT, writing
 from clustergen.render.compare import Contents, Difference, compare, owned
 from clustergen.render.journal import Journal, misplaced, parents
-from clustergen.render.tree import FILE_LIMIT, HEADER, LOCK, LOCK_LIMIT, STAGING, Tree
+from clustergen.render.lock_file import is_rendered, without_lock
+from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, README, STAGING, Tree
 
 
 def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
@@ -43,7 +45,7 @@ def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
         if isinstance(err, ClustergenError):
             raise
         place = str(err.filename2 or err.filename or directory)
-        raise ClustergenError(f"{directory if STAGING in place else place}: {err.strerror}") from None
+        raise ClustergenError(f"{directory if STAGING in place else place}: {reason_of(err)}") from None
 
 
 def _make(directory: Path) -> bool:
@@ -80,7 +82,8 @@ def _journal(contents: Contents, directory: Path, previous: dict[str, str], chan
     for path, kind in kinds.items():
         before = None if path in emptied and _is_emptied(directory, path, removed, emptied) else _hash(directory / path)
         if before is not None and path != LOCK and path not in previous and kind != "mode":
-            raise _clash(directory / path)
+            is_lost = not previous and is_rendered(directory / README)
+            raise without_lock(directory) if is_lost else _clash(directory / path)
         place.append((path, before, sha256(contents[path][0]).hexdigest()))
     place.sort(key=lambda entry: (entry[0] == LOCK, entry[0]))  # the lock file last
     make = [path for path in sorted(needed) if path in removed or not (directory / path).is_dir()]
@@ -94,7 +97,7 @@ def _hash(place: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except regular_file.NotRegularError as err:
-        raise _clash(place, str(err.strerror)) from None
+        raise _clash(place, reason_of(err)) from None
 
 
 def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: set[str]) -> bool:
@@ -107,18 +110,8 @@ def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: se
     )
 
 
-def _is_rendered(place: Path) -> bool:
-    """Whether a file begins as rendered ones do."""
-    try:
-        return HEADER[0].encode() in regular_file.read(place, FILE_LIMIT)[:200]
-    except OSError:
-        return False
-
-
 def _clash(place: Path, what: str = "") -> ClustergenError:
     return ClustergenError(
         f"{place} was not made by clustergen and is in the way of the tree" + (f": {what}" if what else ""),
-        hint=f"{LOCK} is missing: restore it from git, or remove the tree and render it again"
-        if _is_rendered(place)
-        else "move it away; your own files belong in site/<group>/… beside the manifest",
+        hint="move it away; your own files belong in site/<group>/… beside the manifest",
     )

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Callable
 from posixpath import dirname, join, normpath
 
+from clustergen.regular_file import reason_of
 from clustergen.slurmconf.grammar import KeyTables, Line, Problem, ProblemKind
 from clustergen.slurmconf.parse import decode, parse
 from clustergen.slurmconf.reading import MOST_BYTES, MOST_LINES
@@ -80,7 +81,7 @@ class _Following:
                     if isinstance(err, FileNotFoundError)
                     else None
                 )
-                reason = (f"'{name}' cannot be read: {err.strerror or err}", hint)
+                reason = (f"'{name}' cannot be read: {reason_of(err)}", hint)
             else:
                 self.follow(name, content, (*above, normpath(name)))
         if reason is not None and line.include_at is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clustergen import regular_file
+from clustergen.regular_file import reason_of
 
 MOST_BYTES = 16 << 20
 """Of one file, and of all that it includes. A slurm.conf with 100,000 node lines has about 10 MB."""
@@ -44,7 +45,7 @@ class Reader:
         except FileNotFoundError:
             real = os.path.realpath(path)
         except OSError as err:
-            why = "its symbolic links form a loop" if err.errno == errno.ELOOP else err.strerror
+            why = "its symbolic links form a loop" if err.errno == errno.ELOOP else reason_of(err)
             raise OSError(err.errno, why, str(path)) from None
         if not Path(real).is_relative_to(self.root):
             why = f"{OUTSIDE}, a link to {real}" if path.is_symlink() else OUTSIDE

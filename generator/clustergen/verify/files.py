@@ -14,11 +14,12 @@ from typing import Any
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import HostlistError, expand
+from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.lock_file import Entry as LockEntry
-from clustergen.render.lock_file import read_lock
+from clustergen.render.lock_file import read_lock, without_lock
 from clustergen.render.node_hardware import Hardware, read_hardware
-from clustergen.render.tree import FILE_LIMIT, LOCK
+from clustergen.render.tree import FILE_LIMIT
 
 INVENTORY = "inventory/hosts.ini"
 VARIABLES = "inventory/group_vars/all.yml"
@@ -108,8 +109,7 @@ def read_tree(directory: Path) -> TreeDirectory:
 def _read_tree(directory: Path) -> TreeDirectory:
     lock = read_lock(directory)
     if lock is None:
-        message = f"{directory} contains no {LOCK}, so it is not a rendered tree"
-        raise ClustergenError(message, hint=f"run clustergen render MANIFEST -o {directory}")
+        raise without_lock(directory)
     listed = lock["files"]
     entries: dict[str, Entry] = {}
     differences: list[str] = []
@@ -120,7 +120,7 @@ def _read_tree(directory: Path) -> TreeDirectory:
             differences.append(f"{path}: missing, but listed in the lock file")
             continue
         except regular_file.NotRegularError as err:
-            differences.append(f"{path}: {err.strerror}")
+            differences.append(f"{path}: {reason_of(err)}")
             continue
         entry = _entry(path, content, facts)
         if hashlib.sha256(content).hexdigest() != facts["sha256"]:
@@ -149,7 +149,7 @@ def _read(place: Path) -> tuple[bytes, bool]:
     except (FileNotFoundError, NotADirectoryError, regular_file.NotRegularError):
         raise
     except OSError as err:
-        raise ClustergenError(f"{place}: {err.strerror}") from None
+        raise ClustergenError(f"{place}: {reason_of(err)}") from None
 
 
 def _entry(path: str, content: bytes, facts: LockEntry) -> Entry:

@@ -15,6 +15,7 @@ from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.discovery.script import COMMANDS
 from clustergen.hardware.discovery.topology import Topology, topology
 from clustergen.records import replace
+from clustergen.regular_file import reason_of
 from clustergen.render.tree import LOCK
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ def names(directory: Path, playbook: str = "discover") -> list[str]:
         with os.scandir(directory) as entries:
             directories = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError as err:
-        raise ClustergenError(f"{directory}: {err.strerror}", _record(directory, playbook)) from None
+        raise ClustergenError(f"{directory}: {reason_of(err)}", _record(directory, playbook)) from None
     if (directory / LOCK).exists():
         raise ClustergenError(
             f"{directory} is a rendered tree, not recorded facts", _record(Path("facts"), playbook), 2
@@ -106,7 +107,7 @@ class Reader:
             with os.scandir(directory) as entries:
                 names = sorted(entry.name for entry in entries)
         except OSError as err:
-            return NodeFacts(name, unread=(f"the directory: {err.strerror}",))
+            return NodeFacts(name, unread=(f"the directory: {reason_of(err)}",))
 
         present = {_file(entry): entry for entry in reversed(names) if _file(entry) in _FILES}
 
@@ -116,7 +117,7 @@ class Reader:
             try:
                 return self._parsed(f"{directory}/{present[file]}", file, reader)
             except OSError as err:
-                unread.append(f"{file}: {err.strerror}")
+                unread.append(f"{file}: {reason_of(err)}")
             except (ValueError, TypeError, AttributeError) as err:
                 unread.append(f"{file}: {' '.join(str(err).split())[:120]}")
             return otherwise

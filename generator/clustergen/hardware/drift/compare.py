@@ -14,6 +14,7 @@ from clustergen.hardware.drift.hardware import NodeCheck, uncompared_settings
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES
 from clustergen.hardware.drift.model import UNPLANNED, DriftFinding, DriftReport
 from clustergen.hostlist import natural_key
+from clustergen.regular_file import reason_of
 
 _MOST_BYTES = 128 << 20
 _CAUSES = {
@@ -114,7 +115,7 @@ class _Comparison:
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as err:
-                reason = err.strerror if isinstance(err, OSError) else str(err)
+                reason = reason_of(err)
                 yield DriftFinding("facts-unreadable", (host,), recordings.SLURM, f"{reason}")
                 continue
             yield from slurm.findings(self._cluster, nodes)
@@ -131,7 +132,7 @@ class _Comparison:
         except FileNotFoundError:
             self.remarks.append(f"partitions are not compared: {host} has not recorded {recordings.PARTITIONS}")
         except (OSError, ValueError) as err:
-            reason = err.strerror if isinstance(err, OSError) else str(err)
+            reason = reason_of(err)
             yield DriftFinding("facts-unreadable", (host,), recordings.PARTITIONS, f"{reason}")
 
 

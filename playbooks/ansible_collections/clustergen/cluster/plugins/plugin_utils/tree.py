@@ -38,7 +38,8 @@ class Tree:
         with _in_ansibles_words(), access.reading(self.directory):
             self.lock = lock_file.read_lock(self.directory)
         if self.lock is None:
-            raise AnsibleError(f"{self.directory / LOCK}: No such file or directory; `clustergen render` makes it")
+            error = lock_file.without_lock(self.directory)
+            raise AnsibleError(f"{error.message}: {error.hint}")
         self.files = self.lock["files"]
 
     @property
