@@ -146,7 +146,7 @@ CASES = {
     ),
     "missing key": (
         "name: a\nslurm: {}\n",
-        ("key-missing", "2:1-6", "slurm requires the key 'version'", "add version (Release, as 24.11)"),
+        ("key-missing", "2:1-6", "slurm requires the key 'version'", 'add version: "24.11"'),
     ),
     "missing section": (
         "name: a\n",

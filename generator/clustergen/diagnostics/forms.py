@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import re
 
+from clustergen.records import record
+
+
+@record
+class Sample:
+    """What a hint proposes for a key that is missing: a value in YAML, after the names in a section of the manifest."""
+
+    text: str
+    section: str = ""
+
+
 _FORMS: dict[str, str] = {}
 
 

@@ -9,6 +9,7 @@ from typing import Any, get_origin
 
 from pydantic.fields import FieldInfo
 
+from clustergen.diagnostics.forms import Sample
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.shapes import (
     as_mapping,
@@ -230,8 +231,15 @@ def is_list_of_scalars(declared: Any) -> bool:
     return get_origin(annotation) is tuple and entry_of(declared)[0] is None
 
 
-def addition_hint(key: str, declared: Any) -> str:
-    """The hint for a missing key: its choices, the keys that its section requires, or its description."""
+def addition_hint(key: str, declared: Any, data: Any) -> str:
+    """The hint for a missing key: a sample, its choices, the keys that its section requires, or its description."""
+    if sample := next((part for part in getattr(declared, "metadata", ()) if isinstance(part, Sample)), None):
+        names = data.get(sample.section) if isinstance(data, dict) else None
+        return f"add {key}: {one_of([*names, sample.text], 6) if isinstance(names, dict) else sample.text}"
+    if examples := getattr(declared, "examples", None) or getattr(
+        getattr(declared, "annotation", None), "EXAMPLES", ()
+    ):
+        return f"add {key}: {on_one_line(examples[0])}"
     if choices := choices_of(declared):
         return f"add {key}: {one_of(choices)}"
     model, is_list = entry_of(declared)

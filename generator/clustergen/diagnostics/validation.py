@@ -139,7 +139,7 @@ class _Translator:
         if kind == "extra_forbidden":
             return self._unknown(at)
         if kind == "missing":
-            return self._missing(at.path, addition_hint(str(at.path[-1]), at.declared))
+            return self._missing(at.path, addition_hint(str(at.path[-1]), at.declared, self.data))
         if kind == "union_tag_not_found":
             tag = context["discriminator"].strip("'")
             return self._missing((*at.path, tag), f"add {tag}: {one_of(tags_of(at.declared, tag))}")

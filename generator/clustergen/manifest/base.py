@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from clustergen.diagnostics.forms import describe
+from clustergen.diagnostics.forms import Sample, describe
 from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
 
@@ -32,9 +32,14 @@ class Section(BaseModel):
         return schema_of_section
 
 
-def field(default: Any, help: str, **constraints: Any) -> Any:
-    """A field with the sentence that the schema, editors and `clustergen explain` show. `...` makes it required."""
-    return Field(default, description=help, **constraints)
+def field(default: Any, help: str, sample: str = "", names_of: str = "", **constraints: Any) -> Any:
+    """A field with the sentence that the schema, editors and `clustergen explain` show. `...` makes it required, and
+    `sample` is a value in YAML that a hint proposes where it is missing, after the names in the section `names_of`.
+    """
+    info = Field(default, description=help, **constraints)
+    if sample:
+        info.metadata.append(Sample(sample, names_of))
+    return info
 
 
 def section(model: type[Section], help: str) -> Any:

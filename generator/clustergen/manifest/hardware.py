@@ -101,7 +101,7 @@ class Gpus(Section):
 class Nic(Section):
     """A network port of a node."""
 
-    device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.")
+    device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.", sample="mlx5_0")
     interface: Device | None = field(None, "Network interface of the port.")
     model: ModelName | None = field(None, "NIC in the catalogue: cx6-vpi, ConnectX-7 …")
     connector: Connector | None = field(
@@ -196,7 +196,7 @@ class Circuit(Section):
     volts: Annotated[int, Field(ge=100, le=480)] = field(
         ..., "Line-to-line voltage for three phases, line-to-neutral for one."
     )
-    amps: Annotated[int, Field(ge=1, le=400)] = field(..., "Rating of the breaker.")
+    amps: Annotated[int, Field(ge=1, le=400)] = field(..., "Rating of the breaker.", sample="32")
     phases: Literal[1, 3] = field(3, "Phases.")
     count: Annotated[int, Field(ge=1, le=64)] = field(1, "Feeds of this kind.")
     derate: Annotated[float, Field(gt=0, le=1)] = field(0.8, "Fraction of the rating that a continuous load may use.")

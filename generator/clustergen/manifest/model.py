@@ -45,9 +45,9 @@ class Manifest(Section):
     schema_version: Literal[1] = field(
         1, "Version of the manifest's schema; it increases when a field is removed or changes its meaning."
     )
-    name: Name = field(..., "Name of the cluster.")
+    name: Name = field(..., "Name of the cluster.", sample="my-cluster")
     description: Phrase | None = field(None, "Free-text description.")
-    os: OsName = field(..., "Operating system of the nodes; a node type can override it.")
+    os: OsName = field(..., "Operating system of the nodes; a node type can override it.", sample="debian-13")
     arch: Architecture = field(
         "x86_64", "Processor architecture of service machines, and of node types that do not set one."
     )

@@ -82,9 +82,11 @@ class Blackbox(Section):
 class SnmpDevice(Section):
     """A PDU, a UPS or another device that answers SNMP."""
 
-    address: HostOrAddress = field(..., "Host name or IP address.")
-    module: SnmpWord = field(..., "What is read: ups_mib, apc_rpdu2, or a module in a site file `snmp-NAME.yml`.")
-    auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.")
+    address: HostOrAddress = field(..., "Host name or IP address.", sample="10.0.9.201")
+    module: SnmpWord = field(
+        ..., "What is read: ups_mib, apc_rpdu2, or a module in a site file `snmp-NAME.yml`.", sample="ups_mib"
+    )
+    auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.", sample="public")
     rack: Name | None = field(None, "Rack that it feeds, a label of its metrics.")
 
 

@@ -26,7 +26,7 @@ class Mount(Section):
     if TYPE_CHECKING:
         type: str  # each kind has its own word
 
-    mount: AbsolutePath = field(..., "Mount point on the nodes.")
+    mount: AbsolutePath = field(..., "Mount point on the nodes.", sample="/scratch")
     clients: tuple[Role, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
     required: bool = field(True, "Slurm starts only when it is mounted; false: jobs can run without it.")
     options: tuple[MountOption, ...] = field((), "More mount options.")

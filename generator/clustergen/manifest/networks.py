@@ -39,7 +39,9 @@ RailRange = Annotated[
 class FabricPlan(Section):
     """A fat tree to be planned: switches, ports and cables follow from the nodes' ports."""
 
-    leaf: ModelName = field(..., "Model of the leaf switches, in the catalogue or under catalogue.switches.")
+    leaf: ModelName = field(
+        ..., "Model of the leaf switches, in the catalogue or under catalogue.switches.", sample="QM9700"
+    )
     spine: ModelName | None = field(None, "Model of the spine switches; default: that of the leaves.")
     core: ModelName | None = field(None, "Model of the core switches of a third tier; default: that of the spines.")
     oversubscription: Annotated[float, Field(ge=1, le=16)] = field(
@@ -141,14 +143,16 @@ class Bmc(Network):
 class Uplink(Section):
     """A cable bundle of a leaf."""
 
-    to: HostList = field(..., "The upper switch, or a host list for the same bundle to several.")
+    to: HostList = field(
+        ..., "The upper switch, or a host list for the same bundle to several.", sample='"spine[01-02]"'
+    )
     links: Annotated[int, Field(ge=1, le=512)] = field(1, "Cables in the bundle.")
 
 
 class Switch(Section):
     """One switch, or several identical ones as a host list."""
 
-    name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].")
+    name: HostList = field(..., "Name, or a host list for identical switches: spine[01-02].", sample="leaf01")
     model: ModelName | None = field(None, "Model in the catalogue, as qm8700 or sn5600; defines ports and rate.")
     nodes: HostList | None = field(None, "Nodes connected to this leaf switch.")
     rail: Annotated[int, Field(ge=0, le=63)] | RailRange | None = field(

@@ -32,8 +32,13 @@ class Addresses(Section):
 class Nodes(Section):
     """One node, or several identical ones."""
 
-    name: HostList = field(..., "Host name, or a host list for identical nodes: compute[01-08].")
-    type: Name = field(..., "Node type; `service` is a machine that runs no jobs and needs no definition.")
+    name: HostList = field(..., "Host name, or a host list for identical nodes: compute[01-08].", sample='"gpu[1-4]"')
+    type: Name = field(
+        ...,
+        "Node type; `service` is a machine that runs no jobs and needs no definition.",
+        sample="service",
+        names_of="node_types",
+    )
     address: AddressList | None = field(None, "Management addresses, one per name: 10.0.0.[11-18].")
     addresses: Addresses = section(Addresses, "Addresses in the other networks.")
     macs: tuple[Mac, ...] = field(

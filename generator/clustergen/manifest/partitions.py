@@ -13,7 +13,7 @@ class Partition(Section):
     """A partition."""
 
     nodes: HostList | Literal["all", "none"] = field(
-        ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes."
+        ..., "Nodes, node sets, all (every node that runs slurmd), or none: a partition without nodes.", sample="all"
     )
     default: bool = field(False, "Default partition: for jobs submitted without one.")
     max_time: Minutes | None = field(None, "MaxTime; default unlimited.")

@@ -48,7 +48,9 @@ PublicKey = Annotated[
 class Pull(Section):
     """Compute nodes fetch the rendered tree from git and apply it to themselves, by ansible-pull."""
 
-    repository: GitUrl = field(..., "Repository with the rendered tree, as the nodes reach it.")
+    repository: GitUrl = field(
+        ..., "Repository with the rendered tree, as the nodes reach it.", sample="https://git.example.org/cluster.git"
+    )
     branch: Branch = field("main", "Branch that the nodes follow.")
     directory: TreePath = field("rendered", "Directory of the repository with the rendered tree.")
     library: TreePath = field("lib", "Directory of the repository with the clustergen package.")

@@ -38,7 +38,7 @@ class ProjectQuota(OwnerQuota):
 class DirectoryQuota(Limits):
     """Limits of one directory with all that is below it."""
 
-    directory: AbsolutePath = field(..., "Existing directory, below the mount point.")
+    directory: AbsolutePath = field(..., "Existing directory, below the mount point.", sample="/scratch/projects")
 
 
 Quota = OwnerQuota | DirectoryQuota

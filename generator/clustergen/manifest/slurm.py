@@ -211,7 +211,7 @@ class Slurm(Section):
     """Slurm."""
 
     version: Annotated[str, text(r"^[0-9]{2}\.(02|05|08|11)$", 'write year and month of the release: "24.11"')] = field(
-        ..., "Release, as 24.11."
+        ..., "Release, as 24.11.", sample='"24.11"'
     )
     build: Literal["auto", "distribution", "schedmd"] = field(
         "auto",

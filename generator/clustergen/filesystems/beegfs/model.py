@@ -26,12 +26,14 @@ from clustergen.manifest.quotas import OwnerQuota
 class BeegfsServers(Section):
     """Servers of a BeeGFS file system on nodes of the cluster."""
 
-    management: HostName = field(..., "Management server.")
-    metadata: HostList = field(..., "Metadata servers; the first has node ID 1, and so on.")
+    management: HostName = field(..., "Management server.", sample="storage1")
+    metadata: HostList = field(..., "Metadata servers; the first has node ID 1, and so on.", sample="storage1")
     metadata_directory: AbsolutePath = field(
         "/data/meta", "Mount point of the metadata target, the same on each of them."
     )
-    storage: HostList = field(..., "Storage servers; the first has node ID 1 and the target IDs 101, 102, …")
+    storage: HostList = field(
+        ..., "Storage servers; the first has node ID 1 and the target IDs 101, 102, …", sample='"storage[1-2]"'
+    )
     storage_directories: tuple[AbsolutePath, ...] = field(
         ..., "Mount points of the storage targets, the same on each of them.", min_length=1, max_length=99
     )
@@ -49,7 +51,7 @@ class Beegfs(Mount):
 
     type: Literal["beegfs"] = field(..., "Kind of file system.")
     version: Literal["7.4", "8.0", "8.1", "8.2", "8.3", "8.4"] = field(..., "Release; 7.4 and 8 have different keys.")
-    mgmtd: Endpoint = field(..., "Management server; from 8.2 on an address.")
+    mgmtd: Endpoint = field(..., "Management server; from 8.2 on an address.", sample="10.0.0.21")
     rdma: bool | None = field(None, "Use RDMA; default: where the fabric has it.")
     interfaces: tuple[Device, ...] = field((), "Interfaces to prefer, in order.")
     net_filter: tuple[Cidr, ...] = field((), "Only servers in these networks.")

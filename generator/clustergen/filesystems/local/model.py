@@ -19,7 +19,7 @@ class Local(Mount):
 
     type: Literal["local"] = field(..., "Kind of file system.")
     clients: tuple[Role, ...] = field(("slurm-compute",), "Roles whose nodes have the disk.")
-    device: FileSystemDevice = field(..., "Device, LABEL= or UUID=.")
+    device: FileSystemDevice = field(..., "Device, LABEL= or UUID=.", sample="LABEL=scratch")
     filesystem: Literal["xfs", "ext4"] = field("xfs", "Format.")
 
 

@@ -78,7 +78,7 @@ class LustreTarget(Section):
     index: Annotated[int, Field(ge=0, le=65535)] | None = field(
         None, "Unique for its kind in the file system; none for MGT."
     )
-    server: HostName = field(..., "Where it runs; a node of the cluster if it has a device.")
+    server: HostName = field(..., "Where it runs; a node of the cluster if it has a device.", sample="oss1")
     device: TargetDevice | None = field(
         None, "Disk on which the target is created, or pool/dataset of ZFS; none: the target is only checked."
     )
@@ -102,6 +102,7 @@ class Lustre(Mount):
     mgs: tuple[NidGroup, ...] = field(
         ...,
         "NIDs of the MGS; an entry for each failover node, with commas between NIDs of the same node.",
+        sample="[10.1.0.21@o2ib]",
         min_length=1,
     )
     fsname: str | None = field(None, "Name of the file system, 8 characters at most; default the entry's name.")

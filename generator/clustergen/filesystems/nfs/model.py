@@ -72,11 +72,13 @@ class Export(Section):
 class Failover(Section):
     """Two servers between which the address `server` moves, by Pacemaker."""
 
-    servers: HostList = field(..., "Two nodes with BMCs; the first has the address unless it fails.")
-    device: SharedDevice = field(..., "Disk that both servers see, by the same path.")
+    servers: HostList = field(
+        ..., "Two nodes with BMCs; the first has the address unless it fails.", sample='"nfs[1-2]"'
+    )
+    device: SharedDevice = field(..., "Disk that both servers see, by the same path.", sample="/dev/mapper/nfs")
     size: Bytes | None = field(None, "Expected size of the disk; another one by more than 2 % is not formatted.")
     filesystem: Literal["xfs", "ext4"] = field("xfs", "File system on the disk.")
-    directory: AbsolutePath = field(..., "Where the disk is mounted; `path` is below it.")
+    directory: AbsolutePath = field(..., "Where the disk is mounted; `path` is below it.", sample="/srv/nfs")
     user: BmcUser = field(
         "clustergen", "Account on the BMCs, for fencing; its password is a given secret (secrets_given.bmc)."
     )
@@ -110,8 +112,9 @@ class Nfs(Mount):
     server: Annotated[Host, BeforeValidator(_server_only)] = field(
         ...,
         "Server: a node with the role nfs-server, or any other host. A node's name leaves the network to clustergen.",
+        sample="10.0.0.20",
     )
-    path: AbsolutePath = field(..., "Path on the server.")
+    path: AbsolutePath = field(..., "Path on the server.", sample="/export/home")
     version: Literal["3", "4.0", "4.1", "4.2"] = field("4.2", "Protocol.")
     nconnect: Annotated[int, Field(ge=1, le=16)] | None = field(
         None, "TCP connections; fixed by a client's first mount of the server."

@@ -19,7 +19,9 @@ class StorageScale(Mount):
 
     type: Literal["storage_scale"] = field(..., "Kind of file system.")
     filesystem: FileSystemName = field(..., "Name of the file system on the clients, as mmlsfs or mmremotefs show it.")
-    contacts: tuple[Host, ...] = field(..., "Nodes of the storage cluster that clients must reach.", min_length=1)
+    contacts: tuple[Host, ...] = field(
+        ..., "Nodes of the storage cluster that clients must reach.", sample="[10.0.0.21, 10.0.0.22]", min_length=1
+    )
     remote: bool = field(
         False,
         "Served by another Storage Scale cluster than the one that the clients belong to, and mounted by mmremotefs.",

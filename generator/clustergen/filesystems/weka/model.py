@@ -20,7 +20,7 @@ class Weka(Mount):
     """A WekaFS file system."""
 
     type: Literal["weka"] = field(..., "Kind of file system.")
-    backends: tuple[Host, ...] = field(..., "Backend servers.", min_length=1)
+    backends: tuple[Host, ...] = field(..., "Backend servers.", sample="[10.0.0.21, 10.0.0.22]", min_length=1)
     filesystem: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 32)] = field(
         ..., "Name of the file system."
     )
