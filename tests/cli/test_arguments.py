@@ -148,7 +148,8 @@ def test_what_is_no_manifest_is_named(verb: str) -> None:
         2,
     )
     tree = str(EXAMPLE / "rendered")
-    assert refused(verb, tree) == (f"{tree} is a rendered tree", f"run clustergen verify {tree}", 2)
+    hint = f"name its manifest, {EXAMPLE / 'manifest.yaml'}, or run clustergen verify {tree}"
+    assert refused(verb, tree) == (f"{tree} is a rendered tree", hint, 2)
     lock = f"{tree}/clustergen.lock.json"
     assert refused(verb, lock) == (f"{lock} is the lock file of a rendered tree", f"run clustergen verify {tree}", 2)
     Path("empty").mkdir()

@@ -32,7 +32,7 @@ MISTAKES = {
         "yaml-syntax",
         "2:5",
         "the space after the colon of 'name' is missing",
-        "write 'key: value'",
+        "write name: foo",
     ),
     "no colon": ("a: 1\nfoo # x\n", "yaml-syntax", "2:1", "'foo' is not 'key: value'", "add the missing colon"),
     "no-break space": (

@@ -98,6 +98,26 @@ HINTS = {
         "address-count",
         'write "10.0.0.[11-14]"',
     ),
+    "a range of names without brackets": (
+        TINY,
+        ('"gpu[1-4]"', "gpu1-4"),
+        "address-count",
+        'write "gpu[1-4]"',
+    ),
+    "a zero before a number": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, cpu: {threads_per_core: 02}}"),
+        "type-wrong",
+        "write 2",
+    ),
+    "a mount as a text": (
+        TINY,
+        ("slurm:", "storage: {home: 'filer:/home'}\nslurm:"),
+        "type-wrong",
+        "write a section that begins with type: 'lustre', 'beegfs', 'nfs', 'weka', 'cephfs', 'storage_scale' or"
+        " 'local'",
+    ),
+    "a missing type of nodes": (TINY, ("type: h100, ", ""), "key-missing", "add type: 'h100' or 'service'"),
     "a list's value under the wrong section": (
         TINY,
         ('{version: "24.11"}', '{version: "24.11", select_parameters: CR_Core}'),
@@ -312,8 +332,8 @@ HINTS = {
             "  login: {memory: 64GiB}\nnodes:\n  - {name: l1, type: login, address: 10.0.0.9, roles: [login]}\n",
         ),
         "hardware-incomplete",
-        "write type: service for machines that run no jobs, or set system to one of the catalogue, or set"
-        " cpu.cores_per_socket",
+        "write type: service for machines that run no jobs, or set system to one of clustergen catalogue systems, or"
+        " add cpu: {sockets: 2, cores_per_socket: 32}",
     ),
     "a server that is called much like a node": (
         NFS,

@@ -32,7 +32,11 @@ def manifest_path(path: Path) -> Path:
         if (path / MANIFEST).exists():
             return path / MANIFEST
         if (path / LOCK).exists():
-            raise ClustergenError(f"{path} is a rendered tree", f"run clustergen verify {path}", 2)
+            beside = path.parent / MANIFEST
+            hint = f"name its manifest, {beside}, or run clustergen verify {path}"
+            raise ClustergenError(
+                f"{path} is a rendered tree", hint if beside.exists() else f"run clustergen verify {path}", 2
+            )
         clusters = [str(place.parent) for place in sorted(path.glob(f"*/{MANIFEST}"))[:_MOST_NAMED]]
         named = f"name one of its clusters: {', '.join(clusters)}" if clusters else "name the manifest"
         hint = f"{named}, or write one with clustergen init {path}"

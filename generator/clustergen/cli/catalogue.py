@@ -44,7 +44,7 @@ def command(topic: str | None, name: str | None, form: str) -> None:
         elsewhere = next((other.name for other in TOPICS.values() if other.find(name) is not None), None)
         if elsewhere:
             listing = f"run clustergen catalogue {elsewhere} {name}"
-        hint = f"use one of {matches}" if matches else did_you_mean(name, chosen.names()) or listing
+        hint = f"use {matches}" if matches else did_you_mean(name, chosen.names()) or listing
         raise ClustergenError(f"the catalogue has no '{name}' among its {topic}", hint=hint, exit_code=2)
     _print(show.row_json(chosen, row) if form == "json" else show.row_text(chosen, row) + _variants(topic, name))
 

@@ -190,9 +190,12 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
         message = f"'{odd[2]}' is neither the number of a line nor a range"
         raise ClustergenError(message, hint=f"write {odd[1]}:20 or {odd[1]}:20-25", exit_code=2)
     if first > last or last - first >= _MOST:
-        raise ClustergenError(
-            f"{first}-{last} is not a valid range", hint=f"up to {_MOST} lines, as :10-20", exit_code=2
+        hint = (
+            f"write {path}:{last}-{first}"
+            if first > last
+            else f"name at most {_MOST} lines: {path}:{first}-{first + _MOST - 1}"
         )
+        raise ClustergenError(f"{first}-{last} is not a valid range", hint=hint, exit_code=2)
     numbers = range(first, last + 1) if match else ()
     compiled = valid(manifest)
     assert compiled.cluster is not None

@@ -12,6 +12,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.manifest import MANIFEST
 from clustergen.manifest.schema import json_schema_text
 from clustergen.regular_file import reason_of
+from clustergen.render.tree import LOCK
 
 STARTER = Path(__file__).with_name("starter.yaml")
 _SUFFIXES = (".yaml", ".yml")
@@ -32,6 +33,8 @@ def command(path: str) -> None:
         raise click.UsageError(f"{path} is neither a directory nor a file NAME.yaml")
     is_file = not path.endswith("/") and not place.is_dir() and (place.suffix in _SUFFIXES or place.exists())
     manifest = place if is_file else place / MANIFEST
+    if (manifest.parent / LOCK).exists():
+        raise ClustergenError(f"{manifest.parent} is a rendered tree", hint="name another directory")
     if manifest.exists() or manifest.is_symlink():
         raise ClustergenError(f"{manifest} already exists", hint="choose another name: clustergen init other.yaml")
     try:

@@ -68,7 +68,10 @@ def cluster_name(manifest: Path) -> str:
     name = source.data.get("name") if isinstance(source.data, dict) else None
     if not isinstance(name, str):
         message = source.diagnostics[0].message if source.diagnostics else "it has no name"
-        raise ClustergenError(f"{manifest}: {message}", "name the lab with --name", exit_code=2)
+        hint = (
+            "name the lab with --name" if manifest.exists() else "run clustergen lab list for the labs on this machine"
+        )
+        raise ClustergenError(f"{manifest}: {message}", hint, exit_code=2)
     return name
 
 

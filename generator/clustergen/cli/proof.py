@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli.common import refuse, valid
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
 from clustergen.regular_file import reason_of
@@ -55,13 +56,13 @@ _IN_THE_WAY = ("failed", "not run")
 
 
 def _rendered(manifest: Path, directory: Path) -> Path:
-    """The manifest's tree. Raises ClustergenError where there is none."""
+    """The manifest's tree; the verb ends with the findings of one that is not valid."""
     from clustergen import compile as compiler
     from clustergen.render.write import write
 
-    compiled = compiler.validate(manifest)
-    tree = compiler.render(compiled, manifest)[0] if compiled.ok else None
+    compiled = valid(manifest)
+    tree, diagnostics = compiler.render(compiled, manifest)
     if tree is None:
-        raise ClustergenError(f"{manifest} is not valid", hint=f"clustergen validate {manifest}", exit_code=2)
+        refuse(compiled, diagnostics)
     write(tree, directory)
     return directory

@@ -59,6 +59,8 @@ def command(
             click.echo(f"{check.name:{name_width}}  {check.parser:{parser_width}}  {check.what}")
         return
     trees = tuple(tree_path(tree) for tree in trees) or (default_tree(),)
+    if absent := next((tree for tree in trees if not tree.exists()), None):
+        raise ClustergenError(f"{absent}: no such file or directory", "name a rendered tree, or its manifest")
     if form == "json" and len(trees) > 1:
         raise click.UsageError("--format json requires a single tree")
     try:

@@ -62,8 +62,10 @@ def _entries(cluster: Cluster) -> _Entries:
         if group.roles not in by_roles:
             chosen = {name: entry for name, entry in storage.items() if any(map(group.has, entry.clients))}
             by_roles[group.roles] = chosen
-        entries, own = by_roles[group.roles], exported[group.index]
-        mounted[group.index] = {name: entry for name, entry in entries.items() if name not in own} if own else entries
+        entries, served = by_roles[group.roles], exported[group.index]
+        mounted[group.index] = (
+            {name: entry for name, entry in entries.items() if name not in served} if served else entries
+        )
     return _Entries(mounted, exported, targets)
 
 

@@ -96,7 +96,9 @@ class TypeResolver:
         entries = [entry for entry in self.manifest.nodes if entry.type == name]
         is_idle = entries and all(entry.roles and "slurm-compute" not in entry.roles for entry in entries)
         other = "write type: service for machines that run no jobs, or " if is_idle else ""
-        return f"{other}set system to one of the catalogue, or set {' and '.join(missing)}"
+        samples = {"memory": "memory: 512GiB", "cpu.cores_per_socket": "cpu: {sockets: 2, cores_per_socket: 32}"}
+        added = ", ".join(samples[key] for key in missing)
+        return f"{other}set system to one of clustergen catalogue systems, or add {added}"
 
     def _near_system(self, name: str) -> str | None:
         """A system with the same GPU, where the name has one: 'gh200' looks like 'hgx-h200' and is something else."""

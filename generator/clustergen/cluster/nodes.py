@@ -38,6 +38,10 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         )
         kind = types[SERVICE]
     hosts = tuple(expand(entry.name))
+    if entry.address and (names := _range_of_names(entry.name, len(expand(entry.address)))):
+        message = f"'{entry.name}' is one host name, with {len(expand(names))} addresses"
+        report(Finding("address-count", (*path, "name"), message, f'write "{names}"'))
+        hosts = tuple(expand(names))
     roles: tuple[str, ...] = entry.roles or ()
     if entry.roles is None and entry.type != SERVICE:
         roles = ("slurm-compute",)
@@ -97,6 +101,13 @@ def _of_length(text: str, count: int) -> str | None:
     match = re.fullmatch(r"(\d+\.\d+\.\d+\.)\[(\d+)-\d+\]", text)
     last = int(match[2]) + count - 1 if match else 256
     return f"{match[1]}[{match[2]}-{last}]" if match and last < 255 and count > 1 else None
+
+
+def _range_of_names(name: str, count: int) -> str | None:
+    """`gpu[1-4]` for `gpu1-4` with 4 addresses, which is a range to people and one host name to Slurm's host lists."""
+    match = re.fullmatch(r"([a-z][a-z0-9-]*?)([0-9]+)(?:-|\.\.|:)\1?([0-9]+)", name)
+    is_range = match and int(match[3]) - int(match[2]) + 1 == count > 1
+    return f"{match[1]}[{match[2]}-{match[3]}]" if match and is_range else None
 
 
 def _bracketed(text: str) -> str | None:

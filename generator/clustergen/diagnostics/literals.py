@@ -10,7 +10,7 @@ from typing import Any, get_origin
 from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.forms import Sample
-from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.diagnostics.model_path import choices_of, entry_of, tags_of
 from clustergen.diagnostics.shapes import (
     as_mapping,
     as_one,
@@ -150,12 +150,14 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return _in_mib(value)
     if first in ("a whole number", "a number") and isinstance(value, str) and (plain := _in_unit(value, key, declared)):
         return plain
+    if first == "a whole number" and isinstance(value, str) and re.fullmatch("0+[1-9][0-9]*", value):
+        return f"write {int(value)}"  # octal to some readers of YAML
     if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
         return list_hint(value, text, declared)
-    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):\S", value)):
+    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):[^\s/]", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
         return f"write {one}"
@@ -186,6 +188,8 @@ def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
 def _section_hint(value: Any, declared: Any) -> str | None:
     """The hint for a scalar where a section is expected."""
     model, is_list = entry_of(declared)
+    if tags := tags_of(declared, "type"):
+        return f"write a section that begins with type: {one_of(tags)}"
     if model is None or is_list:
         return None
     keys = ", ".join([field.alias or name for name, field in model.model_fields.items()][:_MOST_KEYS])

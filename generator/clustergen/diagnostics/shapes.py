@@ -50,7 +50,7 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     if len(parts) > 1 and declared is not None and refused and not refusal(declared, parts)[0]:
         return f"write {on_one_line(parts)}"
     if refused and instead:
-        return f"write a list: {instead}"
+        return f"write a list: {instead.removeprefix('write ')}"
     items = get_args(declared.annotation) if isinstance(declared, FieldInfo) else ()
     if refused and items and (choices := choices_of(items[0])):
         return f"write a list of {', '.join(map(str, choices))}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from clustergen.diagnostics.model import Problem
-from clustergen.diagnostics.words import quote
+from clustergen.diagnostics.words import cut, quote
 from clustergen.diagnostics.yaml_lines import line_around, line_number, rest_in_quotes, spaces
 from clustergen.records import record
 
@@ -212,8 +212,9 @@ def _no_colon(complaint: Complaint) -> Problem | None:
     glued = re.match(r"""["']?([\w.-]+)["']?:(?=\S)""", line)
     if glued:
         colon = begin + glued.end() - 1
+        key, value = glued.group(1), line[glued.end() :].split(" #")[0].strip()
         return _problem(
-            colon, 1, f"the space after the colon of {quote(glued.group(1))} is missing", "write 'key: value'"
+            colon, 1, f"the space after the colon of {quote(key)} is missing", f"write {key}: {cut(value, 60)}"
         )
     return _no_pair(begin, line.split(" #")[0].rstrip())
 

@@ -114,7 +114,11 @@ def _located(path: Path) -> tuple[Path, str]:
         place = below if inside and not is_there(path / "slurm.conf") and is_there(below / "slurm.conf") else path
         if not any(is_there(place / name) for name in (*files(), *_OTHERS)):
             inner = next(iter(sorted(path.glob("overlays/*/etc/slurm/slurm.conf"))), None)  # of a rendered tree
-            hint = f"run clustergen lint {inner.parent}" if inner else "name the directory that slurmctld reads"
+            hint = (
+                f"run clustergen lint {inner.parent}"
+                if inner
+                else "name the directory that slurmctld reads, usually /etc/slurm"
+            )
             raise ClustergenError(f"{path}: this directory contains neither slurm.conf nor another Slurm file", hint)
         return place, "slurm.conf"
     if path.is_symlink():  # named by the user, so it may lead anywhere

@@ -83,7 +83,8 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
                 break
             if host in seen:
                 where = "in this rack" if seen[host] == name else f"in rack '{seen[host]}'"
-                yield Finding("rack-node-twice", path, f"'{host}' is already {where}", at=span_of(text, host))
+                hint = "list each node in one rack, once"
+                yield Finding("rack-node-twice", path, f"'{host}' is already {where}", hint, at=span_of(text, host))
                 break
             seen[host] = name
 

@@ -139,7 +139,7 @@ def _fitting_height(load: Load, units: int) -> str:
     highest = max((device.height for device in load.devices), default=0)
     count = sum(device.height == highest for device in load.devices)
     fits = (units - (load.units - count * highest)) // highest if highest else 0
-    return f"keep at most {fits} devices of {highest} units, " if fits > 0 else ""
+    return f"keep at most {fits} device{'' if fits == 1 else 's'} of {highest} units, " if fits > 0 else ""
 
 
 def room_cooling(cluster: Cluster) -> Iterator[Finding]:
