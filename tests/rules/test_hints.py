@@ -104,6 +104,18 @@ HINTS = {
         "address-count",
         'write "gpu[1-4]"',
     ),
+    "a share in percent": (
+        TINY,
+        ('{version: "24.11"}', '{version: "24.11", accounts: {a: {fairshare: 50%}}}'),
+        "type-wrong",
+        "write 50",
+    ),
+    "runtimes as a list": (
+        TINY,
+        ("slurm:", "containers: [docker, apptainer]\nslurm:"),
+        "type-wrong",
+        "write {docker: {}, apptainer: {}}",
+    ),
     "a zero before a number": (
         TINY,
         ("{system: dgx-h100}", "{system: dgx-h100, cpu: {threads_per_core: 02}}"),

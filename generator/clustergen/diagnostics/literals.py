@@ -150,8 +150,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return _in_mib(value)
     if first in ("a whole number", "a number") and isinstance(value, str) and (plain := _in_unit(value, key, declared)):
         return plain
-    if first == "a whole number" and isinstance(value, str) and re.fullmatch("0+[1-9][0-9]*", value):
-        return f"write {int(value)}"  # octal to some readers of YAML
+    if first == "a whole number" and isinstance(value, str) and re.fullmatch("0+[1-9][0-9]*|[0-9]+%", value):
+        return f"write {int(value.rstrip('%'))}"  # with a leading zero octal to some readers of YAML
     if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
         plain = text[1:-1]
         return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None

@@ -88,6 +88,9 @@ def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
         return None
     if set(_COUNT_OF) <= model.model_fields.keys() and len(set(values)) == 1:
         return _short({"model": values[0], "count": len(values)})
+    sections: dict[str, Any] = {value: {} for value in values}
+    if not refusal(declared, sections)[0]:  # `containers: [docker, apptainer]`
+        return _short(sections)
     lists = (name for name, field in model.model_fields.items() if get_origin(field.annotation) is tuple)
     first = next((name for name in lists if not refusal(model.model_fields[name], list(values))[0]), None)
     return _short({first: list(values)}) if first and _is_enough(model, first) else None

@@ -220,6 +220,7 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
                     path,
                     f"{kept:.4g} {unit} are reserved for the system, but '{kind.name}' has {total:.4g}, so nothing is"
                     " left for jobs",
+                    f"write less in node_types.{kind.name}.reserved.{what}, or remove it for the default",
                 )
             elif kept * 2 >= total:
                 yield Finding(

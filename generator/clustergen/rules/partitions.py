@@ -101,6 +101,7 @@ def partition_values(cluster: Cluster) -> Iterator[Finding]:
                 "partition-times",
                 (*path, "default_time"),
                 f"default_time {spec.default_time} is longer than max_time {spec.max_time}",
+                f"write default_time: {spec.max_time} or less, or a longer max_time",
             )
         yield from _exclusive(path, spec)
         if complete:

@@ -112,7 +112,9 @@ class Bytes(_Quantity):
 
     @classmethod
     def _with_unit(cls, number: str) -> str:
-        """128 is a node's GiB, 4096 may be either, 515000 is Slurm's RealMemory."""
+        """128 is a node's GiB, 4096 may be either, 515000 is Slurm's RealMemory, 3.84 are TB of a disk."""
+        if "." in number:
+            return f"{number}TiB or {number}TB"
         if float(number) <= 1024:
             return f"{number}GiB"
         return f"{number}GiB or {number}MiB" if float(number) <= 16384 else f"{number}MiB"
