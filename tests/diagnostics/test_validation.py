@@ -146,7 +146,7 @@ CASES = {
     ),
     "missing key": (
         "name: a\nslurm: {}\n",
-        ("key-missing", "2:1-6", "slurm requires the key 'version'", 'add version: "24.11"'),
+        ("key-missing", "2:1-6", "slurm requires the key 'version'", "add version (Release, as 24.11)"),
     ),
     "missing section": (
         "name: a\n",
@@ -252,7 +252,12 @@ CASES = {
     ),
     "no mapping where a tag is": (
         GOOD + "storage: {s: x}\n",
-        ("type-wrong", "3:14-15", "storage.s must be a mapping, not the text 'x'", None),
+        (
+            "type-wrong",
+            "3:14-15",
+            "storage.s must be a mapping, not the text 'x'",
+            "write a section that begins with type: 'lustre' or 'nfs'",
+        ),
     ),
     "inside a tagged mapping": (
         GOOD + "storage: {lustre: {type: nfs, server: x, port: 0}}\n",

@@ -214,7 +214,7 @@ def test_as_fields_of_a_model() -> None:
     ("value", "message", "hint"),
     [
         (1500000, "1500000 has no unit", "write 1500000MiB"),
-        (1.5, "1.5 has no unit", "write 1.5GiB"),
+        (1.5, "1.5 has no unit", "write 1.5TiB or 1.5TB"),
         (True, "this must be a quantity such as 1.5TiB", None),
         (None, "this must be a quantity such as 1.5TiB", None),
         (["1GiB"], "this must be a quantity such as 1.5TiB", "write 1GiB"),

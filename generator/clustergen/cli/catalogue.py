@@ -39,7 +39,7 @@ def command(topic: str | None, name: str | None, form: str) -> None:
         return
     row = chosen.find(name)
     if row is None:
-        matches = ", ".join(chosen.id(match) for match in show.matching(chosen, name))
+        matches = " or ".join(chosen.id(match) for match in show.matching(chosen, name))
         listing = f"run clustergen catalogue {topic} for all names"
         elsewhere = next((other.name for other in TOPICS.values() if other.find(name) is not None), None)
         if elsewhere:
