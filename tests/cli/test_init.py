@@ -111,6 +111,6 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-B", "-c", limited], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (3, f"clustergen: {SCHEMA}: File too large\n")
+    assert (done.returncode, done.stderr) == (3, f"clustergen: {SCHEMA}: file too large\n")
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {SCHEMA: "{}\n"}
     assert init(tmp_path).exit_code == 0
