@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from clustergen.catalogue.operating_systems import X86_64, architectures
 from clustergen.verify.files import Entry, TreeDirectory
@@ -12,18 +13,37 @@ from clustergen.verify.files import Entry, TreeDirectory
 _SYSTEM = "os_"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class NodeRoot:
-    """What some nodes get: `files` by their path on the node, laid out in `directory`.
+    """What some nodes get: `files` by their path on the node.
 
     `system` is the operating system as the inventory's group has it ("debian_12"), "" where it has none.
     """
 
-    directory: Path
+    place: Path
     hosts: tuple[str, ...]
     groups: frozenset[str]
     system: str
     files: Mapping[str, Entry]
+    _lock: Lock = field(default_factory=Lock, repr=False)
+    _is_laid_out: bool = False
+
+    @property
+    def directory(self) -> Path:
+        """`place`, with the files laid out in it; checks that run side by side ask for it."""
+        with self._lock:
+            if not self._is_laid_out:
+                self._lay_out()
+                self._is_laid_out = True
+        return self.place
+
+    def _lay_out(self) -> None:
+        self.place.mkdir(parents=True, exist_ok=True)
+        for target, entry in self.files.items():
+            file = self.place / target.lstrip("/")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(entry.content)
+            file.chmod(entry.mode | 0o600)
 
     @property
     def name(self) -> str:
@@ -44,7 +64,7 @@ def system_and_arch(group: str) -> tuple[str, str]:
 
 
 def node_roots(tree: TreeDirectory, directory: Path) -> tuple[NodeRoot, ...]:
-    """Every distinct node of a tree, below `directory`; a group that no host is in counts as a node of its own."""
+    """Every distinct node of a tree, each with a place below `directory`; a group without hosts counts as a node."""
     filled = {entry.group for entry in tree.entries.values() if entry.target} - {None}
     kinds: dict[tuple[frozenset[str], str], list[str]] = {}
     for host, groups in tree.inventory.by_host().items():
@@ -54,19 +74,10 @@ def node_roots(tree: TreeDirectory, directory: Path) -> tuple[NodeRoot, ...]:
     for group in sorted(filter(None, filled - used)):
         kinds[frozenset({group}), ""] = []
     return tuple(
-        _laid_out(tree, directory / str(number), tuple(hosts), groups, system)
+        NodeRoot(directory / str(number), tuple(hosts), groups, system, _files(tree, groups))
         for number, ((groups, system), hosts) in enumerate(kinds.items())
     )
 
 
-def _laid_out(
-    tree: TreeDirectory, directory: Path, hosts: tuple[str, ...], groups: frozenset[str], system: str
-) -> NodeRoot:
-    files = {entry.target: entry for entry in tree.entries.values() if entry.target and entry.group in groups}
-    directory.mkdir(parents=True)
-    for target, entry in files.items():
-        place = directory / target.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(entry.content)
-        place.chmod(entry.mode | 0o600)
-    return NodeRoot(directory, hosts, groups, system, files)
+def _files(tree: TreeDirectory, groups: frozenset[str]) -> dict[str, Entry]:
+    return {entry.target: entry for entry in tree.entries.values() if entry.target and entry.group in groups}

@@ -123,7 +123,8 @@ def run(
     with tempfile.TemporaryDirectory(prefix="clustergen-", ignore_cleanup_errors=True) as directory:
         work = Path(directory)
         out = work / "out"
-        out.mkdir()
+        for place in (out, work / "fs"):
+            place.mkdir()
         for name, text in (notes or {}).items():
             (out / name).write_text(text, encoding="utf-8")
         _describe(sandbox, work)

@@ -7,9 +7,8 @@ set -eu
 work=$1 root=$2
 shift 2
 
-mkdir "$work/fs"
 mount -t tmpfs -o mode=755 sandbox "$work/fs"
-mkdir "$work/fs/upper" "$work/fs/scratch" "$work/fs/root"
+mkdir "$work/fs/upper" "$work/fs/scratch" "$work/fs/root" "$work/fs/staged"
 new=$work/fs/root
 # An ordinary user may change nothing in a copy-on-write view of another user's files, such as this machine's.
 if ! [ -O "$root/etc" ] && ! [ -w "$root/etc" ]; then
@@ -36,12 +35,11 @@ mount_all() {
 
 mkdir -p "$new/dev" "$new/run" "$new/tmp" "$new/proc" "$new/sys"
 printf '%s\t/%s\ttmpfs\tmode=%s\n' dev dev 755 run run 755 tmp tmp 1777 | mount_all
-mkdir "$new/run/clustergen"
 whole=yes
 mount -t proc proc "$new/proc" 2>/dev/null || { mount --rbind /proc "$new/proc" && whole=; }
 {
   printf '/sys\t/sys\tnone\trbind\n'
-  printf '%s\t/run/clustergen\tnone\tbind\n' "${work// /\\040}/out"
+  printf '%s\t/run/clustergen\tnone\tbind,X-mount.mkdir\n' "${work// /\\040}/out"
   for at in null zero full random urandom; do
     : >"$new/dev/$at"
     printf '/dev/%s\t/dev/%s\tnone\tbind\n' $at $at
@@ -62,11 +60,10 @@ while read -r at; do
   mount -t tmpfs -o mode=755 empty "$new$at"
 done <"$work/empty"
 while IFS='	' read -r here there links; do
-  mkdir -p "$work/fs/staged$there" "$new$there"
+  [ -d "$work/fs/staged$there" ] || mkdir -p "$work/fs/staged$there"
   cp -r "-$links" "$here/." "$work/fs/staged$there/" || [ "$links" = L ] # a dangling link is not ours to mend
 done <"$work/copy"
-[ -d "$work/fs/staged" ] || mkdir "$work/fs/staged"
-chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
+[ ! -s "$work/copy" ] || chmod -R u+rwX,go+rX,go-w "$work/fs/staged" # who may read a checkout says nothing about the node
 if [ $view = copy ]; then # the files under test in front of this machine's
   for at in usr opt; do
     mkdir -p "$work/fs/staged/$at" "$new/$at"
@@ -74,18 +71,22 @@ if [ $view = copy ]; then # the files under test in front of this machine's
     mount -t overlay -o "lowerdir=$work/fs/$at:${root%/}/$at" overlay "$new/$at"
   done
 fi
-cp -a "$work/fs/staged/." "$new/"
-rm -f "$new/etc/hosts"
-cp "$work/hosts" "$new/etc/hosts"
+[ ! -s "$work/copy" ] || cp -a "$work/fs/staged/." "$new/"
+[ ! -L "$new/etc/hosts" ] || rm "$new/etc/hosts"
+printf '%s\n' "$(<"$work/hosts")" >"$new/etc/hosts"
 
 PATH=$PATH:/usr/sbin:/sbin
 if command -v ip >/dev/null; then ip=ip; else ip="chroot $new ip"; fi
+mapfile -t addresses <"$work/addresses"
 {
   echo link set lo up
-  while read -r at; do echo "address add $at dev lo"; done <"$work/addresses"
+  for at in "${addresses[@]}"; do echo "address add $at dev lo"; done
 } | $ip -batch -
 # Slurm 22.05 sends a message in two parts, and the second one waits 40 ms for a delayed acknowledgement of the first.
-$ip route show table local | sed -n 's/^local .*/route change table local & quickack 1/p' | $ip -force -batch - 2>/dev/null || true
+for at in 127.0.0.0/8 127.0.0.1/32 "${addresses[@]}"; do
+  source=${at%/*}
+  echo "route change table local local ${at%/32} dev lo proto kernel scope host src ${source/%.0/.1} quickack 1"
+done | $ip -force -batch - 2>/dev/null || true
 read -r name <"$work/hostname"
 hostname "$name" 2>/dev/null || chroot "$new" hostname "$name" 2>/dev/null || whole=
 [ $whole ] || grep -qx optional "$work/hostname" || {

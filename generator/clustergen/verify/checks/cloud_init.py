@@ -10,6 +10,9 @@ from clustergen.verify.files import Entry
 from clustergen.verify.programs import NotHere, ask, find
 from clustergen.verify.rows import Row
 
+# A tenth of the time of `cloud-init --version`.
+VERSION = 'python3 -c "from cloudinit.version import version_string; print(version_string())"'
+
 # The schema command asks for the first line of user data. The module runs without the data of a cloud that this machine
 # may be in.
 _CLOUD_INIT = r"""
@@ -56,7 +59,7 @@ def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
         (directory / "file").write_bytes(entry.content)
         try:
             program = find("cloud-init")
-            answer = ask(program, _USER_DATA, version='"$program" --version', stand_ins=[(directory, "/srv/user-data")])
+            answer = ask(program, _USER_DATA, version=VERSION, stand_ins=[(directory, "/srv/user-data")])
         except NotHere as reason:
             yield check.row("not run", [entry], [str(reason)])
             continue
@@ -72,7 +75,7 @@ CHECKS = (
         "cloud-init's schema has every key and value, and its module for /etc/hosts leaves the file alone with them. "
         "User data of a cloud win over this file.",
         paths("/etc/cloud/cloud.cfg.d/99-clustergen.cfg"),
-        Reader("cloud-init", '"$program" --version', _CLOUD_INIT, newest=True),
+        Reader("cloud-init", VERSION, _CLOUD_INIT, newest=True),
     ),
     Check(
         "cloud-init user data",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clustergen.verify.checks.base import Check, Trial, failure, paths
+from clustergen.verify.checks.cloud_init import VERSION
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, ask, find
@@ -85,7 +86,7 @@ def _convert(trial: Trial, row: Sequence[str], form: tuple[str, str, str, str, s
     answer = ask(
         find("cloud-init"),
         _CONVERT,
-        version='"$program" --version',
+        version=VERSION,
         arguments=[row[0], kind, distro],
         stand_ins=[(tree, "/srv/cloud-init")],
     )
