@@ -72,6 +72,7 @@ class _Group:
 
     def __init__(self, values: Values, items: frozenset[Item], outcome: Outcome | None = None) -> None:
         self.values = values
+        self.members = frozenset(values)
         self.items = items
         self.outcome = outcome
         self.parts: list[_Group] = []
@@ -136,16 +137,16 @@ class _Search:
         """Whether names have a value for all that the group does, and an effect for each of its values."""
         named: set[ManifestChange] = set()
         for item in group.items:
-            values = self._by_name(item, group.values)
+            values = self._by_name(item, group)
             if not values and group.outcome is not None:
                 return False
             named.update(values)
-        return named.issuperset(group.values)
+        return named >= group.members
 
-    def _by_name(self, item: Item, values: Values) -> frozenset[ManifestChange]:
+    def _by_name(self, item: Item, group: _Group) -> frozenset[ManifestChange]:
         if item not in self._named:
             self._named[item] = frozenset() if isinstance(item, str) else frozenset(self._names.behind(item))
-        return self._named[item].intersection(values)
+        return self._named[item] & group.members
 
     def _attribute(self, group: _Group) -> None:
         """What single values of a group do not account for comes from those that it needs, by name, or from all."""
@@ -159,16 +160,16 @@ class _Search:
         is_tried = bool(group.parts) and all(part.outcome is not None for part in group.parts)
         left: list[Item] = []
         for item in group.items:
-            if not self._behind.get(item, set()).isdisjoint(group.values):
+            if not self._behind.get(item, set()).isdisjoint(group.members):
                 if not is_tried:
-                    self._behind[item].update(self._by_name(item, group.values) - self.settled)
-            elif values := set() if is_tried else self._by_name(item, group.values):
+                    self._behind[item].update(self._by_name(item, group) - self.settled)
+            elif values := set() if is_tried else self._by_name(item, group):
                 self._behind.setdefault(item, set()).update(values)
             elif item in group.outcome.removed:
                 left.append(item)
         needed = self._needed(group, left) if left else {}
         for item in left:
-            values = needed.get(item) or self._by_name(item, group.values)
+            values = needed.get(item) or self._by_name(item, group)
             if not values and self._fit_together(group.values, is_tried=is_tried):
                 values = set(group.values)
             self._behind.setdefault(item, set()).update(values)

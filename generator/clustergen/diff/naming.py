@@ -20,6 +20,8 @@ _POLICY = {"qos": "qos", "account": "accounts", "user": "accounts"}
 """Kind of a change of sacctmgr's settings → the section of `slurm` with its entries."""
 _MEMBERSHIP = ("name", "type", "roles")
 """Fields of an entry of `nodes` that make its nodes come, go, or be others."""
+_FOLLOWS = {"DefaultTime": "max_time"}
+"""Key of a partition → the field that its default follows."""
 
 
 class Names:
@@ -138,8 +140,8 @@ def _of_the_key(change: Change, value: ManifestChange) -> bool:
 def _of_the_partition(change: Change, value: ManifestChange) -> bool:
     if len(value.path) == 3 or not change.key:
         return True
-    field = _field(change)
-    return str(value.path[-1]).lower() in (change.key.lower(), field and field.split(" and ")[0])
+    field = (_field(change) or "").split(" and ")[0]
+    return str(value.path[-1]).lower() in (change.key.lower(), field, _FOLLOWS.get(change.key))
 
 
 def _of_the_storage(change: Change, value: ManifestChange) -> bool:

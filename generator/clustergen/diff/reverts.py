@@ -64,8 +64,9 @@ class Reverts:
         assert self._old.source is not None
         assert self._current is not None
         data = deepcopy(self._new.source.data)
+        reverted = frozenset(values)
         try:
-            for value in reversed([value for value in self._edits if value in values]):
+            for value in reversed([value for value in self._edits if value in reverted]):
                 _revert(data, self._old.source.data, value)
         except (KeyError, IndexError, TypeError):
             return None
