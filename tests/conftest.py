@@ -83,6 +83,12 @@ def slurm(request: pytest.FixtureRequest) -> SlurmInstall:
 
 
 @pytest.fixture(scope="session")
+def slurms() -> dict[str, SlurmInstall]:
+    """All of them, by release."""
+    return {release: require_slurm(release) for release in SLURM_RELEASES}
+
+
+@pytest.fixture(scope="session")
 def current_slurm() -> SlurmInstall:
     """One real Slurm, for what does not depend on the release."""
     return require_slurm("24.11")

@@ -99,7 +99,7 @@ def fields_of(path: str, trees: Trees, step: int = 2) -> dict[int, set[str]]:
 
 
 PATHS = paths("ml-training")
-CASES = [(path, 2) for path in PATHS[::5]]
+CASES = [(path, 2) for path in PATHS[::8]]
 MORE = [
     pytest.param(path, step, marks=pytest.mark.long) for path in PATHS for step in (1, 2) if (path, step) not in CASES
 ]

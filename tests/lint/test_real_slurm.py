@@ -7,7 +7,7 @@ says may be missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -60,16 +60,18 @@ def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], directories: Seq
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
-def test_fragments(slurm: SlurmInstall, part: int, tmp_path: Path) -> None:
+def test_fragments(slurms: Mapping[str, SlurmInstall], part: int, tmp_path: Path) -> None:
     """Those that releases take differently, as lint says, and of the others a twelfth for each; all in `make long`."""
-    pairs = []
+    asked: dict[str, list[tuple[Fragment, Path]]] = {release: [] for release in RELEASES}
     for number, fragment in list(enumerate(FRAGMENTS))[part::_PARTS]:
         directory = laid_out(fragment, tmp_path / str(number))
         verdicts = [verdict(directory, release) for release in RELEASES]
-        turn = number // _PARTS % _TURNS == RELEASES.index(slurm.release)
-        if turn or any(other != verdicts[0] for other in verdicts):
-            pairs.append((fragment, directory))
-    compare(slurm, *zip(*pairs, strict=True))
+        differ = any(other != verdicts[0] for other in verdicts)
+        for turn, release in enumerate(RELEASES):
+            if differ or number // _PARTS % _TURNS == turn:
+                asked[release].append((fragment, directory))
+    for release, pairs in asked.items():
+        compare(slurms[release], *zip(*pairs, strict=True))
 
 
 @pytest.mark.long

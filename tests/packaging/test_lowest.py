@@ -36,10 +36,6 @@ def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin/clustergen"
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.parent.name)
-def test_committed_trees_are_up_to_date_by_the_lowest_versions(lowest: Path, manifest: Path) -> None:
-    run(lowest, "render", "--check", manifest)
-
-
-def test_every_code_page_is_shown_by_the_lowest_versions(lowest: Path) -> None:
+def test_committed_trees_are_up_to_date_and_pages_are_shown_by_the_lowest_versions(lowest: Path) -> None:
+    run(lowest, "render", "--check", *MANIFESTS)
     assert "qos-unknown" in run(lowest, "explain", "qos-unknown")
