@@ -125,22 +125,28 @@ def test_values_that_were_not_tried_are_not_said_to_be_without_effect(
     assert "slurm.partitions.debug.max_time" in [value["label"] for value in cluster["manifest_untraced"]]
 
 
+@pytest.fixture
+def renders(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for each manifest that is rendered again."""
+    names: list[str] = []
+    tree_of = compiler.tree_of
+
+    def counted(data: Any, name: str) -> Any:
+        names.append(name)
+        return tree_of(data, name)
+
+    monkeypatch.setattr(compiler, "tree_of", counted)
+    return names
+
+
 @pytest.mark.slow
-def test_hundreds_of_values_take_few_renders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hundreds_of_values_take_few_renders(tmp_path: Path, renders: list[str]) -> None:
     """Names explain each of them but for bf_window, which follows from the longest."""
 
     def text(first: int) -> str:
         lines = (f"    p{n}: {{nodes: all, max_time: {first + n}h}}\n" for n in range(100))
         return MANIFEST.replace("default: true", "default: true, max_time: 1h") + "".join(lines)
 
-    renders = []
-    tree_of = compiler.tree_of
-
-    def counted(data: Any, name: str) -> Any:
-        renders.append(name)
-        return tree_of(data, name)
-
-    monkeypatch.setattr(compiler, "tree_of", counted)
     sides = write(tmp_path / "a", text=text(1)), write(tmp_path / "b", text=text(3))
     (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
     behind = labels(cluster)
@@ -148,6 +154,20 @@ def test_hundreds_of_values_take_few_renders(tmp_path: Path, monkeypatch: pytest
     assert behind["SchedulerParameters"] == ["slurm.partitions.p99.max_time"]
     assert cluster["manifest_untraced"] == []
     assert len(renders) < 30
+
+
+@pytest.mark.slow
+def test_a_default_time_that_follows_the_limit_is_explained_by_it(tmp_path: Path, renders: list[str]) -> None:
+    def text(first: int) -> str:
+        lines = (f"    p{n}: {{nodes: all, max_time: {first + n}}}\n" for n in range(30))
+        return MANIFEST + "".join(lines)
+
+    sides = write(tmp_path / "a", text=text(10)), write(tmp_path / "b", text=text(15))
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    behind = labels(cluster)
+    for key in ("MaxTime", "DefaultTime"):
+        assert [behind[f"p{n} {key}"] for n in range(30)] == [[f"slurm.partitions.p{n}.max_time"] for n in range(30)]
+    assert len(renders) < 10
 
 
 @pytest.mark.slow
