@@ -67,6 +67,16 @@ def test_an_image_needs_an_engine(parsers: Path) -> None:
         slurm_roots.from_image("example/slurm")
 
 
+def test_an_image_that_is_absent_can_be_pulled(parsers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = tmp_path / "bin/podman"
+    engine.parent.mkdir()
+    engine.write_text("#!/bin/sh\nexit 125\n")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", str(engine.parent))
+    with pytest.raises(sandbox.SandboxError, match=r"not on this machine: run podman pull example/slurm$"):
+        slurm_roots.from_image("example/slurm")
+
+
 @pytest.mark.real
 def test_a_root_says_its_own_version(slurm: SlurmInstall) -> None:
     result = sandbox.run(sandbox.Sandbox(slurm.path), ["slurmctld", "-V"], timeout=20)

@@ -110,7 +110,10 @@ def from_image(image: str) -> SlurmInstall:
     engine = next((name for name in ("podman", "docker") if shutil.which(name)), None)
     if engine is None:
         raise sandbox.SandboxError(f"image {image}: neither podman nor docker is installed")
-    digest = _ask(engine, "image", "inspect", "--format", "{{.Id}}", image).removeprefix("sha256:")
+    try:
+        digest = _ask(engine, "image", "inspect", "--format", "{{.Id}}", image).removeprefix("sha256:")
+    except sandbox.SandboxError:
+        raise sandbox.SandboxError(f"image {image} is not on this machine: run {engine} pull {image}") from None
     place = parsers_directory() / f"image-{digest[:16]}"
     if not place.is_dir():
         new = place.with_name(f".{place.name}.{os.getpid()}")
