@@ -34,6 +34,27 @@ MISTAKES = {
         "the space after the colon of 'name' is missing",
         "write name: foo",
     ),
+    "an equals sign": (
+        "a: 1\nos = debian-13\n",
+        "yaml-syntax",
+        "2:1",
+        "'os = debian-13' is not 'key: value'",
+        "write os: debian-13",
+    ),
+    "no space after a dash": (
+        "a:\n  -{b: 1, c: 2}\n",
+        "yaml-syntax",
+        "2:3",
+        "the space after '-' is missing",
+        "write '- '",
+    ),
+    "a semicolon": (
+        "a: {b: x; c: 2}\n",
+        "yaml-syntax",
+        "1:11",
+        "a comma is missing before this key",
+        "write a: {b: x, c: 2}",
+    ),
     "no colon": ("a: 1\nfoo # x\n", "yaml-syntax", "2:1", "'foo' is not 'key: value'", "add the missing colon"),
     "no-break space": (
         "a: 1\nfoo:\u00a0bar\n",
@@ -47,7 +68,7 @@ MISTAKES = {
         "yaml-syntax",
         "1:1",
         "'foo bar' is not 'key: value'",
-        "add the missing colon",
+        "write foo: bar",
     ),
     "no colon before a section": (
         "a:\n  net {b: 1, c: 2}\n",
@@ -202,7 +223,7 @@ MISTAKES = {
         "yaml-syntax",
         "2:1",
         "a key is among the list items that begin on line 1",
-        None,
+        "remove the '- ' on line 1, or write one here",
     ),
     "item on the line of its key": (
         "a: - b\n",

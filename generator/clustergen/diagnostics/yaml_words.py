@@ -181,7 +181,7 @@ def _flow(complaint: Complaint) -> Problem | None:
 def _with_comma(text: str, key: re.Match[str]) -> str:
     """The hint with the whole line, where it is short."""
     start, end = line_around(text, key.start(1))
-    line = f"{text[start : key.start()].rstrip()}, {text[key.start(1) : end].split(' #')[0].rstrip()}".lstrip(" -")
+    line = f"{text[start : key.start()].rstrip(' ;')}, {text[key.start(1) : end].split(' #')[0].rstrip()}".lstrip(" -")
     return f"write {line}" if len(line) <= _LONGEST_LINE else f"write , {key[1]}: …"
 
 
@@ -223,7 +223,9 @@ def _no_pair(start: int, shown: str) -> Problem:
     if (at := shown.find("\u00a0")) >= 0:  # as copied from a web page or a word processor
         return _problem(start + at, 1, "this is a no-break space, not a space", "replace it with a space")
     glued = re.match(r"([\w.-]+):(?=\S)", shown)
-    hint = f"add a space after the colon of {quote(glued[1])}" if glued else "add the missing colon"
+    pair = re.fullmatch(r"([\w.-]+)(?: | ?= ?)([^\s=]+)", shown)  # `os debian-13`, `os = debian-13`
+    missing = f"write {pair[1]}: {pair[2]}" if pair else "add the missing colon"
+    hint = f"add a space after the colon of {quote(glued[1])}" if glued else missing
     return _problem(start, len(shown), f"{quote(shown)} is not 'key: value'", hint)
 
 
@@ -238,6 +240,8 @@ def _two_colons(complaint: Complaint) -> Problem | None:
         if lacks := re.compile(r"[ -]*([\w.-]+)(?= [{\[])").match(text, start, at):
             name = lacks[1]
             return _problem(lacks.start(1), len(name), f"the colon after {quote(name)} is missing", f"write {name}:")
+        if item := re.compile(r" *-(?=[\w{])").match(text, start, at):
+            return _problem(item.end() - 1, 1, "the space after '-' is missing", "write '- '")
         return _problem(at, 1, "a second ': ' in one value", "put the whole value in quotes")
     line = line_number(text, last[0])
     if last[0] - line_around(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
@@ -278,7 +282,8 @@ def _indentation(complaint: Complaint) -> Problem | None:
         hint = f"write '- ' before the key on line {above} as well, or remove it here"
         return _problem(at, 1, f"a list item is among the keys that begin on line {above}", hint)
     if width == column and re.compile(r"-(?=\s)").match(text, context):
-        return _problem(at, len(shown), f"a key is among the list items that begin on line {above}")
+        hint = f"remove the '- ' on line {above}, or write one here"
+        return _problem(at, len(shown), f"a key is among the list items that begin on line {above}", hint)
     previous = line_around(text, start - 1)[0] if start else 0
     glued = re.compile(r" *([\w-]+):[\"'\w\[{]").match(text, previous, start)
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from typing import NamedTuple
 
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
@@ -221,9 +222,19 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
                     "network-missing",
                     ("nodes", group.index, "addresses", name),
                     f"the nodes have addresses in the {name} network, which is not defined",
-                    f"add networks.{name} with its cidr",
+                    _network_hint(name, address[0] if isinstance(address[0], str) else address[0][0]),
                     key=True,
                 )
+
+
+def _network_hint(name: str, address: str) -> str:
+    """With the usual size of a network, which the address is in."""
+    try:
+        cidr = ip_network(f"{address}/{64 if ':' in address else 24}", strict=False)
+    except ValueError:
+        return f"add networks.{name} with its cidr"
+    kind = "type: infiniband, " if name == "fabric" else ""
+    return f"add to networks: {name}: {{{kind}cidr: {cidr}}}"
 
 
 def rails_count(cluster: Cluster) -> Iterator[Finding]:
