@@ -173,7 +173,7 @@ def test_a_full_disk_ends_the_run_with_its_path(module: Any, reframe: runs.Refra
     place = Path(reframe.directory)
     (place / "state.json.new").symlink_to("/dev/full")
     status, answer = module(nodes=["c1"])
-    words = "No space left on device; repair it and run this again: finished gates are not repeated"
+    words = "no space left on device; repair it and run this again: finished gates are not repeated"
     assert (status, answer["msg"]) == (1, f"{place}: {words}")
 
 

@@ -69,7 +69,7 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
     (down,) = problems_of(done.stdout, "compute01")
     assert down.startswith("unreachable: ")
     assert problems_of(done.stdout, "compute02") == [
-        "failed: /var/lib/clustergen cannot be written: No space left on device"
+        "failed: /var/lib/clustergen cannot be written: no space left on device"
     ]
     assert problems_of(done.stdout, "compute03") == [
         "failed: its hostname is compute07, not compute03: hostnamectl set-hostname compute03"
@@ -117,7 +117,7 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
         )
     assert done.rc != 0
     (full,) = problems_of(done.stdout, "compute03")
-    assert re.search(r"/etc/slurm\S*: No space left on device", full), full
+    assert re.search(r"/etc/slurm\S*: no space left on device", full), full
     (package,) = problems_of(done.stdout, "compute02")
     assert package.startswith(
         "failed: missing package: clustergen-no-such-package is in none of this host's repositories"

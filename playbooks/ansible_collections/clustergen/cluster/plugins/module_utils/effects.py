@@ -254,7 +254,7 @@ def _forget_cluster_id(worker):
     except FileNotFoundError:
         pass
     except OSError as err:
-        worker.failed.append(f"{place}: {err.strerror}")
+        worker.failed.append(f"{place}: {safe_files.reason_of(err)}")
         return False
     return True
 

@@ -155,3 +155,9 @@ def as_user(entry, function):
     _, status = os.waitpid(child, 0)
     if status:
         raise OSError(errno.EIO, words or "ended with status %d" % status, entry.pw_name)
+
+
+def reason_of(error):
+    """The system's reason as the end of a sentence, which it begins with a capital: `no space left on device`."""
+    text = error.strerror or str(error)
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -169,6 +169,6 @@ def state(directory, stamp, conf="/etc/slurm/slurm.conf"):
             safe_files.as_user(user, archive)
     except OSError as err:
         os.unlink(path + ".part")
-        raise KeepError("%s cannot be read as %s: %s" % (place, user.pw_name, err.strerror)) from None
+        raise KeepError("%s cannot be read as %s: %s" % (place, user.pw_name, safe_files.reason_of(err))) from None
     os.replace(path + ".part", path)
     return path, os.path.getsize(path)

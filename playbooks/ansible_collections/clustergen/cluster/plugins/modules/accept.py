@@ -115,6 +115,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import accept_r
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_run as runs
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_cluster import Acceptance, lines_of
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import FAILED, NOT_RUN
+from ansible_collections.clustergen.cluster.plugins.module_utils.safe_files import reason_of
 
 
 def main():
@@ -146,7 +147,9 @@ def main():
         module.fail_json(msg=str(err))
     except OSError as err:  # such as a full disk
         where = err.filename or module.params["directory"]
-        module.fail_json(msg=f"{where}: {err.strerror}; repair it and run this again: finished gates are not repeated")
+        module.fail_json(
+            msg=f"{where}: {reason_of(err)}; repair it and run this again: finished gates are not repeated"
+        )
 
 
 def accept(module):

@@ -77,6 +77,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.ipmi import IpmiError, run
 from ansible_collections.clustergen.cluster.plugins.module_utils.redfish import Redfish, RedfishError
+from ansible_collections.clustergen.cluster.plugins.module_utils.safe_files import reason_of
 
 _PRESENCE_PING = bytes.fromhex("0600ff06000011be80010000")  # RMCP, ASF 2.0
 _PORTS = (443, 22, 80)
@@ -104,7 +105,7 @@ def udp_answer(address):
         except OSError as err:
             if is_silence(err):
                 return ""
-            raise UnknownError("%s: %s" % (address, err.strerror)) from None
+            raise UnknownError("%s: %s" % (address, reason_of(err))) from None
     return "RMCP on UDP port 623"
 
 
@@ -117,7 +118,7 @@ def tcp_answer(address, port):
     except OSError as err:
         if is_silence(err):
             return ""
-        raise UnknownError("%s: %s" % (address, err.strerror)) from None
+        raise UnknownError("%s: %s" % (address, reason_of(err))) from None
 
 
 def command_answer(*command):

@@ -78,7 +78,7 @@ import os
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal, overlay, trials
+from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal, overlay, safe_files, trials
 
 
 def unpacked(files):
@@ -154,7 +154,7 @@ def exchange(module, files, state, left):
             journal.write(state)
     except (OSError, LookupError) as err:
         # A disk that is full says so without a name.
-        words = f"{err.filename or target}: {err.strerror}" if isinstance(err, OSError) else str(err)
+        words = f"{err.filename or target}: {safe_files.reason_of(err)}" if isinstance(err, OSError) else str(err)
         module.fail_json(msg="stopped after %d of %d files: %s" % (len(put), len(files), words))
     return put
 

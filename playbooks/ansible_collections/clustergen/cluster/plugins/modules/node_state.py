@@ -79,7 +79,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal, outputs, overlay, run_mark
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, outputs, overlay, run_mark, safe_files
 
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 
@@ -176,7 +176,7 @@ def writable(path):
             os.fsync(file.fileno())
         os.unlink(probe)
     except OSError as err:
-        return err.strerror
+        return safe_files.reason_of(err)
     return None
 
 

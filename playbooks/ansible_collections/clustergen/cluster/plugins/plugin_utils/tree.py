@@ -57,7 +57,7 @@ class Tree:
             try:
                 content = regular_file.read(self.directory / path, FILE_LIMIT)
             except OSError as err:
-                yield f"{path}: {(err.strerror or '').lower()}"
+                yield f"{path}: {regular_file.reason_of(err)}"
                 continue
             if hashlib.sha256(content).hexdigest() != entry["sha256"]:
                 yield f"{path} was edited by hand"
@@ -86,7 +86,7 @@ class Tree:
         try:
             return regular_file.read(self.directory / path, FILE_LIMIT)
         except OSError as err:
-            raise AnsibleError(f"{self.directory / path}: {err.strerror}") from err
+            raise AnsibleError(f"{self.directory / path}: {regular_file.reason_of(err)}") from err
 
 
 @contextmanager
