@@ -19,6 +19,7 @@ from clustergen.explain.causes import Cause
 from clustergen.explain.lines import Explained, Line, explain
 from clustergen.explain.locate import find
 from clustergen.explain.reads import overriding, reading
+from strategies.once import once
 from strategies.pages import ROOT
 
 MANIFEST = ROOT / "inventories" / "ml-training" / "manifest.yaml"
@@ -35,13 +36,17 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, ["explain", *map(str, arguments)])
 
 
-@pytest.fixture(scope="module")
-def explained() -> dict[str, Explained]:
+def explain_files() -> dict[str, Explained]:
     compiled = compiler.validate(MANIFEST)
     tree, _ = compiler.render(compiled, MANIFEST)
     assert tree is not None
     directory = MANIFEST.parent
     return {name: explain(compiled, tree, find(tree, name, directory), directory) for name in FILES}
+
+
+@pytest.fixture(scope="session")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
+    return once(tmp_path_factory, "explained", explain_files)
 
 
 def line(explained: Explained, begin: str) -> Line:

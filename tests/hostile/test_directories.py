@@ -207,6 +207,10 @@ def bounded(command: list[str]) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), output
 
 
+FIX = [*list(CASES)[::2], *(case for case in CASES if "link" in case)]
+"""Cases of `lint --fix`, which first lints as `lint` does."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["lint", "import"])
 @pytest.mark.parametrize("case", CASES)
@@ -217,12 +221,11 @@ def test_a_hostile_directory(case: str, verb: str, tmp_path: Path) -> None:
     place = tmp_path / "handed-over"
     place.mkdir()
     CASES[case](place)
-    code, output = bounded([verb, str(place)])
+    options = ["--fix"] if verb == "lint" and case in FIX else []
+    code, output = bounded([verb, str(place), *options])
     assert code in (0, 1, 2, 3), (code, output[-2000:])
     assert SECRET not in output
     assert not re.search("[\x1b\x7f-\x9f\u202a-\u202e]", output)
-    if verb == "lint" and (place / "slurm.conf").is_file():
-        bounded(["lint", str(place), "--fix"])
     assert (tmp_path / "elsewhere/slurm.conf").read_text() == f"ClusterName=c\n{SECRET}\n"
 
 
