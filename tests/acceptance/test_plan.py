@@ -76,6 +76,8 @@ def test_where_everything_fails_nothing_is_drained() -> None:
     results = [verdict(NODE, [f"n{n}"], FAIL, {"hosts": [f"n{n}"], "problems": ["7 of 8"]}) for n in range(3)]
     assert condemned(NODE, results) == ({}, "3 of 3 nodes fail, so none is drained: look for a common cause")
     assert condemned(NODE, results[:1]) == ({"n0": "7 of 8"}, "")
+    half = [*results[:2], *(verdict(NODE, [host], PASS, {"hosts": [host]}) for host in ("n8", "n9"))]
+    assert condemned(NODE, half) == ({"n0": "7 of 8", "n1": "7 of 8"}, "")
 
 
 @pytest.mark.parametrize(

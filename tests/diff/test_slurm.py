@@ -159,6 +159,17 @@ def test_gres_by_device() -> None:
     assert compare(_GRES.replace("0-3", "0-1")) == [("Cores", "0-3", "0-1", "n[1-4]", "restart-slurmctld")]
 
 
+def test_shards_are_counted_by_device() -> None:
+    def differs(old: str, new: str) -> bool:
+        lines = ("\n".join(f"Name=shard {line}" for line in text.splitlines()) for text in (old, new))
+        files = ({"/etc/slurm/slurm.conf": _CONF, "/etc/slurm/gres.conf": f"{text}\n"} for text in lines)
+        return bool(slurm_changes(*files, SlurmRelease("24.11")))
+
+    both = "Count=8 File=/dev/nvidia[0-1]"
+    assert not differs(both, "Count=4 File=/dev/nvidia0\nCount=4 File=/dev/nvidia1")
+    assert differs(both, "Count=6 File=/dev/nvidia0\nCount=2 File=/dev/nvidia1")
+
+
 def test_partitions_by_the_nodes_that_they_come_to() -> None:
     named = "NodeSet=some Nodes=n[1-2]\nPartitionName=q Nodes=some"
     result = changes(_CONF, edited(("PartitionName=q Nodes=n[1-2]", named)))

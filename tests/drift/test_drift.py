@@ -322,6 +322,16 @@ def test_equal_findings_are_folded(directory: Path) -> None:
     assert (finding["kind"], finding["hosts"]) == ("port-slow", "gpu[1-3]")
 
 
+def test_a_metric_counts_the_nodes_of_a_kind(directory: Path) -> None:
+    slow = {"infiniband": infiniband((200, 400))}
+    record(directory, gpu1=slow, gpu2=slow, gpu4={"infiniband": infiniband((400,))})
+    run("--metrics", "drift.prom")
+    lines = Path("drift.prom").read_text(encoding="utf-8").splitlines()
+    counts = {match[1]: int(match[2]) for line in lines if (match := re.search(r'kind="(.*)"} (\d+)$', line))}
+    assert {kind: count for kind, count in counts.items() if count} == {"port-slow": 2, "port-missing": 1}
+    assert counts.keys() == KINDS.keys()
+
+
 def test_interfaces_that_are_down_and_virtual_ones(directory: Path) -> None:
     """An unplugged port that most machines use is a fault; a port that one machine alone uses is none, nor a bridge."""
     spare = "/sys/class/net/eno2/speed:1000\n/sys/class/net/veth1/speed:10000\n"

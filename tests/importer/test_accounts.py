@@ -37,7 +37,7 @@ _QOS = f"""\
 {_COLUMNS}
 normal|0|00:00:00||cluster||1.000000||||||||{_REST}
 urgent|100|00:02:00|spare|requeue|DenyOnLimit,NoDecay|1.000000|mem=8T|7|cpu=7|2-00:00:00|cpu=64,gres/gpu:h100=3|5||\
-9|gres/gpu=600|cpu=5|1-00:00:00|3|4|cpu=90|cpu=10|cpu=12|cpu=1|00:10:00|
+9|gres/gpu=600|cpu=5|1-00:00:00|3|4|cpu=90|cpu=10,mem=96G|cpu=12|cpu=1|00:10:00|
 spare|0|00:00:00||cluster||0.250000||||||||{_REST}
 """
 _DUMP = """\
@@ -106,7 +106,7 @@ def test_accounts_with_their_qos(tmp_path: Path) -> None:
             "max_tres_per_user": {"cpu": 64, "gres/gpu:h100": 3},
             "max_jobs_per_account": 3,
             "max_submit_per_account": 4,
-            "max_tres_per_account": {"cpu": 10},
+            "max_tres_per_account": {"cpu": 10, "mem": 96 << 10},
             "max_tres_per_job": {"cpu": 7},
             "max_tres_per_node": {"cpu": 12},
             "max_tres_minutes_per_job": {"cpu": 90},

@@ -130,9 +130,11 @@ def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, gres_t
     assert "# CHECK: Slurm's files do not contain the GPU model" in result.text
 
 
-def test_a_system_is_recognised_without_a_type(imported: Imported) -> None:
+@pytest.mark.parametrize("memory", [515896, 524288])
+def test_a_system_is_recognised_without_a_type(imported: Imported, memory: int) -> None:
+    """By what is left of its 512 GiB, or all of it, as some sites write."""
     conf = _CONF.format(types="gpu,shard", gres="gpu:8,shard:16")
-    conf = conf.replace("CoresPerSocket=56", "CoresPerSocket=20").replace("RealMemory=1000000", "RealMemory=515896")
+    conf = conf.replace("CoresPerSocket=56", "CoresPerSocket=20").replace("RealMemory=1000000", f"RealMemory={memory}")
     _, data = imported(slurm_conf=conf)
     assert data["node_types"]["g"]["system"] == "dgx1-v100"
     assert data["node_types"]["g"]["gpus"] == {"gres_type": False, "shards": 2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ def test_gres_conf_has_what_slurm_conf_counts(lab: Lab) -> None:
             values[host][line["Type"]] += len(expand(line["File"].removeprefix("/dev/"))) if "File" in line else 1
     assert {h: {t: int(n) for t, n in types.items()} for h, types in expected.items()} == values
     assert any("1g" in kind for types in values.values() for kind in types)
+
+
+def test_files_of_instances_are_numbered_as_by_the_driver() -> None:
+    """/proc/driver/nvidia-caps/mig-minors: 135 files for each GPU, 9 of them for each of its instances."""
+    cluster = validate(MANIFEST).cluster
+    assert cluster is not None
+    kind = next(kind for kind in cluster.gpu_types if kind.gpus and any(kind.gpus.mig))
+    minors = {
+        gpu: [part.minors for part in group] for gpu, group in groupby(instances(kind.gpus), lambda part: part.gpu)
+    }
+    assert minors[0][:2] == [(3, 4), (12, 13)]
+    assert minors[1][:2] == [(138, 139), (147, 148)]
 
 
 @pytest.mark.slow

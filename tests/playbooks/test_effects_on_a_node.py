@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal
+from ansible_collections.clustergen.cluster.plugins.modules import node_put
 
 SLURMD, SLURMCTLD, SLURMDBD = "slurmd.service", "slurmctld.service", "slurmdbd.service"
 
@@ -177,6 +178,17 @@ def test_the_identity_of_a_cluster_is_forgotten_while_the_controller_is_stopped(
     effects.slurm(effects.Worker(node), pending("new-cluster-id", "reconfigure"), [SLURMCTLD])
     assert node.commands == ["systemctl stop slurmctld.service", "systemctl start slurmctld.service"]
     assert not identity.exists()
+
+
+@pytest.mark.parametrize(("replaces", "earlier"), [(True, []), (False, ["restart:chrony.service"])])
+def test_live_files_replace_what_an_earlier_run_left_but_for_what_needs_an_empty_node(
+    replaces: bool, earlier: list[str]
+) -> None:
+    """The effects of a live run have been judged anew; another phase knows of its own alone."""
+    waiting = ["remount:home.mount", "drain:lnet.service", "reboot"]
+    pending("restart:chrony.service", *waiting)
+    state, _ = node_put.planned({"replaces": replaces, "effects": ["sysctl"], "tree": "new", "record": {}})
+    assert state["pending"] == [*earlier, *waiting, "sysctl"]
 
 
 @pytest.mark.parametrize(("boot", "left"), [(None, ["reboot", "sysctl"]), ("of an earlier boot", ["sysctl"])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -204,6 +205,26 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic links"):
         overlay.put(None, dict(file, target=str(tmp_path / "link"), mode="0666"), None)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({}, []),
+        ({"mode": "0640"}, ["mode"]),
+        ({"owner": "nobody:nogroup"}, ["owner"]),
+        ({"owner": "no-such-account"}, ["owner"]),
+        ({"sha256": "0" * 64, "mode": "0640"}, ["content", "mode"]),
+        ({"target": "/no/such/file"}, ["content"]),
+    ],
+)
+def test_a_file_differs_in_content_mode_or_owner(change: dict[str, str], what: list[str], tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("text\n")
+    place.chmod(0o600)
+    digest = hashlib.sha256(b"text\n").hexdigest()
+    expected = {"target": str(place), "sha256": digest, "mode": "0600", "owner": overlay.owner_name(place.stat())}
+    assert overlay.difference({**expected, **change})[0] == what
 
 
 def test_directories_of_new_files_are_open_to_all_users_of_a_node(tmp_path: Path) -> None:
