@@ -14,6 +14,7 @@ import pytest
 from clustergen.diagnostics import ClustergenError
 from clustergen.importer.directory import import_directory
 from clustergen.lint.run import lint
+from clustergen.manifest.source import load
 
 FEW = 150  # lines
 MOST = 2.3
@@ -45,7 +46,14 @@ def joined(head: str, start: str, part: str, file: str = "slurm.conf") -> Files:
     return files
 
 
+def entries(number: int) -> dict[str, str]:
+    """A manifest with a node for each line."""
+    node = '  - {{name: "c{0}", type: h100, address: 10.0.0.{0}, roles: [login], addresses: {{bmc: 10.1.0.{0}}}}}\n'
+    return {"manifest.yaml": "name: x\nnodes:\n" + "".join(node.format(line) for line in range(number))}
+
+
 LINT: dict[str, Files] = {
+    "a line for every node": conf("", "NodeName=n{} NodeAddr=10.0.0.{} Sockets=2 CoresPerSocket=32 Feature=a,b\n"),
     "node sets in partitions": conf(NODES, "NodeSet=s{} Nodes=n1\nPartitionName=q{} Nodes=s{}\n"),
     "old keys on one line": joined("", "NodeName=n1", " Procs={}"),
     "bad values on DEFAULT lines": conf(NODES, "PartitionName=DEFAULT MaxTime=x{}\nPartitionName=q{} Nodes=n1\n"),
@@ -90,6 +98,11 @@ def growth(work: Callable[[Path], object], files: Files, place: Path) -> float:
 
 def ids(cases: Iterable[str]) -> list[str]:
     return [case.replace(" ", "-") for case in cases]
+
+
+@pytest.mark.slow
+def test_loading_a_manifest_grows_with_its_entries(tmp_path: Path) -> None:
+    assert growth(lambda place: load(place / "manifest.yaml"), entries, tmp_path) < MOST
 
 
 @pytest.mark.slow
