@@ -102,21 +102,30 @@ def tree_path(path: Path) -> Path:
     tree = path.parent / RENDERED
     if not tree.exists():
         raise ClustergenError(f"{path} has no rendered tree yet", f"run clustergen render {path}")
-    from clustergen.diff.snapshot import is_fresh, manifest_name
+    from clustergen.diff.snapshot import manifest_name
 
     name = manifest_name(tree)
     if name not in (None, path.name):
         hint = f"run clustergen render {path} -o DIRECTORY && clustergen verify DIRECTORY"
         raise ClustergenError(f"{tree} was rendered from {name}, not from {path.name}", hint, 2)
-    if name and not is_fresh(tree, path):
-        output.remark(f"{tree} is out of date: {path.name} was edited; run clustergen render {path}")
+    _remark_if_outdated(tree, path)
     return tree
+
+
+def _remark_if_outdated(tree: Path, manifest: Path) -> None:
+    """A remark where the tree was rendered from an earlier text of this manifest."""
+    from clustergen.diff.snapshot import is_fresh, manifest_name
+
+    if manifest_name(tree) == manifest.name and not is_fresh(tree, manifest):
+        output.remark(f"{tree} is out of date: {manifest.name} was edited; run clustergen render {manifest}")
 
 
 def default_tree() -> Path:
     """The rendered tree in the current directory, or that it is. Raises UsageError where there is none."""
     for path in (Path(RENDERED), Path()):
         if (path / LOCK).exists():
+            if path == Path(RENDERED) and Path(MANIFEST).exists():
+                _remark_if_outdated(path, Path(MANIFEST))
             return path
     without = f" ({RENDERED} contains no {LOCK})" if Path(RENDERED).is_dir() else ""
     message = f"no rendered tree in this directory{without}: name one, or write one with `clustergen render`"
