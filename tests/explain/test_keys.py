@@ -46,6 +46,17 @@ def test_the_command_prints_both_forms() -> None:
     assert wrong.exception.exit_code == 2
 
 
+def test_a_kind_of_drift_has_a_cause_and_a_next_step() -> None:
+    text = CliRunner().invoke(group, ["explain", "gpu-missing"]).output
+    assert text.startswith("gpu-missing: error of clustergen drift (hardware)\n   cause: a GPU fell off")
+    assert "NodeName=NODES State=DRAIN" in text
+    assert "{" not in text
+    document = json.loads(CliRunner().invoke(group, ["explain", "gpu-missing", "--format", "json"]).output)
+    assert (document["severity"], document["topic"]) == ("error", "hardware")
+    page = CliRunner().invoke(group, ["explain", "address-missing"]).output  # a diagnostic has this name, too
+    assert page.startswith("# address-missing")
+
+
 @pytest.mark.slow
 def test_a_file_alone_is_one_of_the_manifest_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -37,9 +37,12 @@ def code_list(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What `clustergen explain` takes: a code, a field or a manifest; after a manifest, a field or a file."""
     from clustergen.explain.about import field_names
+    from clustergen.hardware.drift.kinds import KINDS
 
-    is_first = not ctx.params.get("arguments")
-    names = [*(codes(ctx, param, incomplete) if is_first else ()), *_matching(field_names(), incomplete)]
+    names = _matching(field_names(), incomplete)
+    if not ctx.params.get("arguments"):
+        kinds = _matching(((name, f"drift: {kind.cause}") for name, kind in KINDS.items()), incomplete)
+        names = [*codes(ctx, param, incomplete), *kinds, *names]
     return names or files(ctx, param, incomplete)
 
 

@@ -19,6 +19,7 @@ from clustergen.diagnostics import CODES, ClustergenError
 from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.pages import page, without_links
 from clustergen.diagnostics.words import one_of
+from clustergen.hardware.drift.kinds import KINDS, Kind
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import LOCK, RENDERED, RenderedFile, Tree
 
@@ -41,12 +42,12 @@ _SCREEN = 16  # lines shown at once
 def command(arguments: tuple[str, ...], form: str) -> None:
     """Explain a diagnostic code, a manifest field or a line of a rendered file.
 
-    CODE is a diagnostic; without any argument, all are listed. FIELD is a path such as slurm.partitions.max_time;
-    with a MANIFEST, the files of its tree that change with it are shown, without one those of ./manifest.yaml, or
-    of the starter manifest. KEY is a key of Slurm's files such as MaxTime, a setting of sacctmgr, or a variable of
-    NCCL, UCX or DCGM: the fields that set it are shown. FILE is a rendered file, by its path on disk, in the tree
-    or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced to values of the manifest,
-    defaults and rows of the catalogue by rendering it again with one of these changed.
+    CODE is a diagnostic or a kind of drift; without any argument, all diagnostics are listed. FIELD is a path such
+    as slurm.partitions.max_time; with a MANIFEST, the files of its tree that change with it are shown, without one
+    those of ./manifest.yaml, or of the starter manifest. KEY is a key of Slurm's files such as MaxTime, a setting of
+    sacctmgr, or a variable of NCCL, UCX or DCGM: the fields that set it are shown. FILE is a rendered file, by its
+    path on disk, in the tree or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced
+    to values of the manifest, defaults and rows of the catalogue by rendering it again with one of these changed.
     """
     if not arguments:
         _list_codes(form)
@@ -70,6 +71,9 @@ def _list_codes(form: str) -> None:
 def _code_or_field(word: str, form: str) -> None:
     if word in CODES:
         _code(word, form)
+        return
+    if word in KINDS:
+        _kind_of_drift(word, KINDS[word], form)
         return
     from clustergen.explain.guess import did_you_mean_any, fields_called
 
@@ -153,6 +157,16 @@ def _code(code: str, form: str) -> None:
         click.echo(json_document(fields), nl=False)
     else:
         click.echo(without_links(text), nl=False)
+
+
+def _kind_of_drift(name: str, kind: Kind, form: str) -> None:
+    step = kind.step.replace("{nodes}", "NODES").replace("{limit}", "NODES")
+    if form == "json":
+        fields = {"kind": name, "severity": kind.severity, "topic": kind.topic, "cause": kind.cause, "next": step}
+        click.echo(json_document(fields), nl=False)
+    else:
+        click.echo(f"{name}: {kind.severity} of clustergen drift ({kind.topic})")
+        click.echo(f"   cause: {kind.cause}\n   next:  {step}")
 
 
 def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: str) -> None:
