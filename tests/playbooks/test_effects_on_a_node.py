@@ -21,6 +21,7 @@ class Node:
         self.active = set(active)
         self.needs: dict[str, str] = {}  # a unit → the one without which systemd stops it
         self.places: dict[str, str] = {}  # a mount unit → its mount point
+        self.disabled: set[str] = set()
         self.failing: set[str] = set()
         self.commands: list[str] = []
 
@@ -37,8 +38,8 @@ class Node:
                 return 0, "1\n", ""
             case ["systemctl", "is-active", "--quiet", unit]:
                 return 0 if unit in self.active else 3, "", ""
-            case ["systemctl", "is-enabled", _]:
-                return 0, "enabled\n", ""
+            case ["systemctl", "is-enabled", unit]:
+                return (1, "disabled\n", "") if unit in self.disabled else (0, "enabled\n", "")
             case ["scontrol", "ping"]:
                 return 0, "Slurmctld(primary) at head is UP\n", ""
         line = " ".join(words)
@@ -80,6 +81,23 @@ def run_local(node: Node, *names: str) -> effects.Worker:
     worker = effects.Worker(node)
     effects.local(worker, pending(*names))
     return worker
+
+
+def test_units_are_enabled_in_one_call_and_one_by_one_where_it_fails() -> None:
+    node = Node("b.timer")
+    node.disabled = {"a.mount", "b.timer"}
+    worker = effects.Worker(node)
+    worker.start(["a.mount", "b.timer", "c.service"])
+    assert node.commands == ["systemctl enable a.mount b.timer", "systemctl start a.mount", "systemctl start c.service"]
+    assert worker.done == ["start:a.mount", "start:b.timer", "start:c.service"]
+
+    node = Node("a.mount", "b.timer")
+    node.disabled = {"a.mount", "b.timer"}
+    node.failing = {"systemctl enable a.mount b.timer", "systemctl enable a.mount"}
+    worker = effects.Worker(node)
+    worker.start(["a.mount", "b.timer"])
+    assert worker.done == ["start:b.timer"]
+    assert worker.failed == ["systemctl enable a.mount failed: failed"]
 
 
 def test_each_effect_comes_after_what_it_needs() -> None:

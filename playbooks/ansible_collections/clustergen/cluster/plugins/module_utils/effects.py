@@ -18,6 +18,7 @@ SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd
 # The order of effects.tsv in the catalogue, which nodes do not have; a test compares the two.
 _ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart")
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
+_MISSING = " is not on this node: its package is missing"
 _LOG_READ = 1 << 20  # bytes of a daemon's log; SlurmUser owns it and may have anything in its place
 
 
@@ -51,11 +52,9 @@ class Worker:
             return True
         run = self.property(unit, "InvocationID")
         words = self.words(log, size, run) if run != before else ""
-        message = " ".join(
-            line for line in (err or out).strip().splitlines() if not line.startswith(("See ", "Job for"))
-        )
+        lines = [line for line in (err or out).strip().splitlines() if not line.startswith(("See ", "Job for"))]
         self.failed.append(
-            "systemctl {} {} failed: {}".format(verb, unit, words or message or "see journalctl -xeu " + unit)
+            "systemctl {} {} failed: {}".format(verb, unit, words or " ".join(lines) or "see journalctl -xeu " + unit)
         )
         return False
 
@@ -82,14 +81,11 @@ class Worker:
 
     def start(self, units):
         """Enables and starts; what is there and inactive counts as done, what is not there has failed."""
-        for unit in units:
-            if not self.has(unit):
-                self.failed.append(unit + " is not on this node: its package is missing")
-                continue
-            _, out, _ = self.module.run_command(["systemctl", "is-enabled", unit])
-            changed = False
-            if out.strip() in ("disabled", "indirect") and self.systemctl("enable", unit):
-                changed = True
+        present = [unit for unit in units if self.has(unit)]
+        self.failed += [unit + _MISSING for unit in units if unit not in present]
+        enabled = self.enable(present)
+        for unit in present:
+            changed = unit in enabled
             if not self.active(unit):
                 if not self.systemctl("start", unit):
                     continue
@@ -98,6 +94,15 @@ class Worker:
                 changed = True
             if changed:
                 self.done.append("start:" + unit)
+
+    def enable(self, units):
+        """Enables those that are disabled, in one call, as systemd reads all units again after each; returns them."""
+        states = {unit: self.module.run_command(["systemctl", "is-enabled", unit])[1].strip() for unit in units}
+        disabled = [unit for unit in units if states[unit] in ("disabled", "indirect")]
+        command = ["timeout", "-k", "5", "300", "systemctl", "enable", *disabled]
+        if not disabled or self.module.run_command(command)[0] == 0:
+            return disabled
+        return [unit for unit in disabled if self.systemctl("enable", unit)]  # one at a time, to report which fail
 
 
 def slurm_log(unit):
@@ -145,7 +150,7 @@ def _do(worker, kind, unit):
     if kind == "remount" and not worker.has(unit):
         return True  # its file has gone, and the mount with it
     if not worker.has(unit):
-        worker.failed.append(unit + " is not on this node: its package is missing")
+        worker.failed.append(unit + _MISSING)
         return False
     if kind == "run":
         return worker.systemctl("restart", unit)
@@ -200,9 +205,8 @@ def _is_about(effect, unit):
     kind, _, named = effect.partition(":")
     if unit == "slurmctld.service" and kind in ("load-accounts", "new-cluster-id", "reconfigure"):
         return True
-    if unit == "slurmd.service" and kind == "reconfigure":
-        return True
-    return named == unit or kind == "restart-" + unit.partition(".")[0]
+    daemon = unit.partition(".")[0]
+    return named == unit or kind == "restart-" + daemon or (daemon, kind) == ("slurmd", "reconfigure")
 
 
 def _daemon(worker, unit, restart):
