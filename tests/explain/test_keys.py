@@ -55,6 +55,10 @@ def test_a_kind_of_drift_has_a_cause_and_a_next_step() -> None:
     assert (document["severity"], document["topic"]) == ("error", "hardware")
     page = CliRunner().invoke(group, ["explain", "address-missing"]).output  # a diagnostic has this name, too
     assert page.startswith("# address-missing")
+    wrong = CliRunner().invoke(group, ["explain", "gpu-missin"]).exception
+    assert isinstance(wrong, ClustergenError)
+    assert wrong.hint is not None
+    assert "'gpu-missing'" in wrong.hint
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def daemons(lab: Lab) -> dict[str, str]:
 
 
 def reconfigured(lab: Lab) -> int:
-    """How often slurmctld was told to reconfigure, by its log."""
+    """The number of reconfigure requests in the log of slurmctld."""
     return int(lab.run(HEAD, f"grep -hci '{RECONFIGURED}' /var/log/slurm/slurmctld.log").stdout or 0)
 
 

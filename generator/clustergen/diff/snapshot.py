@@ -49,7 +49,7 @@ class NodeFile:
 
 @dataclass(eq=False)
 class Snapshot:
-    """The inventory, the files, and the manifest where it can be had."""
+    """The inventory, the files, and the manifest if it is available."""
 
     name: str
     inventory: Inventory

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from clustergen.diagnostics import CODES, one_of, suggest
 from clustergen.explain.about import about, field_names
 from clustergen.explain.keys import names
+from clustergen.hardware.drift.kinds import KINDS
 from clustergen.render.registry import files
 
 _MOST_FIELDS = 8
@@ -22,7 +23,7 @@ def fields_called(word: str) -> list[str]:
 
 
 def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
-    """A hint with the nearest files of a tree, `paths` or those of any tree, and the nearest fields, codes and keys."""
+    """A hint with the nearest fields, codes, kinds of drift, keys and files: those of `paths`, or of any tree."""
     likeness: dict[str | None, float] = {}
 
     def add(typed: str, meant: str | None, *named: str) -> None:
@@ -31,7 +32,7 @@ def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
 
     add(word, suggest(word, sorted(paths) or [row.path.rpartition("/")[2] for row in files() if "{" not in row.path]))
     if not {"/", ":"} & set(word):
-        for candidates in (CODES, names()):
+        for candidates in (CODES, KINDS, names()):
             add(word, suggest(word, candidates))
         last = word.rpartition(".")[2]
         if isinstance(path := about(word), str) and path:
