@@ -36,24 +36,20 @@ class Facts:
             row = reads.rows[fact[0]]
             self._choices[fact] = [{fact: value} for value in other_facts(row, fact[1], alike[type(row)])]
 
-    def behind(self, old: Sequence[str], asked: Sequence[int], *, each: bool) -> dict[int, dict[int, set[str]]]:
-        """Line → row, by its `id()` → fields, of the lines `asked` for; `each` fact is tried alone for a whole file."""
+    def behind(self, old: Sequence[str], asked: Sequence[int]) -> dict[int, dict[int, set[str]]]:
+        """Line → row, by its `id()` → fields, of the lines `asked` for."""
         hits: dict[Fact, list[int]] = {}
 
-        def tried(override: Override) -> list[int] | None:
-            new = self._lines(override)
-            return None if new is None else changed_of(old, new, asked)
-
         def has_effect(batch: Sequence[tuple[Fact, Override]]) -> bool | None:
-            indexes = tried({fact: value for _, override in batch for fact, value in override.items()})
+            new = self._lines({fact: value for _, override in batch for fact, value in override.items()})
+            if new is None:
+                return None
+            indexes = changed_of(old, new, asked)
             if indexes and len(batch) == 1:
                 hits[batch[0][0]] = indexes
-            return None if indexes is None else bool(indexes)
+            return bool(indexes)
 
-        if each:
-            hits = {fact: next(filter(None, map(tried, some)), []) for fact, some in self._choices.items()}
-        else:
-            in_rounds(self._choices, self._has_meaning, has_effect)
+        in_rounds(self._choices, self._has_meaning, has_effect)
         rows: dict[int, dict[int, set[str]]] = {}
         for ident, name in self._choices:
             for index in hits.get((ident, name), ()):

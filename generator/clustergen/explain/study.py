@@ -26,6 +26,7 @@ from clustergen.render.tree import RenderedFile, Tree
 _TRIALS = 3  # of one field that show something
 _LIKELY = 4  # edits of one field; the others rarely have an effect where these have none, so they are tried together
 _Batch = Sequence[tuple[object, Edit]]
+_Shown = tuple[Edit, Trial, str | None]  # a line that a trial changes, and what it becomes
 _REFUSALS = 5  # of one field for the same reason: what else there is to try would be refused as well
 _TRIALS_OF_SEVERAL = 8  # where several lines are asked for: a trial that changes one may leave the others
 
@@ -90,7 +91,7 @@ class Study:
         self._try_all([field for field in read if not (stated and field.kind == "default")])
         self.needs = without_wholes(sorted(self.needs, key=self._place))
         facts = Facts(renderer, self.original.manifest, cluster, self.reads, meaning)
-        self._rows = {} if stated else facts.behind(old, asked, each=self.whole)
+        self._rows = {} if stated else facts.behind(old, asked)
 
     def causes_of(self, index: int) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         """Values that the manifest states, and defaults that it leaves.
@@ -110,18 +111,13 @@ class Study:
         return self._order[cause.path, cause.kind]
 
     def _try_all(self, fields: list[Field]) -> None:
-        """Tries those that change a line asked for, or without which there is no file; all of them for a whole file."""
-        if self.whole:
-            for field in fields:
-                self._try(field, self.fields.edits(field))
-            return
+        """Tries those that change a line asked for, or without which there is no file."""
         self._try_effective([field for field in fields if field.kind != "entry"], self._changes_lines)
         # Of a whole entry with a part in each line, only the existence of the file is explained.
-        parted = {field.ident for field in fields if field.kind == "entry" and self._is_part_of_all(field)}
-        self._try_effective(
-            [field for field in fields if field.kind == "entry" and field.ident not in parted], self._changes_lines
-        )
-        self._try_effective([field for field in fields if field.ident in parted], self._removes_file, 1)
+        entries = [field for field in fields if field.kind == "entry"]
+        parted = {field.ident for field in entries if not self.whole and self._is_part_of_all(field)}
+        self._try_effective([field for field in entries if field.ident not in parted], self._changes_lines)
+        self._try_effective([field for field in entries if field.ident in parted], self._removes_file, 1)
 
     def _is_part_of_all(self, entry: Field) -> bool:
         paths_of_lines = ([cause.path for cause in self._causes.get(index, ()) if cause.place] for index in self.asked)
@@ -175,23 +171,30 @@ class Study:
         """Finds for each line that a field changes the trial that shows it best."""
         made: list[tuple[Edit, Trial]] = []
         outcomes: Counter[str] = Counter()
+        shown: dict[int, list[_Shown]] = {}
+        clear: dict[int, _Shown] = {}  # in a valid manifest, with the line in its place
         for edit in edits:
             new = self._made_alone(edit)
             if new is None:
                 continue
             made.append((edit, new))
-            reason = "" if new.lines == self.old else new.refused or ""
+            lines = {} if new.lines is None else dict(changed(self.old, new.lines))
+            for index, becomes in lines.items():
+                shown.setdefault(index, []).append((edit, new, becomes))
+            # Rules are asked, which takes as long as a trial, only about what shows something more.
+            if lines and lines.keys() <= clear.keys():
+                reason = "known"
+            else:
+                reason = "" if new.lines == self.old else new.refused or ""
+            if not reason:
+                clear = {n: (edit, new, becomes) for n, becomes in lines.items() if becomes is not None} | clear
             outcomes[reason] += 1
-            if outcomes[reason] == (_REFUSALS if reason else self.most) or self._enough(new):
+            most = self.most if reason in ("", "known") else _REFUSALS
+            if outcomes[reason] == most or clear.keys() >= set(self.asked):
                 break
-        shown: dict[int, list[tuple[Edit, Trial, str | None]]] = {}
-        for edit, new in made:
-            if new.lines is not None:
-                for index, becomes in changed(self.old, new.lines):
-                    shown.setdefault(index, []).append((edit, new, becomes))
         self._reach[field.ident] = len(shown)
         for index, trials in shown.items():
-            best = max(trials, key=lambda trial: (trial[1].valid, trial[2] is not None))
+            best = clear.get(index) or max(trials, key=lambda trial: (trial[1].valid, trial[2] is not None))
             showing = [new for _, new, _ in trials]
             if best[1].valid or not _only_breaks(field, [new for _, new in made if new not in showing]):
                 self._causes.setdefault(index, []).append(self._cause(field, *best))
@@ -201,13 +204,6 @@ class Study:
         same = [new for _, new in made if new.lines == self.old]
         if any(new.valid for _, new in without_file) or not _only_breaks(field, same):
             self.needs.append(self._cause(field, *without_file[0], None))
-
-    def _enough(self, new: Trial) -> bool:
-        """Whether a trial shows what all lines that were asked for become in a valid manifest."""
-        if new.lines is None:
-            return False
-        becomes = dict(changed(self.old, new.lines))
-        return all(becomes.get(index) is not None for index in self.asked) and new.valid
 
     def _cause(self, field: Field, edit: Edit, new: Trial, becomes: str | None) -> Cause:
         place = text = None
