@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clustergen import log
-from clustergen.cluster import Cluster, resolve
 from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
 from clustergen.diagnostics.words import forget_guesses
 from clustergen.manifest.source import Source, load
@@ -16,6 +15,7 @@ from clustergen.render.tree import Tree
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+    from clustergen.cluster.model import Cluster
     from clustergen.manifest.model import Manifest
 
 
@@ -75,6 +75,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
 
 
 def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:
+    from clustergen.cluster.resolve import resolve
     from clustergen.rules import check
 
     log.info(__name__, "resolve cluster %s", manifest.name)
@@ -108,6 +109,7 @@ def _hidden_by(err: ValidationError, source: Source) -> tuple[Cluster | None, li
 
 def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:
     """What is wrong with the hardware of node types beside the mistakes of `err`."""
+    from clustergen.cluster.resolve import resolve
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
     from clustergen.manifest.partial import rest_of
@@ -164,6 +166,7 @@ def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:
     """The tree of a document that is in no file, without a site's files; None where it is no valid manifest."""
     from pydantic import ValidationError
 
+    from clustergen.cluster.resolve import resolve
     from clustergen.diagnostics import CODES
     from clustergen.manifest.model import Manifest
     from clustergen.render.build import Builder

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clustergen.cluster import resolve
+from clustergen.cluster.resolve import resolve
 from clustergen.compile import frozen
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clustergen.cluster import resolve
+from clustergen.cluster.resolve import resolve
 from clustergen.compile import frozen
 from clustergen.diagnostics import Finding
 from clustergen.manifest.accounts import AS_PARENT

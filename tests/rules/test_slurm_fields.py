@@ -9,8 +9,8 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.catalogue import slurm as catalogue
-from clustergen.cluster import resolve
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.resolve import resolve
 from clustergen.importer.forms import value_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition

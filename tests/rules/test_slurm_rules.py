@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from clustergen.catalogue import slurm as catalogue
 from clustergen.catalogue.slurm_values import keys_with_bounds
-from clustergen.cluster import resolve
+from clustergen.cluster.resolve import resolve
 from clustergen.compile import frozen, validate
 from clustergen.manifest.model import Manifest
 from clustergen.rules.scheduling import qos_circles

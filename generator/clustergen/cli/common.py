@@ -6,18 +6,18 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, standard_input
-from clustergen.cluster.assumptions import assumptions
-from clustergen.compile import Compiled, validate
 from clustergen.diagnostics import FORMATS, Diagnostic, Finding, Severity, exit_code, render
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
-from clustergen.manifest.source import MAX_BYTES
+
+if TYPE_CHECKING:
+    from clustergen.compile import Compiled
 
 MOST_ALIKE = 200
 UNREADABLE = 3
@@ -40,6 +40,8 @@ def assumed_by(compiled: Compiled) -> list[Diagnostic]:
     Beside errors only the hardware, which takes a look at a node, of node types without one: others may follow from
     what is wrong.
     """
+    from clustergen.cluster.assumptions import assumptions
+
     cluster, source = compiled.cluster or compiled.meant, compiled.source
     if cluster is None:
         return []
@@ -54,6 +56,9 @@ def assumed_by(compiled: Compiled) -> list[Diagnostic]:
 
 def compiled_from(manifest: Path) -> Compiled:
     """The manifest of a file, or of standard input."""
+    from clustergen.compile import validate
+    from clustergen.manifest.source import MAX_BYTES
+
     if manifest == STDIN:
         return validate(manifest, "stdin", standard_input(MAX_BYTES))
     return validate(manifest)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from posixpath import dirname, normpath
+from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.slurm_daemons import ROLES
-from clustergen.manifest.model import Manifest
 from clustergen.records import record
+
+if TYPE_CHECKING:
+    from clustergen.manifest.model import Manifest
 
 _PATTERN = re.compile(r"%.?")
 _CLOSED = ("kernel", "system", "service")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clustergen.catalogue.network import ports
-from clustergen.cluster.model import Cluster
-from clustergen.manifest.slurm import Daemon
+
+if TYPE_CHECKING:
+    from clustergen.cluster.model import Cluster
+    from clustergen.manifest.slurm import Daemon
 
 ROLES: dict[str, str] = {
     "slurmctld": "slurm-controller",

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from clustergen import compile as compiler
-from clustergen.cluster import resolve
+from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import suggest
 from clustergen.diagnostics.model_path import choices_of
 from clustergen.explain.edits import Edit

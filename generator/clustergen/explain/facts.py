@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clustergen.cluster import Cluster
+from clustergen.cluster.model import Cluster
 from clustergen.explain.halving import in_rounds
 from clustergen.explain.reads import Fact, Override, Reads, overriding
 from clustergen.explain.rows import other_facts

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from clustergen.cluster import Cluster, resolve
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.resolve import resolve
 from clustergen.explain.causes import Cause, has_part, without_wholes
 from clustergen.explain.edits import Edit
 from clustergen.explain.facts import Facts

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from clustergen.cluster import resolve
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.producers import Producer
 from clustergen.manifest.model import Manifest

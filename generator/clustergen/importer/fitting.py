@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clustergen import compile as compiler
-from clustergen.cluster import resolve
+from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Severity
 from clustergen.diagnostics.codes import CODES
 from clustergen.diff.change import Change
