@@ -16,7 +16,8 @@ from clustergen.hostlist.addresses import cidr_problem
 class Section(BaseModel):
     """A mapping of the manifest: frozen, and every key that it does not know is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+    # Deferred, validators are built of those sections alone that a command reads.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
     MEANT_BY_SCALAR: ClassVar[str] = ""
     """The key that is meant where one value is in place of the section, if the hint cannot guess it by type."""
