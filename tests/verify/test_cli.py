@@ -16,9 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen import compile as compiler
+from clustergen.catalogue import system_paths
 from clustergen.cli import group
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
+from clustergen.verify import programs
 from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
 from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
@@ -56,6 +58,15 @@ def damage(tree: Path, path: str) -> None:
 @pytest.fixture
 def no_parsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "nothing"))
+
+
+@pytest.fixture
+def no_programs(no_parsers: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine with no program that reads a file, Ansible's beside Python among them."""
+    for module, name in ((programs, "SEARCH"), (system_paths, "PATH")):
+        monkeypatch.setattr(module, name, str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
 
 
 # --- verify -----------------------------------------------------------------------------------------------------------
@@ -170,7 +181,7 @@ def test_nothing_of_the_tree_changes(clustergen: Command, tree: Path, no_parsers
 
 
 @pytest.mark.slow
-def test_proof_refuses_what_did_not_pass(clustergen: Command, tree: Path, tmp_path: Path, no_parsers: None) -> None:
+def test_proof_refuses_what_did_not_pass(clustergen: Command, tree: Path, tmp_path: Path, no_programs: None) -> None:
     page = tmp_path / "proof.md"
     assert clustergen("proof", tree, "--write", page).exit_code == 3
     damage(tree, "README.md")
