@@ -185,6 +185,15 @@ CASES: dict[str, Callable[[Path], None]] = {
 """What makes the directory."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _modules_and_catalogue(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Loads them once, so that no forked process does it again."""
+    place = tmp_path_factory.mktemp("whole")
+    conf(NODES)(place)
+    for verb in ("lint", "import"):
+        CliRunner().invoke(group, [verb, str(place)])
+
+
 def bounded(command: list[str]) -> tuple[int, str]:
     """Exit code and output of a command in a process that may use 20 s of CPU and 500 MB more than this one."""
     reading, writing = os.pipe()

@@ -18,9 +18,10 @@ _CAUSES = {
 def causes_only(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings without those that follow from another one of the same network, or of the same name."""
     listed = list(findings)
+    causing = [finding for finding in listed if any(finding.code in causes for causes in _CAUSES.values())]
     for finding in listed:
         causes = _CAUSES.get(finding.code, ())
-        if not any(other.code in causes and _share_topic(finding, other) for other in listed):
+        if not any(other.code in causes and _share_topic(finding, other) for other in causing):
             yield finding
 
 

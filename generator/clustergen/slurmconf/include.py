@@ -46,6 +46,7 @@ class _Following:
         self._opened = 0
         self._bytes = 0
         self._physical = 0
+        self._parsed: dict[tuple[str, bytes], list[Line]] = {}  # a file may be included again and again
 
     def follow(self, file: str, data: bytes, above: tuple[str, ...]) -> None:
         """Adds the lines of one file and of those that it includes. `above`: the files on the way, this one last."""
@@ -56,7 +57,9 @@ class _Following:
             raise OSError(errno.EFBIG, f"more than {MOST_LINES:,} lines, with all that is included")
         if self._bytes > MOST_BYTES:
             raise OSError(errno.EFBIG, f"more than {MOST_BYTES:,} bytes, with all that is included")
-        for line in parse(decode(data), file, key_tables=self._key_tables):
+        if (file, data) not in self._parsed:
+            self._parsed[file, data] = parse(decode(data), file, key_tables=self._key_tables)
+        for line in self._parsed[file, data]:
             self.lines.append(line)
             if line.key == "clustername":
                 self._cluster = line.pairs[0].value.lower()

@@ -6,6 +6,8 @@ A reader returns None for a text that Slurm's own reader refuses.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from clustergen.units.digits import whole
 
@@ -81,6 +83,11 @@ def words(text: str) -> list[str]:
 
 def gres(text: str) -> dict[tuple[str, str], int]:
     """`gpu:h100:8,shard:32(S:0-1)` as (name, type) → count."""
+    return dict(_gres(text))
+
+
+@lru_cache(maxsize=8)  # one text stands for many nodes
+def _gres(text: str) -> Mapping[tuple[str, str], int]:
     counts: dict[tuple[str, str], int] = {}
     for word in re.findall(r"(?:[^,(]|\([^)]*\)?)+", text):
         name, *rest = word.partition("(")[0].strip().split(":")
