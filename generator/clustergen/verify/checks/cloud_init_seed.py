@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clustergen.verify.checks.base import Check, Trial, failure, paths
-from clustergen.verify.checks.cloud_init import VERSION
+from clustergen.verify.checks.cloud_init import COMMANDS, VERSION
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, ask, find
@@ -22,10 +22,10 @@ say() { "$@" >/tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }; }
 [ ! -e /var/lib/cloud ] || mv /var/lib/cloud /tmp/cloud
 say python3 /srv/cloud-init/seed.py --output /tmp/seeds "$1"
 cd "/tmp/seeds/$1"
-say "$program" schema --schema-type network-config --config-file network-config
-say "$program" schema --config-file user-data
 say python3 -c 'import yaml; assert yaml.safe_load(open("meta-data"))["local-hostname"]'
-say "$program" devel net-convert -p network-config -k yaml -d /tmp/out -O "$2" -D "$3"
+cloud_init schema --schema-type network-config --config-file network-config -- \
+  schema --config-file user-data -- \
+  devel net-convert -p network-config -k yaml -d /tmp/out -O "$2" -D "$3"
 shopt -s nullglob
 cp /tmp/out/etc/{netplan,network/interfaces.d,NetworkManager/system-connections}/* /run/clustergen
 """
@@ -85,7 +85,7 @@ def _convert(trial: Trial, row: Sequence[str], form: tuple[str, str, str, str, s
     _write(tree, {path.rpartition("/")[2]: entry.text for path, entry in trial.tree.entries.items() if _is_ours(path)})
     answer = ask(
         find("cloud-init"),
-        _CONVERT,
+        COMMANDS + _CONVERT,
         version=VERSION,
         arguments=[row[0], kind, distro],
         stand_ins=[(tree, "/srv/cloud-init")],
