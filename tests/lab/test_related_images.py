@@ -53,10 +53,11 @@ class Store:
         self.labels[name] = images._content(system, packages).options[1].removeprefix(f"LABEL {LABEL}=")
         self.made.append("debian")
 
-    def ensure(self, packages: str, *, installed: bool = False) -> list[str]:
-        """What makes the image."""
+    def ensure(self, packages: str, common: str = "", *, installed: bool = False) -> list[str]:
+        """What makes the image; `common` are packages of most clusters."""
         self.made.clear()
-        images.ensure(self.engine, SYSTEM, packages.split(), lambda _: None, installed=installed)
+        names = packages.split(), common.split() or packages.split()
+        images.ensure(self.engine, SYSTEM, *names, lambda _: None, installed=installed)
         return list(self.made)
 
 
@@ -78,6 +79,15 @@ def test_an_installed_image_has_no_package_that_is_not_asked_for(store: Store) -
     assert store.ensure("chrony munge slurmd", installed=True) == ["debian", "run chrony,munge,slurmd"]
     assert store.ensure("chrony munge", installed=True) == ["tag", "run chrony,munge,slurmd"]
     assert store.ensure("chrony munge nftables slurmd", installed=True) == ["run chrony,munge,slurmd"]
+
+
+def test_clusters_share_the_installation_of_what_most_have(store: Store) -> None:
+    common = "chrony munge"
+    assert store.ensure("chrony fio munge", common, installed=True) == [
+        "debian", "run chrony,fio,munge", "run chrony,munge",
+    ]  # fmt: skip
+    assert store.ensure("chrony munge nftables", common, installed=True) == ["run chrony,munge"]
+    assert store.ensure("chrony munge", common, installed=True) == []
 
 
 def test_debian_is_built_where_the_mirror_lacks_what_the_image_builds_on(store: Store) -> None:

@@ -147,13 +147,14 @@ def ensure(
     engine: Engine,
     system: OperatingSystem,
     packages: Sequence[str],
+    common: Sequence[str],
     report: Callable[[str], None],
     *,
     installed: bool = False,
 ) -> str:
     """Makes the image where it is not there: bare, with `packages` downloaded, so that applying needs no network;
-    `installed`: and installed, without their services. Returns its name; `report` gets each step. Raises
-    ClustergenError with what is missing.
+    `installed`: and installed, without their services, those that are `common` to most labs first. Returns its name;
+    `report` gets each step. Raises ClustergenError with what is missing.
     """
     name = name_of(system, packages, installed=installed)
 
@@ -163,7 +164,7 @@ def ensure(
     if not exists(engine, name):
         with _alone(engine.store / f"image-{system.id}.lock"):
             if installed and not exists(engine, name):
-                _install(engine, system, packages, name, step)
+                _install(engine, system, packages, common, step)
             elif not installed:
                 _bare(engine, system, packages, step)
     return name
@@ -184,15 +185,24 @@ def _bare(engine: Engine, system: OperatingSystem, packages: Sequence[str], repo
 
 
 def _install(
-    engine: Engine, system: OperatingSystem, packages: Sequence[str], name: str, report: Callable[[str], None]
+    engine: Engine,
+    system: OperatingSystem,
+    packages: Sequence[str],
+    common: Sequence[str],
+    report: Callable[[str], None],
 ) -> None:
     _room([engine.store])
-    content = _content(system, packages, installed=True)
+    name, content = name_of(system, packages, installed=True), _content(system, packages, installed=True)
     if related_images.grow(engine, name, content, [_DOWNLOAD, _INSTALL], report):
         return
-    bare = _bare(engine, system, packages, report)
+    base = _bare(engine, system, packages, report)
+    if set(common) < set(packages):  # the next lab with other packages starts from here
+        report("installing packages of most clusters")
+        shared = name_of(system, common, installed=True)
+        related_images.derive(engine, base, shared, _content(system, common, installed=True), [_INSTALL])
+        base = shared
     report("installing packages of the cluster")
-    related_images.derive(engine, bare, name, content, [_INSTALL])
+    related_images.derive(engine, base, name, content, [_INSTALL])
 
 
 def _make(

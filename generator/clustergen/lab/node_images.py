@@ -31,7 +31,7 @@ def images_of(lab: Lab, wish: Wish) -> dict[str, str]:
 def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) -> dict[str, str]:
     """The same; those that have to be made are made side by side."""
     systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
-    packages = packages_of(lab)
+    packages, common = packages_of(lab), packages_of(lab, only_common=True)
     chosen = images_of(lab, wish)
     of_user = [image for image in dict.fromkeys(chosen.values()) if image in wish.images.values()]
     for image in of_user:
@@ -40,7 +40,8 @@ def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) 
             engine.run("pull", image, timeout=600)
 
     def build(name: str) -> None:
-        images.ensure(engine, systems[name], packages[name], report, installed=wish.installed)
+        wanted = packages[name], common[name]
+        images.ensure(engine, systems[name], *wanted, report, installed=wish.installed)
 
     with ThreadPoolExecutor(2) as pool:
         try:
@@ -79,11 +80,14 @@ def possible(lab: Lab, wish: Wish) -> None:
             )
 
 
-def packages_of(lab: Lab) -> dict[str, list[str]]:
-    """Operating system → packages of the distribution that an image for its nodes has downloaded."""
+def packages_of(lab: Lab, *, only_common: bool = False) -> dict[str, list[str]]:
+    """Operating system → packages of the distribution that an image for its nodes has downloaded, or those of them that
+    the images of most labs have.
+    """
     directory = lab.work.tree / "inventory/group_vars"
     patterns = substitutions.variables(lab.cluster, list(lab.substitutions)).get("cluster_without_packages")
-    needed = {*images.COMMON, *purposes(lab.work)}.difference(left_out(lab.work, patterns))
+    own = () if only_common else purposes(lab.work)
+    needed = {*images.COMMON, *own}.difference(left_out(lab.work, patterns))
     packages = {}
     for kind in lab.cluster.node_types:
         place = directory / f"{os_group(kind.os)}.yml"
