@@ -46,6 +46,7 @@ def test_files(words: tuple[str, ...]) -> None:
         (("explain", "slurm.partitions.max_t"), "slurm.partitions.max_time", ""),
         (("explain", "manifest.yaml", "slurm.partitions.max_t"), "slurm.partitions.max_time", ""),
         (("verify", "--only", "systemd-u"), "systemd-units", "units"),
+        (("verify", "--only", "slurm,systemd-u"), "slurm,systemd-units", "units"),
         (("catalogue", "sys"), "systems", "servers"),
         (("catalogue", "systems", "dgx-h1"), "dgx-h100", "DGX H100"),
         (("catalogue", "switches", "sn56"), "sn5600", "SN5600"),

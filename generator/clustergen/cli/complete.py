@@ -28,10 +28,17 @@ def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     return _matching(((entry.code, entry.title) for entry in CODES.values()), incomplete)
 
 
-def code_list(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Diagnostic codes separated by commas; the last one is completed."""
-    before, comma, last = incomplete.rpartition(",")
-    return [CompletionItem(f"{before}{comma}{item.value}", help=item.help) for item in codes(ctx, param, last)]
+def separated(complete: Completer) -> Completer:
+    """Several names with commas between them; the last one is completed."""
+
+    def last(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, name = incomplete.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{item.value}", help=item.help) for item in complete(ctx, param, name)]
+
+    return last
+
+
+code_list = separated(codes)
 
 
 def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -53,6 +60,9 @@ def checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     names = [(check.name.replace(" ", "-"), check.what) for check in CHECKS]
     several = [(name, f"{len(checks)} checks") for name, checks in COMPONENTS.items() if len(checks) > 1]
     return _matching([*names, *several], incomplete)
+
+
+check_list = separated(checks)
 
 
 def rows(topic: str) -> Completer:

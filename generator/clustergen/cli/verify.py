@@ -9,7 +9,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import default_tree, tree_path
-from clustergen.cli.complete import checks as complete_checks
+from clustergen.cli.complete import check_list
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.rows import FORMATS
 
@@ -19,10 +19,10 @@ from clustergen.verify.rows import FORMATS
 @click.option(
     "--only",
     multiple=True,
-    metavar="NAME",
-    shell_complete=complete_checks,
-    help="Run only this check, or those of a component: ansible, containers, facility, fabric, host, login, "
-    "monitoring, scripts, slurm, storage or systemd; can be repeated.",
+    metavar="NAMES",
+    shell_complete=check_list,
+    help="Run only these checks, or those of a component, separated by commas: slurm,promtool. The components: "
+    "ansible, containers, facility, fabric, host, login, monitoring, scripts, slurm, storage, systemd.",
 )
 @click.option("--slurm-image", metavar="IMAGE", help="Run the Slurm of this podman or docker image as well.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and exit.")

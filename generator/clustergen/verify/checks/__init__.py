@@ -55,10 +55,12 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
 
 
 def chosen(names: Iterable[str]) -> tuple[Check, ...]:
-    """The checks of these names, with `-` or blanks in them, and of these components. ValueError for any other name."""
+    """The checks of these names, with `-` or blanks in them, and of these components; commas separate several in one
+    text. ValueError for any other name.
+    """
     by_name = {word: (check,) for check in CHECKS for word in (check.name, check.name.replace(" ", "-"))}
     selected: set[str] = set()
-    for name in names:
+    for name in (word.strip() for text in names for word in text.split(",")):
         checks = COMPONENTS.get(name) or by_name.get(name)
         if checks is None:
             hint = did_you_mean(name, [*COMPONENTS, *by_name]) or "clustergen verify --list shows all checks"
