@@ -190,7 +190,7 @@ class Study:
             if not reason:
                 clear = {n: (edit, new, becomes) for n, becomes in lines.items() if becomes is not None} | clear
             outcomes[reason] += 1
-            most = self.most if reason in ("", "known") else _REFUSALS
+            most = _REFUSALS if reason else self.most
             if outcomes[reason] == most or clear.keys() >= set(self.asked):
                 break
         self._reach[field.ident] = len(shown)
