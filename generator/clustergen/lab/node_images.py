@@ -40,8 +40,7 @@ def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) 
             engine.run("pull", image, timeout=600)
 
     def build(name: str) -> None:
-        wanted = packages[name], common[name]
-        images.ensure(engine, systems[name], *wanted, report, installed=wish.installed)
+        images.ensure(engine, systems[name], packages[name], common[name], report, installed=wish.installed)
 
     with ThreadPoolExecutor(2) as pool:
         try:
@@ -86,8 +85,8 @@ def packages_of(lab: Lab, *, only_common: bool = False) -> dict[str, list[str]]:
     """
     directory = lab.work.tree / "inventory/group_vars"
     patterns = substitutions.variables(lab.cluster, list(lab.substitutions)).get("cluster_without_packages")
-    own = () if only_common else purposes(lab.work)
-    needed = {*images.COMMON, *own}.difference(left_out(lab.work, patterns))
+    further = () if only_common else purposes(lab.work)
+    needed = {*images.COMMON, *further}.difference(left_out(lab.work, patterns))
     packages = {}
     for kind in lab.cluster.node_types:
         place = directory / f"{os_group(kind.os)}.yml"
