@@ -57,6 +57,7 @@ def _listed(directory: Path, settings: Path, module: Path, document: dict[str, A
         "PYTHONDONTWRITEBYTECODE": "1",
         "CLUSTERGEN_ACCEPT": str(directory / "round.json"),
         "LC_ALL": "C.UTF-8",
+        "TMPDIR": str(directory),  # each start leaves a log there
     }
     done = subprocess.run(
         [sys.executable, "-c", START, *options],
