@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_files_lie_where_they_belong_whoever_may_read_them_here(current_slurm: S
         "/etc/demo/b.conf lrwxrwxrwx root",
         "/etc/demo/run.sh -rwxr-xr-x root",
     ]
+
+
+def test_its_own_directory_may_have_any_name(
+    current_slurm: SlurmInstall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, place = tmp_path / "files", tmp_path / "a:b c"
+    for directory in (files, place):
+        directory.mkdir()
+    (files / "demo").write_text("a\n", encoding="utf-8")
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    assert shell(Sandbox(current_slurm.path, files=((files, "/etc"),)), "cat /etc/demo").stdout == "a\n"
 
 
 def test_a_directory_is_laid_over_what_is_there_unless_that_is_to_be_hidden(

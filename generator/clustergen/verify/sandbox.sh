@@ -9,6 +9,7 @@ shift 2
 
 mount -t tmpfs -o mode=755 sandbox "$work/fs"
 new=$work/fs/root staged=$work/fs/staged
+layer=${staged//:/\\:} # a colon ends a layer
 mkdir -m 755 "$work/fs/upper" "$work/fs/scratch" "$new" "$staged" "$staged/etc"
 
 # What lies in front of the root: the machine's few settings, and the files under test before those.
@@ -40,14 +41,14 @@ if ! [ -O "$root/etc" ] && ! [ -w "$root/etc" ]; then
   rm -f "$new/etc/resolv.conf" "$new/etc/hosts" "$new/etc/nsswitch.conf"
 else
   view=overlay
-  layers=lowerdir=$staged:$root,upperdir=$work/fs/upper,workdir=$work/fs/scratch
+  layers=lowerdir=$layer:${root//:/\\:},upperdir=$work/fs/upper,workdir=$work/fs/scratch
   mount -t overlay -o "userxattr,$layers" overlay "$new" 2>/dev/null || mount -t overlay -o "$layers" overlay "$new"
 fi
 # The root file system alone is in that view; programs may live on others.
 if [ "$root" = / ] && [ $view = overlay ]; then
   findmnt -rno TARGET | grep -E '^/(usr|opt)(/|$)' | while read -r at; do
     if [ -d "$staged$at" ]; then
-      mount -t overlay -o "lowerdir=$staged$at:$at" overlay "$new$at"
+      mount -t overlay -o "lowerdir=$layer$at:${at//:/\\:}" overlay "$new$at"
     else
       mount --bind "$at" "$new$at"
     fi
@@ -95,7 +96,7 @@ if [ $view = copy ]; then # the files under test in front of this machine's
   for at in usr opt; do
     mkdir -p "$staged/$at" "$new/$at"
     mv "$staged/$at" "$work/fs/$at"
-    mount -t overlay -o "lowerdir=$work/fs/$at:${root%/}/$at" overlay "$new/$at"
+    mount -t overlay -o "lowerdir=${work//:/\\:}/fs/$at:${root%/}/$at" overlay "$new/$at"
   done
   cp -a "$staged/." "$new/"
 fi
