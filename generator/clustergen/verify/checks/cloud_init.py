@@ -16,8 +16,9 @@ VERSION = 'python3 -c "from cloudinit.version import version_string; print(versi
 # Commands of cloud-init, separated by --, up to the first that fails: its modules are imported once, two thirds of the
 # time of a command, and each command has a process of its own.
 COMMANDS = r"""
+say() { "$@" >/tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }; }
 cloud_init() {
-  python3 - "$@" >/tmp/said 2>&1 <<'PYTHON' || { cat /tmp/said >&2; exit 1; }
+  say python3 - "$@" <<'PYTHON'
 import itertools, os, sys
 from cloudinit.cmd.main import main
 for is_end, words in itertools.groupby(sys.argv[1:], "--".__eq__):

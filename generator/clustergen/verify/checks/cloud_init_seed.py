@@ -18,7 +18,6 @@ _SEED = "cloud-init/seed.py"
 
 # The module runs without the data of a cloud that this machine may be in.
 _CONVERT = r"""
-say() { "$@" >/tmp/said 2>&1 || { cat /tmp/said >&2; exit 1; }; }
 [ ! -e /var/lib/cloud ] || mv /var/lib/cloud /tmp/cloud
 say python3 /srv/cloud-init/seed.py --output /tmp/seeds "$1"
 cd "/tmp/seeds/$1"
