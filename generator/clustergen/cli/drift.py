@@ -93,9 +93,10 @@ def command(
 def _names(values: tuple[str, ...]) -> frozenset[str]:
     """Kinds and topics. Raises UsageError for others."""
     from clustergen.diagnostics import suggest
+    from clustergen.diagnostics.selection import words_of
     from clustergen.hardware.drift.kinds import KINDS, TOPICS
 
-    names = frozenset(name.strip() for value in values for name in value.split(",") if name.strip())
+    names = frozenset(words_of(values))
     for name in sorted(names - {*KINDS, *TOPICS}):
         similar = suggest(name, (*KINDS, *TOPICS))
         raise click.UsageError(f"no kind of drift {name!r}" + (f": did you mean '{similar}'?" if similar else ""))

@@ -31,9 +31,14 @@ def _matches(code: str, word: str) -> bool:
     return code == word or code.startswith(f"{word}-")
 
 
+def words_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """The words of `A,B` and `C`, in order."""
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
 def codes_in(texts: Sequence[str]) -> tuple[str, ...]:
     """The codes of `--select A,B --select C`. Raises ValueError for one that no diagnostic has."""
-    words = tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+    words = words_of(texts)
     for word in words:
         if not any(_matches(code, word.rstrip("-")) for code in CODES):
             longer = next((code for code in CODES if code.startswith(word)), None)

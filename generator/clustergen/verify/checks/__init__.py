@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clustergen.diagnostics import did_you_mean
+from clustergen.diagnostics.selection import words_of
 from clustergen.verify.checks import (
     acceptance,
     access,
@@ -60,7 +61,7 @@ def chosen(names: Iterable[str]) -> tuple[Check, ...]:
     """
     by_name = {word: (check,) for check in CHECKS for word in (check.name, check.name.replace(" ", "-"))}
     selected: set[str] = set()
-    for name in (word.strip() for text in names for word in text.split(",")):
+    for name in words_of(names) or [""]:  # nothing but commas is no choice either
         checks = COMPONENTS.get(name) or by_name.get(name)
         if checks is None:
             hint = did_you_mean(name, [*COMPONENTS, *by_name]) or "clustergen verify --list shows all checks"
