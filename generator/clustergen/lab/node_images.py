@@ -31,7 +31,8 @@ def images_of(lab: Lab, wish: Wish) -> dict[str, str]:
 def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) -> dict[str, str]:
     """The same; those that have to be made are made side by side."""
     systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
-    packages, common = packages_of(lab), packages_of(lab, only_common=True)
+    packages = packages_of(lab)
+    common = packages_of(lab, only_common=True) if wish.installed else packages
     chosen = images_of(lab, wish)
     of_user = [image for image in dict.fromkeys(chosen.values()) if image in wish.images.values()]
     for image in of_user:
