@@ -16,11 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen import compile as compiler
-from clustergen.catalogue import system_paths
 from clustergen.cli import group
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
-from clustergen.verify import programs
 from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
 from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
@@ -61,11 +59,8 @@ def no_parsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def no_programs(no_parsers: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_programs(bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine with no program that reads a file, Ansible's beside Python among them."""
-    for module, name in ((programs, "SEARCH"), (system_paths, "PATH")):
-        monkeypatch.setattr(module, name, str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
 
 

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
-from clustergen.catalogue import system_paths
 from clustergen.render.write import write
-from clustergen.verify import programs
 from clustergen.verify.checks import CHECKS
 from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.rows import Row
@@ -345,18 +343,6 @@ def test_every_check_with_a_parser_has_been_seen_to_fail() -> None:
 
 
 # --- what is not here -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine without any of the programs."""
-    parsers = tmp_path / "parsers"
-    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(parsers))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CLUSTERGEN_LIBNCCL", raising=False)
-    monkeypatch.setattr(programs, "SEARCH", str(tmp_path))
-    monkeypatch.setattr(system_paths, "PATH", str(tmp_path))
-    return parsers
 
 
 WITHOUT_PROGRAMS = {
