@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.slurm import slurm_changes
 from clustergen.hostlist import expand
+from strategies.inventories import MANIFESTS, texts
 
-_CLUSTERS = sorted(path.parent for path in Path("inventories").glob("*/manifest.yaml"))
+_CONF = re.compile(r"overlays/slurm_\w+/etc/slurm/([^/]+\.conf)")
 _HOSTS = re.compile(r"(NodeName|NodeAddr|Nodes)=(\S+)")
 
 
-def _files(cluster: Path) -> dict[str, str]:
-    overlays = cluster / "rendered/overlays"
-    values: dict[str, str] = {}
-    for directory in sorted(overlays.glob("slurm_*/etc/slurm")):
-        values |= {
-            f"/etc/slurm/{file.name}": file.read_text() for file in directory.iterdir() if file.suffix == ".conf"
-        }
-    return values
+def _files(cluster: str) -> dict[str, str]:
+    return {
+        f"/etc/slurm/{match[1]}": text
+        for path, text in sorted(texts(cluster).items())
+        if (match := _CONF.fullmatch(path))
+    }
 
 
-def _release(cluster: Path) -> SlurmRelease:
-    facts = (cluster / "rendered/inventory/group_vars/all.yml").read_text()
+def _release(cluster: str) -> SlurmRelease:
+    facts = texts(cluster)["inventory/group_vars/all.yml"]
     match = re.search(r'slurm_release: "(\S+)"', facts)
     assert match is not None
     return SlurmRelease(match[1])
@@ -62,9 +60,9 @@ def _unfolded(hosts: str) -> str:
     return hosts if hosts.lower() == "all" or "[" not in hosts else ",".join(expand(hosts))
 
 
-@pytest.mark.parametrize("cluster", _CLUSTERS, ids=lambda path: path.name)
+@pytest.mark.parametrize("cluster", MANIFESTS)
 @pytest.mark.parametrize("seed", range(3))
-def test_spelling_is_no_change(cluster: Path, seed: int) -> None:
+def test_spelling_is_no_change(cluster: str, seed: int) -> None:
     files, release = _files(cluster), _release(cluster)
     dice = random.Random(seed)
     other = {
@@ -95,8 +93,8 @@ def test_numbers_and_times_are_read_as_slurm_reads_them(before: str, after: str,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cluster", _CLUSTERS, ids=lambda path: path.name)
-def test_every_line_counts(cluster: Path) -> None:
+@pytest.mark.parametrize("cluster", MANIFESTS)
+def test_every_line_counts(cluster: str) -> None:
     """Removing a line is a change, unless its value is Slurm's default."""
     files, release = _files(cluster), _release(cluster)
     lines = files["/etc/slurm/slurm.conf"].splitlines(keepends=True)

@@ -15,7 +15,7 @@ from clustergen import compile as compiler
 from clustergen.explain.lines import explain
 from clustergen.render.tree import Tree
 from strategies import service_manifests, slurm_manifests
-from strategies.inventories import MANIFESTS, compiled, paths
+from strategies.inventories import MANIFESTS, compiled, paths, texts
 
 _KEY = re.compile(r"\s*([\w./-]+)\s*[=:]")
 _MOST = 5  # lines of a file
@@ -36,8 +36,7 @@ def keyed(text: str) -> Iterator[tuple[int, str, str]]:
 
 def with_keys(name: str) -> list[str]:
     """The files of an inventory that have such a line."""
-    rendered = MANIFESTS[name].parent / "rendered"
-    return [path for path in paths(name) if any(keyed((rendered / path).read_text(encoding="utf-8")))]
+    return [path for path, text in texts(name).items() if any(keyed(text))]
 
 
 _LARGE = "superpod-h100"
@@ -48,7 +47,7 @@ def cases() -> Iterator[tuple[str, str]]:
     """Inventories and files; of the large cluster, whose trials resolve all nodes, only the files that no other has."""
     trees: dict[str, list[str]] = {}
     for name in MANIFESTS:
-        for path in with_keys(name):
+        for path in paths(name):
             trees.setdefault(path, []).append(name)
     for path, names in trees.items():
         small = [name for name in names if name != _LARGE] or names

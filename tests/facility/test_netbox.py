@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+from strategies.inventories import MANIFESTS, paths, texts
 from strategies.trees import manifest, tree_of
 
-INVENTORIES = sorted(
-    path.parent
-    for path in (Path(__file__).resolve().parents[2] / "inventories").glob("*/rendered/facility/devices.csv")
-)
+INVENTORIES = [name for name in MANIFESTS if "facility/devices.csv" in paths(name)]
 REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
 OPTIONAL = {"weight", "weight_unit", "power-ports", "interfaces"}
 
@@ -27,9 +25,14 @@ def table(directory: Path, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))) if path.exists() else []
 
 
-@pytest.fixture(scope="module", params=INVENTORIES, ids=lambda path: path.parents[1].name)
-def directory(request) -> Path:
-    return request.param
+@pytest.fixture(scope="module", params=INVENTORIES)
+def directory(request, tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp(request.param)
+    for path, text in texts(request.param).items():
+        if path.startswith("facility/"):
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_text(text, encoding="utf-8")
+    return place / "facility"
 
 
 @pytest.fixture(scope="module")

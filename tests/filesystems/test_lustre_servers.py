@@ -181,7 +181,7 @@ def test_only_targets_without_a_standby_server_are_mounted_by_themselves(tmp_pat
     assert run("mds2", tmp_path, "mount", "train-MDT0000").returncode == 0
     assert run("oss1", tmp_path, "mount", "train-MDT0000").returncode == 1
     started = [call for call in calls(tmp_path) if call.startswith("systemctl")]
-    assert started == ["systemctl start srv-lustre-MGS.mount", r"systemctl start srv-lustre-train\x2dMDT0000.mount"]
+    assert started == ["systemctl start srv-lustre-MGS.mount", "systemctl start srv-lustre-train-MDT0000.mount"]
 
 
 def test_the_label_of_a_target_has_its_index_in_hexadecimal_digits(tmp_path: Path) -> None:
@@ -247,10 +247,10 @@ def test_pools_get_what_is_missing(tmp_path: Path) -> None:
 def test_servers_have_lnet_and_no_client(tmp_path: Path) -> None:
     files = node_files(tree_of(data(), tmp_path), "oss1")
     assert b"net type: o2ib" in files["/etc/lnet.conf"].content
-    unit = files[r"/etc/systemd/system/srv-lustre-train\x2dMDT0000.mount"].content.decode()
+    unit = files["/etc/systemd/system/srv-lustre-train-MDT0000.mount"].content.decode()
     assert "ConditionHost=|mds1\nConditionHost=|mds2\n" in unit
     assert "[Install]" not in unit
-    unit = files[r"/etc/systemd/system/srv-lustre-train\x2dOST0001.mount"].content.decode()
+    unit = files["/etc/systemd/system/srv-lustre-train-OST0001.mount"].content.decode()
     assert "After=lnet.service network-online.target srv-lustre-MGS.mount zfs-import.target\n" in unit
     assert "/etc/systemd/system/mnt-train.mount" not in files
 

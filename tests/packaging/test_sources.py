@@ -89,3 +89,8 @@ def test_messages_name_nothing_that_only_a_checkout_has() -> None:
         for match in re.finditer(r"\b(?:tools/[a-z-]+|docs/(?!proof)[a-z-]+\.md)", node.value)
     ]
     assert not named, "\n".join(named)
+
+
+def test_no_file_name_has_a_backslash() -> None:
+    """systemd writes `-` of a path as `\\x2d`; Windows cannot check such a file out."""
+    assert not list((CHECKOUT / "inventories").rglob("*\\*"))

@@ -1,21 +1,24 @@
-"""The committed inventories, compiled once per process, and what their trees have."""
+"""The example clusters in `inventories/`, compiled once per process, and the files of their trees."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import cache
 
 from clustergen import compile as compiler
-from clustergen.render.tree import Tree
+from clustergen.render.tree import LOCK, Tree
 from strategies.pages import ROOT
 
-LOCK_FILE = "clustergen.lock.json"
 MANIFESTS = {path.parent.name: path for path in sorted((ROOT / "inventories").glob("*/manifest.yaml"))}
 ML_TRAINING = MANIFESTS["ml-training"]
+GOLDEN = ("home-3090", "ml-training")
+"""Clusters whose whole tree is committed; of the others README.md, the pictures in it and the lock file."""
 
 
 @cache
 def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
-    """What an inventory's manifest means and its tree; tests only read them."""
+    """The compiled manifest of an inventory and its tree; tests only read them."""
     result = compiler.validate(MANIFESTS[name])
     tree, diagnostics = compiler.render(result, MANIFESTS[name])
     assert tree is not None, diagnostics
@@ -24,10 +27,11 @@ def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
 
 @cache
 def paths(name: str) -> tuple[str, ...]:
-    """The files of an inventory's committed tree by their paths in the tree, without compiling it."""
-    rendered = MANIFESTS[name].parent / "rendered"
-    return tuple(
-        sorted(
-            str(path.relative_to(rendered)) for path in rendered.rglob("*") if path.is_file() and path.name != LOCK_FILE
-        )
-    )
+    """The files of an inventory's tree by their paths in the tree, from its committed lock file."""
+    lock = json.loads((MANIFESTS[name].parent / "rendered" / LOCK).read_text(encoding="utf-8"))
+    return tuple(sorted(lock["files"]))
+
+
+def texts(name: str) -> Mapping[str, str]:
+    """Path in the tree → text of the file."""
+    return {file.path: file.content.decode() for file in compiled(name)[1]}

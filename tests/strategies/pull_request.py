@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from strategies.pages import ROOT
+from strategies.inventories import GOLDEN, MANIFESTS
 
 _CHANGE = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMIT = "3f9c2ab"
@@ -25,7 +25,8 @@ def shown(text: str, directory: Path) -> str:
     change = _CHANGE.search(text)
     if change is None or not _PLACE.search(text):
         return text
-    shutil.copytree(ROOT / "inventories", directory / "inventories")
+    for name in GOLDEN:
+        shutil.copytree(MANIFESTS[name].parent, directory / "inventories" / name)
     _run(
         directory,
         "git init -q -b main; git add .; git commit -q -m clusters; git update-ref refs/remotes/origin/main main",

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from strategies.inventories import texts
 from strategies.lab_nodes import LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
-ROOT = Path(__file__).resolve().parents[3]
-ROCKY = ROOT / "inventories/midrange-weka/rendered/inventory/group_vars/os_rocky_9.yml"
-DEBIAN = ROOT / "inventories/ml-training/rendered/inventory/group_vars/os_debian_13.yml"
+ROCKY = ("midrange-weka", "inventory/group_vars/os_rocky_9.yml")
+DEBIAN = ("ml-training", "inventory/group_vars/os_debian_13.yml")
 MANIFEST = """\
 name: test-mirrors
 os: debian-13
@@ -33,9 +33,10 @@ host: {ssh_adopt: false}
 PURPOSES = ["dcgm_4", "nvidia_container_toolkit", "beegfs_8"]
 
 
-def variables(place: Path) -> dict[str, Any]:
-    """What a system's group variables say, with packages of three vendors as all that a host is to have."""
-    values: dict[str, Any] = yaml.safe_load(place.read_text(encoding="utf-8"))
+def variables(place: tuple[str, str]) -> dict[str, Any]:
+    """The group variables of an operating system, with packages of three vendors as the only ones of a host."""
+    inventory, path = place
+    values: dict[str, Any] = yaml.safe_load(texts(inventory)[path])
     return {
         **{name: values[name] for name in ("os_facts", "os_packages", "os_repositories")},
         "cluster_packages": {"all": PURPOSES},

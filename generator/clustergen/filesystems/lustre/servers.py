@@ -74,7 +74,8 @@ def target_name(fsname: str, target: LustreTarget) -> str:
 
 
 def _place(name: str) -> str:
-    return f"/srv/lustre/{name}"
+    """The mount point of a target: the hyphen of its name would be a backslash in the name of its unit's file."""
+    return f"/srv/lustre/{name.replace('-', '/')}"
 
 
 def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -> Safe:
