@@ -159,7 +159,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, hosts, path.name, compiled.source.sha256, hardware(cluster)), tuple(diagnostics)
+    return Tree(ordered, hosts, path.name, compiled.source.meaning, hardware(cluster)), tuple(diagnostics)
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

@@ -208,10 +208,11 @@ def test_verify_of_a_manifest_beside_the_tree_of_another() -> None:
     message, hint, code = refused("verify", "other.yaml")
     assert (message, code) == ("rendered was rendered from manifest.yaml, not from other.yaml", 2)
     assert str(hint).startswith("run clustergen render other.yaml -o ")
-    Path("manifest.yaml").write_text(f"{MANIFEST}# edited\n")
-    for named in (["manifest.yaml"], []):
-        done = run("verify", *named, "--only", "nfs")
-        assert "rendered is out of date: manifest.yaml was edited" in done.stderr
+    for text, is_edited in ((f"{MANIFEST}# a comment\n", False), (f"{MANIFEST}description: edited\n", True)):
+        Path("manifest.yaml").write_text(text)
+        for named in (["manifest.yaml"], []):
+            done = run("verify", *named, "--only", "nfs")
+            assert ("rendered is out of date: manifest.yaml was edited" in done.stderr) == is_edited
 
 
 @pytest.mark.parametrize("verb", ["lint", "import"])

@@ -51,11 +51,11 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "null": (None, "not a mapping"),
     "no format": ({}, "no format number"),
     "a format that is none": ({**LOCKED, "format": True}, "no format number"),
-    "another format": ({**LOCKED, "format": 99}, "has format 99, this clustergen reads format 1"),
+    "another format": ({**LOCKED, "format": 99}, "has format 99, this clustergen reads format 2"),
     "no version": ({**LOCKED, "clustergen": None}, "clustergen is None"),
     "no manifest": ({**LOCKED, "manifest": "m.yaml"}, "no mapping 'manifest'"),
-    "a manifest elsewhere": ({**LOCKED, "manifest": {"name": "../m.yaml", "sha256": "0" * 64}}, r"manifest\.name is"),
-    "a manifest of two lines": ({**LOCKED, "manifest": {"name": "m\n.yaml", "sha256": "0" * 64}}, r"manifest\.name is"),
+    "a manifest elsewhere": ({**LOCKED, "manifest": {"name": "../m.yaml", "meaning": "0" * 64}}, r"manifest\.name is"),
+    "a name of two lines": ({**LOCKED, "manifest": {"name": "m\n.yaml", "meaning": "0" * 64}}, r"manifest\.name is"),
     "hardware as a list": ({**LOCKED, "hardware": [1]}, "no mapping 'hardware'"),
     **{
         f"hardware: {case}": ({**LOCKED, "hardware": {"type_a": {**HARDWARE, **changes}}}, "hardware of 'type_a'")

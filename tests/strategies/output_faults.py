@@ -21,8 +21,8 @@ from typing import Any
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.render import access, staging
-from clustergen.render.compare import compare, owned
-from clustergen.render.lock_file import read_lock
+from clustergen.render.compare import compare
+from clustergen.render.lock_file import owned, read_lock
 from clustergen.render.tree import LOCK, RenderedFile, Tree
 from clustergen.render.write import write
 

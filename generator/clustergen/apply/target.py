@@ -15,7 +15,8 @@ from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.hostlist import compress
 from clustergen.records import record
-from clustergen.render.compare import differences, owned
+from clustergen.render.compare import differences
+from clustergen.render.lock_file import owned
 from clustergen.render.staging import is_pending
 from clustergen.render.tree import LOCK, RENDERED, Tree
 from clustergen.render.write import write

@@ -14,7 +14,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
 from clustergen.diff.inventory import HOSTS, VARIABLES, Inventory, of_cluster, of_files
 from clustergen.diff.room_tables import FACILITY, Tables
-from clustergen.manifest.source import MAX_BYTES, Source, load
+from clustergen.manifest.source import Source, load
 from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
@@ -160,13 +160,9 @@ def _message(err: Exception) -> str:
 
 
 def is_fresh(directory: Path, manifest: Path) -> bool:
-    """Whether a directory holds the tree of this very manifest."""
+    """Whether a directory holds the tree of a manifest that has the same meaning."""
     lock = _lock(directory)
-    try:
-        raw = regular_file.read(manifest, MAX_BYTES, follow_links=True)
-    except OSError:
-        return False
-    return lock is not None and lock["manifest"]["sha256"] == sha256(raw).hexdigest()
+    return lock is not None and _is_of(lock, load(manifest))
 
 
 def manifest_name(directory: Path) -> str | None:
@@ -190,4 +186,8 @@ def _manifest(name: str, directory: Path, lock: LockFile) -> Source | None:
         return None
     shown = str(Path(name).parent / path.name) if name.endswith(directory.name) else path.name
     source = load(path, shown)
-    return source if source.sha256 == lock["manifest"]["sha256"] and source.data is not None else None
+    return source if _is_of(lock, source) else None
+
+
+def _is_of(lock: LockFile, source: Source) -> bool:
+    return bool(source.meaning) and source.meaning == lock["manifest"]["meaning"]

@@ -6,6 +6,7 @@ Anything at all may be given as a manifest: what cannot be read, is no text or i
 from __future__ import annotations
 
 import errno
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -68,6 +69,15 @@ class Source:
         import hashlib
 
         return hashlib.sha256(self.raw).hexdigest()
+
+    @cached_property
+    def meaning(self) -> str:
+        """Hash of the data, in hexadecimal: comments, blanks and quotes do not alter it. Empty without data."""
+        import hashlib
+
+        if self.data is None:
+            return ""
+        return hashlib.sha256(json.dumps(self.data, ensure_ascii=True, default=repr).encode()).hexdigest()
 
     def place(self, path: ManifestPath, key: bool = False, at: tuple[int, int] | None = None) -> Place:
         """Where a path of the manifest stands: its value's span, its `key`'s, or the span `at` inside a scalar.

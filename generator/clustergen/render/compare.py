@@ -13,7 +13,7 @@ from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.journal import NOT_A_DIRECTORY, misplaced, parents
-from clustergen.render.lock_file import read_lock
+from clustergen.render.lock_file import owned
 from clustergen.render.tree import FILE_LIMIT, Tree
 
 Contents = dict[str, tuple[bytes, int]]
@@ -34,12 +34,6 @@ def differences(tree: Tree, directory: Path) -> list[Difference]:
     """What a render would change. Raises ClustergenError (exit code 3) where the directory cannot be read."""
     with reading(directory):
         return compare(tree.contents(), directory, owned(directory))
-
-
-def owned(directory: Path) -> dict[str, str]:
-    """The files that clustergen wrote to a directory, but for the lock file: path → SHA-256."""
-    lock = read_lock(directory)
-    return {path: entry["sha256"] for path, entry in lock["files"].items()} if lock else {}
 
 
 def compare(contents: Contents, directory: Path, previous: dict[str, str]) -> list[Difference]:

@@ -31,8 +31,10 @@ class Entry(TypedDict, total=False):
 
 
 class Manifest(TypedDict):
+    """`meaning`: as of `Source.meaning`; empty in trees of format 1, which have a hash of the manifest's bytes."""
+
     name: str
-    sha256: str
+    meaning: str
 
 
 class LockFile(TypedDict):
@@ -49,6 +51,10 @@ class LockFileError(ClustergenError):
     """The lock file exists and cannot be used."""
 
 
+class ConflictError(ValueError):
+    """The lock file is the result of a merge with conflicts."""
+
+
 def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
     """The lock file of a directory; None where it has none.
 
@@ -62,10 +68,49 @@ def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
         return None
     except OSError as err:
         reason = reason_of(err)
+    except ConflictError as err:
+        raise LockFileError(f"{shown}: {err}", "run clustergen render MANIFEST, which writes the tree anew") from None
     except ValueError as err:
         reason = str(err)
     hint = f"restore it from git, or remove {name or directory} and render the tree again"
     raise LockFileError(f"{shown} cannot be read: {reason}", hint)
+
+
+def owned(directory: Path) -> dict[str, str]:
+    """Path → SHA-256 of the files that clustergen wrote to a directory, but for the lock file.
+
+    After a merge with conflicts in the lock file: of both sides.
+
+    Raises LockFileError as `read_lock`.
+    """
+    try:
+        lock = read_lock(directory)
+    except LockFileError:
+        entries = _entries_of_both_sides(directory)
+        if entries is None:
+            raise
+        return entries
+    return {path: entry["sha256"] for path, entry in lock["files"].items()} if lock else {}
+
+
+def _entries_of_both_sides(directory: Path) -> dict[str, str] | None:
+    """None where the file has no conflict markers. Of an entry on both sides, the first one counts."""
+    try:
+        raw = regular_file.read(directory / LOCK, LOCK_LIMIT)
+    except OSError:
+        return None
+    if not _CONFLICT.search(raw):
+        return None
+    files: dict[str, str] = {}
+    for line in raw.decode("utf-8", "replace").splitlines():
+        try:
+            ((path, entry),) = json.loads(f"{{{line.strip().rstrip(',')}}}").items()
+            if is_inside(path):
+                _check_entry(path, entry)
+                files.setdefault(path, entry["sha256"])
+        except (ValueError, RecursionError):
+            continue  # a marker, or a line of another section
+    return files
 
 
 def without_lock(directory: Path, name: str | None = None) -> ClustergenError:
@@ -88,6 +133,8 @@ def is_rendered(place: Path) -> bool:
 
 def parse_lock(raw: bytes) -> LockFile:
     """Raises ValueError, with what is wrong."""
+    if _CONFLICT.search(raw):
+        raise ConflictError("it has the conflict markers of a git merge")
     try:
         document = json.loads(raw)
     except RecursionError:
@@ -98,14 +145,17 @@ def parse_lock(raw: bytes) -> LockFile:
         raise ValueError("it is not a mapping")
     if type(document.get("format")) is not int:
         raise ValueError("it has no format number")
-    if document["format"] != LOCK_FORMAT:
+    if document["format"] not in (1, LOCK_FORMAT):
         raise ValueError(f"it has format {document['format']}, this clustergen reads format {LOCK_FORMAT}")
     _text("clustergen", document.get("clustergen"), _PLAIN)
     manifest = document.get("manifest")
     if not isinstance(manifest, dict):
         raise ValueError("it has no mapping 'manifest'")
     _text("manifest.name", manifest.get("name"), _NAME)
-    _text("manifest.sha256", manifest.get("sha256"), _SHA256)
+    if document["format"] == 1:
+        document["manifest"] = {"name": manifest["name"], "meaning": ""}
+    else:
+        _text("manifest.meaning", manifest.get("meaning"), _SHA256)
     hardware = document.setdefault("hardware", {})  # trees of older versions have none
     if not isinstance(hardware, dict):
         raise ValueError("it has no mapping 'hardware'")
@@ -121,6 +171,7 @@ def parse_lock(raw: bytes) -> LockFile:
     return document  # type: ignore[return-value]
 
 
+_CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PLAIN = re.compile(r"[!-~]+")
 _CHARACTER = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # printable, and encodable as UTF-8

@@ -22,7 +22,7 @@ RENDERED = "rendered"
 """The directory of a tree, beside its manifest."""
 HEADER = "Made by clustergen", "edit the manifest and render again"
 """How the two lines begin that open a rendered file, behind the sign of a comment."""
-LOCK_FORMAT = 1
+LOCK_FORMAT = 2
 LOCK_LIMIT = 8_000_000  # bytes; some 20,000 files
 FILE_LIMIT = 1 << 26  # bytes; a larger file was not rendered (those of a site have 4 MiB at most)
 STAGING = ".clustergen-render"  # names that begin so are in an output directory while a render writes to it
@@ -62,7 +62,8 @@ class Tree:
     files: Mapping[str, RenderedFile]
     groups: Mapping[str, tuple[str, ...]]  # group → hosts
     manifest_name: str
-    manifest_sha256: str
+    manifest_meaning: str
+    """As of `Source.meaning`."""
     hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
 
@@ -90,14 +91,30 @@ class Tree:
         document = {
             "format": LOCK_FORMAT,
             "clustergen": __version__,
-            "manifest": {"name": self.manifest_name, "sha256": self.manifest_sha256},
+            "manifest": {"name": self.manifest_name, "meaning": self.manifest_meaning},
             "hardware": {group: hardware.document() for group, hardware in sorted(self.hardware.items())},
             "files": entries,
         }
-        return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+        return _in_lines(document).encode()
 
     def contents(self) -> dict[str, tuple[bytes, int]]:
         """All bytes to be written, the lock among them: path → content and mode on disk."""
         everything = {file.path: (file.content, 0o755 if file.mode & 0o111 else 0o644) for file in self}
         everything[LOCK] = (self.lock(), 0o644)
         return everything
+
+
+def _in_lines(document: Mapping[str, object]) -> str:
+    """JSON with an entry of each section in a line of its own, so that git merges the entries of two branches."""
+    lines = []
+    for key, value in document.items():
+        if key in ("hardware", "files") and isinstance(value, dict) and value:
+            entries = ",\n".join(f"  {_json(name)}: {_json(entry)}" for name, entry in value.items())
+            lines.append(f" {_json(key)}: {{\n{entries}\n }}")
+        else:
+            lines.append(f" {_json(key)}: {_json(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

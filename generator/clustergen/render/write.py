@@ -16,9 +16,9 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.regular_file import reason_of
 from clustergen.render import staging
 from clustergen.render.access import WAIT, writing
-from clustergen.render.compare import Contents, Difference, compare, owned
+from clustergen.render.compare import Contents, Difference, compare
 from clustergen.render.journal import Journal, misplaced, parents
-from clustergen.render.lock_file import is_rendered, without_lock
+from clustergen.render.lock_file import is_rendered, owned, without_lock
 from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, README, STAGING, Tree
 
 
