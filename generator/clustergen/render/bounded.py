@@ -1,63 +1,145 @@
-"""Runs a function in a child process with limits of time and memory: a site's template is somebody's program."""
+"""Runs tasks in a confined child process with limits of time, memory and output: a site's template is a program."""
 
 from __future__ import annotations
 
 import os
-import pickle
-import resource
+import select
 import signal
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
+from types import FrameType
+from typing import Never
+
+from clustergen import log
+from clustergen.diagnostics import printable
+from clustergen.render.confinement import confine
 
 SECONDS = 10
-"""Of CPU."""
+"""Of CPU, for each task."""
 MEMORY = 256 << 20
 """Bytes beyond what the process has."""
-_LARGEST = 64 << 20
+LARGEST = 16 << 20
+"""Bytes of an answer."""
+_PATIENCE = 20  # a loaded machine needs so many times the CPU time
+_SIZE = 8  # bytes of the number before an answer
+_TOO_LARGE = -1
 
 
 class LimitError(Exception):
-    """The function took more time or memory than it may."""
+    """A task took more time or memory than it may, or its answer is too large."""
 
 
-def bounded(function: Callable[[], str]) -> str:
-    """What the function returns. Raises what it raises, and LimitError."""
+class TimeLimitError(BaseException):
+    """Is raised within a task that took too much time; no task catches it by accident."""
+
+
+def bounded(task: Callable[[int], bytes], count: int) -> list[bytes | LimitError]:
+    """The answers of task(0), task(1) …, computed in one child process.
+
+    A task that ends the process gets a LimitError, and another child computes the answers that remain.
+    """
+    answers: list[bytes | LimitError] = []
+    while len(answers) < count:
+        answers += _of_child(task, len(answers), count)
+    return answers
+
+
+def _of_child(task: Callable[[int], bytes], first: int, count: int) -> list[bytes | LimitError]:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        _run(function, writing)
+        _run(task, range(first, count), writing)
     os.close(writing)
+    answers: list[bytes | LimitError] = []
+    end: LimitError | None = None
     try:
-        with os.fdopen(reading, "rb") as source:
-            answer = source.read(_LARGEST)
+        answer = _next(reading)
+        if isinstance(answer, bytes) and (refusal := printable(answer.decode(errors="replace"))):
+            log.info(__name__, "templates run without a filter of system calls: %s", refusal)
+        while answer is not None and len(answers) < count - first:
+            if (answer := _next(reading)) is not None:
+                answers.append(answer)
+    except LimitError as err:
+        end = err
     finally:
-        with suppress(ProcessLookupError):
+        os.close(reading)
+        with suppress(ProcessLookupError):  # a child that has ended keeps its status
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        raise LimitError(f"it requires more than {SECONDS} s of CPU time")
-    if not answer:
-        raise LimitError(f"it requires more than {MEMORY >> 20} MiB of memory")
-    result = pickle.loads(answer)
-    if isinstance(result, Exception):
-        raise result
-    assert isinstance(result, str)
-    return result
+    return answers if len(answers) == count - first else [*answers, end or _reason(status)]
 
 
-def _run(function: Callable[[], str], writing: int) -> None:
-    """The child: never returns."""
+def _next(reading: int) -> bytes | LimitError | None:
+    """The next answer of a child, which is not trusted; None where it has ended or sends what is no answer."""
+    deadline = time.monotonic() + SECONDS * _PATIENCE
+    header = _read(reading, _SIZE, deadline)
+    size = int.from_bytes(header, "big", signed=True)
+    if len(header) < _SIZE or size > LARGEST:
+        return None
+    if size < 0:
+        return LimitError(f"it prints more than {LARGEST >> 20} MiB")
+    answer = _read(reading, size, deadline)
+    return answer if len(answer) == size else None
+
+
+def _read(reading: int, size: int, deadline: float) -> bytes:
+    """As many bytes, fewer at the end. LimitError where they take too long."""
+    content = bytearray()
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    while len(content) < size:
+        if not poll.poll(max(0, deadline - time.monotonic()) * 1000):
+            raise LimitError(f"it has no result after {SECONDS * _PATIENCE} s")
+        chunk = os.read(reading, min(1 << 20, size - len(content)))
+        if not chunk:
+            break
+        content += chunk
+    return bytes(content)
+
+
+def _reason(status: int) -> LimitError:
+    """Why a child ended before its answer."""
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if number in (signal.SIGPROF, signal.SIGVTALRM, signal.SIGXCPU):
+        return time_limit()
+    if number:
+        return LimitError(f"its process was ended by {signal.Signals(number).name}")
+    return memory_limit()
+
+
+def time_limit() -> LimitError:
+    return LimitError(f"it requires more than {SECONDS} s of CPU time")
+
+
+def memory_limit() -> LimitError:
+    return LimitError(f"it requires more than {MEMORY >> 20} MiB of memory")
+
+
+def _run(task: Callable[[int], bytes], numbers: range, writing: int) -> Never:
+    """The child."""
     try:
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))  # the soft limit has a signal of its own
-        try:
-            answer = pickle.dumps(function())
-        except Exception as err:  # noqa: BLE001 - the parent raises it again
-            answer = pickle.dumps(err)
-        with os.fdopen(writing, "wb") as out:
-            out.write(answer)
+        signal.signal(signal.SIGPROF, _stop)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        _send(writing, confine(writing, MEMORY, (SECONDS + 3) * len(numbers)).encode())
+        for number in numbers:
+            # The first signal interrupts Python between two of its steps; the second ends a step that takes too long.
+            signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS + 2)
+            answer = task(number)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _send(writing, answer)
     finally:
         os._exit(0)
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> Never:
+    raise TimeLimitError
+
+
+def _send(writing: int, answer: bytes) -> None:
+    is_large = len(answer) > LARGEST
+    os.write(writing, (_TOO_LARGE if is_large else len(answer)).to_bytes(_SIZE, "big", signed=True))
+    rest = memoryview(b"" if is_large else answer)
+    while rest:
+        rest = rest[os.write(writing, rest) :]

@@ -133,7 +133,7 @@ def yaml_scalar(value: object) -> Safe:
     if isinstance(value, str):
         text = str(value)
         return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(_quoted(text))
-    return Safe(json.dumps(value))
+    return Safe(json.dumps(value, default=dict))  # of the mappings that a site's templates see
 
 
 def yaml_block(value: object, indent: int) -> Safe:

@@ -10,6 +10,7 @@ from pathlib import Path
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
 from clustergen.diagnostics.secrets import secret_spans
+from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
@@ -30,10 +31,58 @@ def effect_of(target: str) -> Effect:
     return SYSCTL if target.startswith("/etc/sysctl.d/") else NONE
 
 
+@record
+class _Source:
+    """A file of the site that can be used: its path below the directory of its group, and all files of the group."""
+
+    place: Path
+    group: str
+    name: str
+    files: Mapping[str, bytes]
+
+    @property
+    def content(self) -> bytes:
+        return self.files[self.name]
+
+    @property
+    def is_template(self) -> bool:
+        return self.name.endswith(".j2")
+
+    @property
+    def target(self) -> str:
+        """On the node, without the first slash."""
+        return self.name.removesuffix(".j2")
+
+
 def site_files(directory: Path, cluster: Cluster, groups: set[str]) -> Iterator[RenderedFile | Diagnostic]:
     """The files of the site, and what is wrong with them; READMEs and dot files beside the groups are left alone."""
-    if not directory.is_dir():
+    sources = list(_sources(directory, groups)) if directory.is_dir() else []
+    printed = _printed([item for item in sources if isinstance(item, _Source) and item.is_template], cluster)
+    for item in sources:
+        if isinstance(item, Diagnostic):
+            yield item
+            continue
+        content = next(printed) if item.is_template else item.content
+        yield _file(item, content, cluster) if isinstance(content, bytes) else content
+
+
+def _printed(sources: list[_Source], cluster: Cluster) -> Iterator[bytes | Diagnostic]:
+    """The texts of templates, in order."""
+    if not sources:
         return
+    from clustergen.render.site_template import Failure, SiteTemplate, print_site_templates
+
+    templates = [SiteTemplate(source.name, source.files, format_of(source.target)) for source in sources]
+    for source, text in zip(sources, print_site_templates(templates, cluster), strict=True):
+        if isinstance(text, Failure):
+            place = source.place.parents[source.name.count("/")] / text.name
+            line = _line(place, source.files[text.name], text.line)
+            yield Diagnostic.of("site-template-fails", line, text.message, text.hint)
+        else:
+            yield text
+
+
+def _sources(directory: Path, groups: set[str]) -> Iterator[_Source | Diagnostic]:
     for place in sorted(directory.iterdir()):
         name = place.name
         if name.startswith((".", "README")):
@@ -53,10 +102,11 @@ def site_files(directory: Path, cluster: Cluster, groups: set[str]) -> Iterator[
                 did_you_mean(name, groups) or f"use one of {', '.join(sorted(groups))}",
             )
         else:
-            yield from _group(directory, place, name, cluster)
+            yield from _group(directory, place)
 
 
-def _group(directory: Path, group_directory: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
+def _group(directory: Path, group_directory: Path) -> Iterator[_Source | Diagnostic]:
+    files: dict[str, bytes] = {}
     for root, directories, names in os.walk(group_directory):
         directories.sort()
         for name in directories:
@@ -68,8 +118,14 @@ def _group(directory: Path, group_directory: Path, group: str, cluster: Cluster)
                 continue
             if wrong := _refused(directory, place):
                 yield _unreadable(place, wrong)
+                continue
+            path = place.relative_to(group_directory).as_posix()
+            try:
+                files[path] = place.read_bytes()
+            except OSError as err:
+                yield _unreadable(place, reason_of(err))
             else:
-                yield from _one(place, group_directory, group, cluster)
+                yield _Source(place, group_directory.name, path, files)
 
 
 def _refused(directory: Path, place: Path) -> str | None:
@@ -99,35 +155,18 @@ def _unreadable(place: Path, why: str) -> Diagnostic:
     return Diagnostic.of("site-file-unreadable", Place(str(place)), f"cannot use this file: {why}")
 
 
-def _one(place: Path, group_directory: Path, group: str, cluster: Cluster) -> Iterator[RenderedFile | Diagnostic]:
-    target = place.relative_to(group_directory).as_posix()
-    try:
-        content = place.read_bytes()
-    except OSError as err:
-        yield _unreadable(place, reason_of(err))
-        return
-    if target.endswith(".j2"):
-        from clustergen.render.site_template import SiteTemplateError, print_site_template
-
-        target = target[:-3]
-        try:
-            content = print_site_template(place, group_directory, format_of(target), {"cluster": cluster}).encode()
-        except SiteTemplateError as err:
-            yield Diagnostic.of("site-template-fails", _line(place, content, err.line), err.message, err.hint)
-            return
-    mode = 0o755 if os.access(place, os.X_OK) else 0o644
-    name = f"{group}/{target}"
-    if name not in cluster.manifest.site.public and (secret := _secret(place, content, name)):
-        yield secret
-        return
-    yield RenderedFile(
-        f"overlays/{group}/{target}",
+def _file(source: _Source, content: bytes, cluster: Cluster) -> RenderedFile | Diagnostic:
+    name = f"{source.group}/{source.target}"
+    if name not in cluster.manifest.site.public and (secret := _secret(source.place, content, name)):
+        return secret
+    return RenderedFile(
+        f"overlays/{name}",
         content,
-        group,
-        "/" + target,
-        mode,
-        effect=effect_of("/" + target),
-        source=f"site/{group}/{place.relative_to(group_directory).as_posix()}",
+        source.group,
+        "/" + source.target,
+        0o755 if os.access(source.place, os.X_OK) else 0o644,
+        effect=effect_of("/" + source.target),
+        source=f"site/{source.group}/{source.name}",
     )
 
 

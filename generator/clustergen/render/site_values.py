@@ -1,0 +1,153 @@
+"""A cluster as plain values, for the site's templates: mappings by name, tuples, texts, numbers, booleans and None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from functools import cache, cached_property
+from types import FunctionType
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.versions import Release
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.hostlist import natural_key
+from clustergen.manifest.nodes import Role
+from clustergen.units.base import PydanticField
+
+ROLES: tuple[str, ...] = get_args(Role)
+_TAKES_MORE = 0x0C  # of a code object's flags: *args, **kwargs
+
+
+class Values(Mapping[Any, object]):
+    """A read-only mapping whose values are computed when they are first read: a template reads few of them.
+
+    `kind` is what messages call it.
+    """
+
+    def __init__(self, kind: str, names: Iterable[object], read: Callable[[Any], object]) -> None:
+        self.kind = kind
+        self._names = dict.fromkeys(names)
+        self._read = read
+        self._values: dict[object, object] = {}
+
+    def __getitem__(self, name: object) -> object:
+        if name not in self._values:
+            if name not in self._names:
+                raise KeyError(name)
+            self._values[name] = plain(self._read(name))
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Quantity(str):
+    """The text of a quantity with a unit; `values` are its numbers: `1TiB` has `mib` and `gb`."""
+
+    values: Values
+
+
+def plain(value: object) -> object:
+    """The value without its type: what a template may see of it."""
+    if value is None or type(value) in (bool, int, float, str, Quantity, Values):
+        return value
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, PydanticField):
+        text = Quantity(value)
+        text.values = _members(value)
+        return text
+    if isinstance(value, Mapping):
+        keys = {plain(key): key for key in value}
+        return Values("mapping", keys, lambda name: value[keys[name]])
+    if isinstance(value, BaseModel) or hasattr(value, "__record_fields__"):
+        return _members(value)
+    if isinstance(value, set | frozenset):
+        return tuple(sorted(map(plain, value), key=lambda item: natural_key(str(item))))
+    if isinstance(value, list | tuple) and not isinstance(value, Release):
+        return tuple(map(plain, value))
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return str.__str__(value) if isinstance(value, str) else str(value)  # text: releases, addresses, paths, dates
+
+
+def _members(source: object) -> Values:
+    kind: type = type(source)
+    lookups = _lookups(source)
+
+    def read(name: str) -> object:
+        if name in lookups:
+            return lookups[name]
+        value = getattr(source, name)
+        return value() if name in _methods(kind) else value
+
+    return Values(kind.__name__, [*_names(kind), *lookups], read)
+
+
+def _lookups(source: object) -> dict[str, Values]:
+    """Methods that have one argument, as mappings by that argument."""
+    match source:
+        case Cluster():
+            roles = ("all", *ROLES)
+            return {
+                "hosts": Values("hosts", roles, lambda role: source.hosts(*_role(role))),
+                "folded": Values("folded", roles, lambda role: source.folded(*_role(role))),
+                "with_role": Values("with_role", ROLES, source.with_role),
+            }
+        case NodeGroup():
+            return {"has": Values("has", ROLES, source.has)}
+        case OperatingSystem(facts=facts):
+            switches = [name for name, text in facts.items() if text in ("yes", "no")]
+            packages = [name.removeprefix("package_") for name in facts if name.startswith("package_")]
+            return {
+                "fact": Values("fact", facts, source.fact),
+                "yes": Values("yes", switches, source.yes),
+                "packages": Values("packages", packages, source.packages),
+            }
+    return {}
+
+
+def _role(name: str) -> tuple[str, ...]:
+    return () if name == "all" else (name,)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    """Public fields, properties, and methods without an argument."""
+    fields = getattr(kind, "__record_fields__", None) or getattr(kind, "__dataclass_fields__", None)
+    if issubclass(kind, BaseModel):
+        fields = kind.model_fields
+    computed = [name for name, member in _computed(kind).items() if isinstance(member, property | cached_property)]
+    return tuple(dict.fromkeys(name for name in [*(fields or ()), *computed, *_methods(kind)] if name[0] != "_"))
+
+
+@cache
+def _methods(kind: type) -> frozenset[str]:
+    """Public methods that have no argument."""
+    return frozenset(
+        name
+        for name, member in _computed(kind).items()
+        if isinstance(member, FunctionType)
+        and member.__code__.co_argcount == 1
+        and not member.__code__.co_kwonlyargcount
+        and not member.__code__.co_flags & _TAKES_MORE
+    )
+
+
+def _computed(kind: type) -> dict[str, object]:
+    """What the class and its own bases define, without those of the library that makes models."""
+    members = {name: member for base in reversed(kind.__mro__) for name, member in vars(base).items()}
+    return {name: member for name, member in members.items() if name[0] != "_" and not hasattr(BaseModel, name)}

@@ -1,0 +1,380 @@
+"""Hostile site templates, and hostile code in the process that prints them: neither reaches the machine."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from clustergen.cli import group
+from clustergen.render import bounded as limits
+from clustergen.render import confinement, site_template
+from clustergen.render.bounded import bounded
+from clustergen.render.formats import BARE
+from strategies.inventories import compiled
+from strategies.trees import manifest
+
+NOBODY = 65534
+PICKLE = r"cposix\nsystem\n(Vtouch {marker}\ntR."
+ESCAPES = (
+    "{{ cluster.manifest.parse_raw('" + PICKLE + "', proto='pickle', allow_pickle=True) }}",
+    "{{ cluster.manifest.slurm.parse_raw('" + PICKLE + "', proto='pickle', allow_pickle=True) }}",
+    "{{ cluster.manifest.parse_file('{pickle}', proto='pickle', allow_pickle=True) }}",
+    "{{ cluster.manifest.parse_file('/etc/hostname') }}",
+    "{{ cluster['manifest']['parse_raw']('{}') }}",
+    "{% set f = cluster.manifest.parse_raw %}{{ f('{}') }}",
+    "{{ [cluster.manifest] | map(attribute='parse_raw') | first }}",
+    "{{ [cluster.manifest] | map('attr', 'parse_raw') | first }}",
+    "{{ cluster.manifest | attr('parse_raw') }}",
+    "{{ [cluster] | groupby('manifest.parse_raw') | list }}",
+    "{{ [cluster.manifest] | selectattr('parse_raw') | first | rest }}",
+    "{{ [cluster.manifest] | sum(attribute='parse_raw') }}",
+    "{{ cluster.manifest.model_validate_json('{}') }}",
+    "{{ cluster.manifest.model_copy() }}",
+    "{{ cluster.manifest.construct() }}",
+    "{{ cluster.manifest.model_fields.name }}",
+    "{{ cluster.manifest.__class__.__mro__[1].__subclasses__() }}",
+    "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+    "{{ ''['__class__'] }}",
+    "{{ () | map(attribute='__class__') | first }}{{ [''] | map(attribute='__class__') | first }}",
+    "{{ cluster._read }}",
+    "{{ cluster._read('manifest') }}",
+    "{{ cluster.__init__.__globals__ }}",
+    "{{ cluster.hosts._read.__globals__ }}",
+    "{{ self.__init__.__globals__ }}",
+    "{{ self._TemplateReference__context }}",
+    "{{ range.__globals__ }}",
+    "{{ range.__init__ }}",
+    "{{ dict.mro() }}",
+    "{{ dict.fromkeys('a') }}",
+    "{{ cycler.__init__.__globals__.os.popen('touch {marker}').read() }}",
+    "{{ cycler(1).next.__func__.__globals__ }}",
+    "{{ cycler(1).items }}",
+    "{{ joiner.__init__.__globals__ }}",
+    "{{ joiner(' ').sep }}",
+    "{{ lipsum.__globals__.os.popen('touch {marker}').read() }}",
+    "{{ namespace.__init__.__globals__ }}",
+    "{{ namespace(a=1)._Namespace__attrs }}",
+    "{{ namespace(a=1).__class__ }}",
+    "{% macro m() %}{% endmacro %}{{ m._func.__globals__ }}",
+    "{% macro m() %}{% endmacro %}{{ m.__call__.__func__.__globals__ }}",
+    "{% macro m() %}{{ caller._environment }}{% endmacro %}{% call m() %}{% endcall %}",
+    "{% for x in [1] %}{{ loop._iterator }}{% endfor %}",
+    "{% for x in [1] %}{{ loop.__class__ }}{% endfor %}",
+    "{% for x in [1] %}{{ loop.cycle.__func__.__globals__ }}{% endfor %}",
+    "{% for x, l in [1] | map('string') | list %}{{ l }}{% endfor %}",
+    "{% block b %}{{ super.name }}{% endblock %}",
+    "{% block b %}{{ self.b._stack }}{% endblock %}",
+    "{{ missing.__class__ }}",
+    "{{ (missing | default(missing)).__class__ }}",
+    "{{ ''.format }}",
+    "{{ '{0.__class__}'.format(cluster) }}",
+    "{{ '{0.parse_raw}'.format_map({'0': cluster.manifest}) }}",
+    "{{ ['{0.__class__}'] | map('format', cluster) | first }}",
+    "{{ ('{0.__class__}' | escape).format(cluster) }}",
+    "{{ [3, 1] | random }}",
+    "{% include '../../../manifest.yaml' %}",
+    "{% include '/etc/hostname' %}",
+    "{% import 'os' as os %}{{ os.system('touch {marker}') }}",
+    "{% from 'etc/lib' import __class__ %}",
+    "{% set ns = namespace() %}{% set ns.__class__ = 1 %}{{ ns.__class__ }}",
+    "{% do cluster.hosts.update({}) %}",
+    "{% set cluster.name = 'b' %}",
+    "{% debug %}",
+    "{{ g() }}",
+    "{{ request.application }}",
+    "{{ config }}",
+    "{{ (1).__class__ }}",
+    "{{ 1 .real }}",
+    "{{ cluster.os.facts.update({}) }}",
+    "{{ cluster.partitions[0].max_time_minutes.bit_length() }}",
+    "{{ cluster() }}",
+    "{{ cluster.name() }}",
+    "{{ (cluster.hosts | items)() }}",
+    "{{ cluster.manifest.networks.management.cidr.split('/') }}",
+    "{{ cluster }}",
+    "{{ cluster.hosts.all }}",
+    "{{ range(3) }}",
+    "{{ '\\ud800' | rest }}",
+)
+
+
+def site(directory: Path, **templates: str) -> Path:
+    """The small manifest with templates in the directory of its group `all`."""
+    place = directory / "site" / "all" / "etc"
+    place.mkdir(parents=True)
+    for name, text in templates.items():
+        (place / f"{name}.j2").write_text(text, encoding="utf-8")
+    (directory / "manifest.yaml").write_text(json.dumps(manifest()), encoding="utf-8")
+    return directory / "manifest.yaml"
+
+
+def render(path: Path, *options: str) -> tuple[int, list[dict[str, object]], str]:
+    """Exit status, diagnostics, and standard error of a render."""
+    done = CliRunner().invoke(group, [*options, "render", str(path), "--format", "json"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, json.loads(done.stdout)["diagnostics"], done.stderr
+
+
+def test_no_template_leaves_its_sandbox(tmp_path: Path) -> None:
+    marker, pickled = tmp_path / "escaped", tmp_path / "pickle"
+    pickled.write_text(f"cposix\nsystem\n(Vtouch {marker}\ntR.", encoding="ascii")
+    texts = [text.replace("{marker}", str(marker)).replace("{pickle}", str(pickled)) for text in ESCAPES]
+    path = site(tmp_path, **{f"t{number:02}": text for number, text in enumerate(texts)})
+    code, diagnostics, _ = render(path)
+    assert code == 2
+    failed = {Path(str(item["file"])).stem for item in diagnostics if item["code"] == "site-template-fails"}
+    assert [text for number, text in enumerate(texts) if f"t{number:02}" not in failed] == []
+    assert not marker.exists()
+    assert not (tmp_path / "rendered").exists()
+    assert not [item for item in diagnostics if " at 0x" in str(item["message"])]
+
+
+def test_one_template_costs_the_others_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its limits; those that end their process do not silence the others."""
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    many = "{% for a in range(99999) %}"
+    path = site(
+        tmp_path,
+        a="a\n{{ cluster.nmae }}",
+        b=f"b\nb\n{many}{many}{many}" + "{% endfor %}" * 3,
+        c="{{ 7 ** (7 ** 9) }}",  # one step of Python: no signal interrupts it
+        d="{% for a in range(90) %}{{ '%1000000d' | format(1) | rest }}{% endfor %}",
+        e="{{ 'x' * 400000000 }}",
+        f="{{ 1 / 0 }}",
+    )
+    code, diagnostics, _ = render(path)
+    assert code == 2
+    assert [(Path(str(item["file"])).stem, item["line"], item["message"]) for item in diagnostics] == [
+        ("a", 2, "Cluster has no attribute 'nmae'"),
+        ("b", 3, "it requires more than 1 s of CPU time"),
+        ("c", None, "it requires more than 1 s of CPU time"),
+        ("d", None, "it prints more than 16 MiB"),
+        ("e", 1, "it requires more than 256 MiB of memory"),
+        ("f", 1, "division by zero"),
+    ]
+
+
+def test_an_error_is_at_the_file_that_has_it(tmp_path: Path) -> None:
+    path = site(
+        tmp_path,
+        main="{% include './parts/../part.j2' ignore missing %}\n{% include 'etc//part.j2' %}",
+        part="one\n{{ cluster.nmae }}",
+        syntax="{% include 'etc/wrong.j2' %}",
+        wrong="\n\n{% if %}",
+    )
+    _, diagnostics, _ = render(path)
+    places = [(Path(str(item["file"])).stem, item["line"]) for item in diagnostics]
+    assert places == [("part", 2), ("wrong", 3)]  # each is reported once
+
+
+def test_templates_of_a_group_extend_import_and_include(tmp_path: Path) -> None:
+    path = site(
+        tmp_path,
+        base="<{% block b %}base{% endblock %}>\n",
+        child="{% extends 'etc/base.j2' %}{% import 'etc/lib.j2' as lib %}"
+        "{% block b %}{{ super() }} {{ lib.m(1) }}{% endblock %}",
+        lib="{% macro m(x) %}{{ x }}{% include 'etc/text' %}{% endmacro %}",
+    )
+    (path.parent / "site/all/etc/text").write_text("text", encoding="utf-8")
+    assert render(path)[0] == 0
+    assert (path.parent / "rendered/overlays/all/etc/child").read_text(encoding="utf-8") == "<base 1text>\n"
+
+
+def test_a_method_is_answered_with_its_filter(tmp_path: Path) -> None:
+    a_filter = "since templates have no methods: write 'upper' as a filter"
+    messages = {
+        "{{ cluster.hosts('login') }}": "hosts cannot be called: write ['login'] in place of ('login')",
+        "{{ cluster.node_types[0].data_ports() }}": "a list cannot be called: write it without the parentheses",
+        "{{ cluster.hosts.items() }}": f"hosts has no attribute 'items', {a_filter.replace('upper', 'items')}",
+        "{{ cluster.name.upper() }}": f"a text has no attribute 'upper', {a_filter}",
+        "{{ 1 if 'ab'.startswith('a') }}": "a text has no attribute 'startswith', "
+        "since templates have no methods: write 'is startswith'",
+        "{{ clster.name }}": "'clster' is undefined",
+        "{{ cluster.hosts.all }}": "a list printed into a configuration file: "
+        "print its items, or use a filter such as join",
+        "{{ 'a\\x1b[2K' }}": "'a\\x1b[2K' may not stand unquoted in a configuration file",
+    }
+    _, diagnostics, _ = render(site(tmp_path, **{f"t{number}": text for number, text in enumerate(messages)}))
+    assert [item["message"] for item in diagnostics] == list(messages.values())
+    assert "did you mean 'cluster'?" in [item.get("hint") for item in diagnostics]
+
+
+# --- The process, without the sandbox: the task is Python code of an attacker.
+
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NUMBERS = {
+    "x86_64": {"ptrace": 101, "readv": 310, "memfd": 319, "unshare": 272, "clone": 56, "bpf": 321},
+    "aarch64": {"ptrace": 117, "readv": 270, "memfd": 279, "unshare": 97, "clone": 220, "bpf": 280},
+}[os.uname().machine]
+
+
+def attack(parent: int, writable: Path, without: tuple[str, ...]) -> list[str]:
+    """What succeeds of what an attacker tries; calls of the kernel by number where Python has none."""
+
+    def kernel(*arguments: object) -> None:
+        if LIBC.syscall(*arguments) < 0:
+            raise OSError
+
+    tries: dict[str, Callable[[], object]] = {
+        "read a file": lambda: os.open("/etc/passwd", os.O_RDONLY),
+        "write a file": lambda: os.open(writable / "file", os.O_CREAT | os.O_WRONLY),
+        "make a directory": (writable / "directory").mkdir,
+        "remove a file": (writable / "victim").unlink,
+        "make a link": lambda: (writable / "link").symlink_to("/etc"),
+        "list a directory": lambda: [*Path("/").iterdir()],
+        "look at a file": Path("/etc/passwd").stat,
+        "open a socket": lambda: socket.socket(),
+        "open a socket of the machine": lambda: socket.socket(socket.AF_UNIX),
+        "make a pipe": os.pipe,
+        "fork": lambda: os.fork() or os._exit(0),
+        "clone": lambda: kernel(NUMBERS["clone"], signal.SIGCHLD, 0, 0, 0, 0) or os._exit(0),
+        "run a program": lambda: os.execv("/bin/true", ["true"]),
+        "signal its parent": lambda: os.kill(parent, 0),
+        "signal another process": lambda: os.kill(1, 0),
+        "trace its parent": lambda: kernel(NUMBERS["ptrace"], 16, parent, 0, 0),
+        "read its parent's memory": lambda: kernel(NUMBERS["readv"], parent, 0, 0, 0, 0, 0),
+        "make a file in memory": lambda: kernel(NUMBERS["memfd"], b"name", 0),
+        "start io_uring": lambda: kernel(425, 1, 0),
+        "make namespaces": lambda: kernel(NUMBERS["unshare"], 0x10000000),
+        "load a program of the kernel": lambda: kernel(NUMBERS["bpf"], 0, 0, 0),
+        "raise its limits": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
+        "become root": lambda: os.setresuid(0, 0, 0),
+        "read the environment": lambda: os.environ["HOME"],
+        "read a descriptor of its parent": lambda: [os.read(number, 1) for number in range(64)],
+    }
+    reached = []
+    for name in tries.keys() - {*without}:
+        with suppress(OSError, ValueError, LookupError):
+            tries[name]()
+            reached.append(name)
+    return reached
+
+
+def successes(uid: int, directory: Path, *without: str) -> list[str]:
+    """What succeeds for a user's confined process, whose parent has the same user; some attempts are left out."""
+    directory.mkdir(mode=0o777)
+    directory.chmod(0o777)
+    (directory / "victim").touch()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if uid != os.geteuid():
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+            parent = os.getpid()
+            (answer,) = bounded(lambda _: json.dumps(attack(parent, directory, without)).encode(), 1)
+            os.write(writing, answer if isinstance(answer, bytes) else json.dumps([str(answer)]).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as source:
+        result = source.read()
+    os.waitpid(child, 0)
+    return list(json.loads(result))
+
+
+HARMFUL = ("run a program", "clone", "trace its parent", "read a descriptor of its parent")
+"""What would end or stop the test, did it succeed."""
+USERS = [0, NOBODY] if os.geteuid() == 0 else [os.geteuid()]
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A directory that does not exist, where any user may reach it."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="clustergen-test-") as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory) / "public"
+
+
+@pytest.mark.parametrize("uid", USERS)
+def test_hostile_code_reaches_nothing(public: Path, uid: int) -> None:
+    assert successes(uid, public) == []
+    assert [path.name for path in public.iterdir()] == ["victim"]
+
+
+@pytest.mark.parametrize("uid", USERS)
+def test_the_attempts_succeed_where_nothing_is_confined(
+    public: Path, uid: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the test above can fail."""
+    monkeypatch.setattr(limits, "confine", lambda *_: "")
+    reached = successes(uid, public, *HARMFUL)
+    assert {"read a file", "write a file", "make a directory", "remove a file", "open a socket"} < {*reached}
+    assert {"fork", "signal its parent", "list a directory", "make a file in memory", "make a pipe"} < {*reached}
+
+
+@pytest.mark.parametrize("uid", USERS)
+def test_limits_hold_without_the_filter(public: Path, uid: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a kernel that has none: no file, no socket, no process."""
+    monkeypatch.setattr(confinement, "SYSTEM_CALLS", {})
+    reached = {*successes(uid, public, *HARMFUL)}
+    assert not reached & {"read a file", "write a file", "list a directory", "open a socket", "fork", "clone"}
+    assert not reached & {"make a file in memory", "make a pipe", "raise its limits", "become root"}
+    assert uid or not reached & {"signal its parent", "trace its parent", "read its parent's memory"}
+
+
+def test_a_refused_filter_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "SYSTEM_CALLS", {})
+    path = site(tmp_path, t="{{ cluster.name }}")
+    code, _, errors = render(path, "-v")
+    assert code == 0
+    assert "templates run without a filter of system calls: clustergen has no filter for" in errors
+    monkeypatch.undo()
+    assert "a filter of" not in render(path, "-v")[2]
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (lambda _: os._exit(0), "it requires more than 256 MiB of memory"),
+        (lambda _: ctypes.string_at(0), "its process was ended by SIGSEGV"),
+        (lambda _: b"x" * (limits.LARGEST + 1), "it prints more than 16 MiB"),
+        (lambda _: signal.pause(), "it has no result after 1 s"),
+    ],
+)
+def test_a_task_that_ends_or_holds_its_process(
+    task: Callable[[int], bytes], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    monkeypatch.setattr(limits, "_PATIENCE", 1)
+    monkeypatch.setattr(confinement, "SYSTEM_CALLS", {})  # a pause is a system call
+    before, result, after = bounded(lambda number: task(number) if number == 1 else b"text", 3)
+    assert (before, str(result), after) == (b"text", message, b"text")
+
+
+@pytest.mark.parametrize("answer", [b"", b"F", b"F[]", b"F" + b"[" * 100_000, b'F["m", "n", "x", null]', b"\x80pickle"])
+def test_an_answer_of_a_hostile_process_is_checked(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_template, "_answer", lambda *_: answer)
+    template = site_template.SiteTemplate("a.j2", {"a.j2": b""}, BARE)
+    (result,) = site_template.print_site_templates([template], compiled("home-3090")[0].cluster)  # type: ignore[arg-type]
+    assert result == site_template.Failure("its process has no valid answer", "a.j2")
+
+
+def test_an_answer_names_no_other_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = b"F" + json.dumps(["\x1b[2Km", "../../secret", 3, None]).encode()
+    monkeypatch.setattr(site_template, "_answer", lambda *_: answer)
+    template = site_template.SiteTemplate("a.j2", {"a.j2": b""}, BARE)
+    (result,) = site_template.print_site_templates([template], compiled("home-3090")[0].cluster)  # type: ignore[arg-type]
+    assert result == site_template.Failure("\u241b[2Km", "a.j2", 3)
+
+
+def test_only_the_sandbox_evaluates_text_of_a_site() -> None:
+    """Jinja is used for the templates of clustergen and, in the sandbox, for those of a site."""
+    package = Path(confinement.__file__).parents[1]
+    users = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if "jinja2" in path.read_text()}
+    assert users == {"render/engine.py", "render/site_template.py"}
+    assert "from_string" not in (package / "render/engine.py").read_text(encoding="utf-8")
