@@ -240,14 +240,3 @@ def test_a_page_names_these_as_its_proof() -> None:
     pages = Path(__file__).parents[2] / "docs" / "codes"
     for code in ("site-file-unreadable", "value-unprintable"):
         assert f"<!-- fixture: {code} -->" in (pages / f"{code}.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_a_template_that_runs_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clustergen.render.bounded.SECONDS", 1)
-    many = "{% for a in range(99999) %}"
-    place(tmp_path, "all/etc/x.conf.j2", f"{many}{many}{many}" + "{% endfor %}" * 3)
-    _, result = rendered(tmp_path)
-    assert [item.message.partition(": ")[2] or item.message for item in result] == [
-        "it requires more than 1 s of CPU time"
-    ]

@@ -125,7 +125,7 @@ def _run(task: Callable[[int], bytes], numbers: range, writing: int) -> Never:
         for number in numbers:
             # The first signal interrupts Python between two of its steps; the second ends a step that takes too long.
             signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
-            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS + 2)
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS * 1.2)
             answer = task(number)
             signal.setitimer(signal.ITIMER_PROF, 0)
             _send(writing, answer)

@@ -1,0 +1,253 @@
+"""Jinja for a site's templates: it sees values, and nothing that can be called but filters.
+
+Templates are written by people who may propose a change, not by those who may merge it. So no expression of a template
+reads an attribute of a Python object: names are looked up in mappings and in a short list of Jinja's own objects.
+"""
+
+from __future__ import annotations
+
+import codecs
+import difflib  # noqa: F401 - what Jinja and messages import late, a confined process cannot import
+import pprint  # noqa: F401
+import textwrap  # noqa: F401
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial, wraps
+from types import MethodType
+from typing import Any, Never
+
+from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError
+from jinja2.environment import TemplateModule
+from jinja2.exceptions import SecurityError
+from jinja2.filters import FILTERS as JINJA_FILTERS
+from jinja2.loaders import split_template_path
+from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
+from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
+from jinja2.tests import TESTS as JINJA_TESTS
+from jinja2.utils import Cycler, Joiner, Namespace, missing
+
+from clustergen.diagnostics import did_you_mean
+from clustergen.render.formats import FILTERS, Format, RenderError
+from clustergen.render.site_values import Quantity, Values
+
+for _codec in ("ascii", "unicode-escape"):  # loads them, for the literals of templates
+    codecs.lookup(_codec)
+
+_FILTER_NAMES = (
+    "abs batch capitalize center count d default dictsort e escape filesizeformat first float forceescape format "
+    "groupby indent int items join last length list lower map max min pprint reject rejectattr replace reverse round "
+    "safe select selectattr slice sort string striptags sum title tojson trim truncate unique upper urlencode urlize "
+    "wordcount wordwrap xmlattr"
+)
+"""Of Jinja, without `attr`, which reads attributes of Python objects, and `random`: a tree is reproducible."""
+_TEST_NAMES = (
+    "!= < <= == > >= boolean callable defined divisibleby eq equalto escaped even false filter float ge greaterthan "
+    "gt in integer iterable le lessthan lower lt mapping ne none number odd sameas sequence string test true undefined "
+    "upper"
+)
+
+_ATTRIBUTES: dict[type, tuple[str, ...]] = {
+    LoopContext: (
+        *("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0"),
+        *("previtem", "nextitem", "cycle", "changed"),
+    ),
+    Cycler: ("current", "next", "reset"),
+    BlockReference: ("super",),
+}
+"""Jinja's own objects → what of them a template may read."""
+_CALLABLE_TYPES = (Macro, LoopContext, BlockReference, Joiner, Undefined)  # the last to raise its own error
+_CALLABLES: tuple[object, ...] = (safe_range, dict, Namespace, Cycler, Joiner)
+_CALLABLE_METHODS = (LoopContext.cycle, LoopContext.changed, Cycler.next, Cycler.reset)
+
+_INSTEAD = {
+    "capitalize": "capitalize",
+    "center": "center",
+    "count": "length",
+    "endswith": "is endswith",
+    "format": "format",
+    "get": "default",
+    "items": "items",
+    "join": "join",
+    "keys": "list",
+    "lower": "lower",
+    "lstrip": "trim",
+    "replace": "replace",
+    "rstrip": "trim",
+    "sort": "sort",
+    "split": "split",
+    "splitlines": "split",
+    "startswith": "is startswith",
+    "strip": "trim",
+    "title": "title",
+    "upper": "upper",
+    "values": "values",
+}
+"""Method of Python → the filter or test that does the same."""
+
+
+def path_of(name: str) -> str:
+    """The path of an included file below the directory of its group, without `./` and `//`."""
+    return "/".join(split_template_path(name))
+
+
+class _Loader(BaseLoader):
+    """The files of a group, which were read before."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+
+    def get_source(self, environment: object, template: str) -> tuple[str, str | None, Callable[[], bool] | None]:
+        content = self.files.get(path_of(template))
+        if content is None:
+            raise TemplateNotFound(template)
+        return content.decode(), None, None
+
+
+class _MissingError(UndefinedError):
+    """A name that does not exist; `hint` proposes another."""
+
+    def __init__(self, owner: object, name: object, message: str) -> None:
+        super().__init__(message)
+        names = ["cluster"] if owner is missing else list(owner) if isinstance(owner, Mapping) else []
+        self.hint = did_you_mean(str(name), [name for name in names if isinstance(name, str)])
+
+
+class _Missing(StrictUndefined):
+    __slots__ = ()
+
+    def __init__(self, hint: str | None = None, obj: Any = missing, name: str | None = None) -> None:
+        super().__init__(hint, obj, name, partial(_MissingError, obj, name))  # type: ignore[arg-type]
+
+
+class SiteEnvironment(ImmutableSandboxedEnvironment):
+    """Jinja without methods: a name is a key of a mapping, or one of `_ATTRIBUTES`."""
+
+    def __init__(self, files: Mapping[str, bytes], form: Format) -> None:
+        super().__init__(
+            loader=_Loader(files),
+            undefined=_Missing,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            finalize=partial(_finalize, form),
+        )
+        self.globals = {
+            "range": safe_range,
+            "dict": dict,
+            "namespace": Namespace,
+            "cycler": Cycler,
+            "joiner": Joiner,
+        }
+        self.filters = {
+            **{name: _without_iterators(JINJA_FILTERS[name]) for name in _FILTER_NAMES.split()},
+            **FILTERS,
+            "split": lambda text, separator=None: tuple(str(text).split(separator)),
+            "values": lambda mapping: tuple(mapping[name] for name in mapping),
+        }
+        self.tests = {
+            **{name: JINJA_TESTS[name] for name in _TEST_NAMES.split()},
+            "startswith": lambda text, start: str(text).startswith(start),
+            "endswith": lambda text, end: str(text).endswith(end),
+        }
+        self.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": dict}
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        return self.getitem(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        if isinstance(obj, Undefined):
+            obj._fail_with_undefined_error()
+        if isinstance(obj, Quantity) and argument in obj.values:
+            return obj.values[argument]
+        if isinstance(obj, Mapping):
+            if argument in obj:
+                return obj[argument]
+        elif isinstance(argument, int | slice):
+            if isinstance(obj, str | tuple | list | range):
+                with suppress(IndexError):
+                    return obj[argument]
+        elif isinstance(argument, str) and not argument.startswith("_"):
+            value = _of_jinja(obj, argument)
+            if value is not missing:
+                return value
+        return self.undefined(_why_missing(obj, argument), obj=obj, name=argument)
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        if isinstance(obj, MethodType):
+            return obj.__func__ in _CALLABLE_METHODS
+        return isinstance(obj, _CALLABLE_TYPES) or any(obj is one for one in _CALLABLES)
+
+    def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.is_safe_callable(obj):
+            argument = repr(args[0]) if len(args) == 1 and isinstance(args[0], str) else ""
+            instead = f"[{argument}] in place of ({argument})" if argument else "it without the parentheses"
+            raise SecurityError(f"{_kind(obj)} cannot be called: write {instead}")
+        return super().call(context, obj, *args, **kwargs)
+
+    def handle_exception(self, source: str | None = None) -> Never:
+        """Raises the current error as it is: the caller reads the traceback."""
+        raise
+
+
+def _of_jinja(obj: object, name: str) -> object:
+    """What one of Jinja's own objects has under a public name; `missing` where it has nothing, or may not be read."""
+    if isinstance(obj, tuple) and name in getattr(obj, "_fields", ()):  # of the filter groupby
+        return obj[obj._fields.index(name)]  # type: ignore[attr-defined]
+    if isinstance(obj, TemplateModule):
+        return vars(obj).get(name, missing)
+    if isinstance(obj, TemplateReference):
+        try:
+            return obj[name]
+        except KeyError:
+            return missing
+    # A namespace has no attributes but those that the template sets.
+    if type(obj) is Namespace or name in _ATTRIBUTES.get(type(obj), ()):
+        return getattr(obj, name, missing)
+    return missing
+
+
+def _kind(value: object) -> str:
+    """What messages call a value."""
+    match value:
+        case Values(kind=kind):
+            return kind
+        case Mapping():
+            return "a mapping"
+        case str():
+            return "a text"
+        case tuple() | list() | range():
+            return "a list"
+        case int() | float():
+            return "a number"
+        case None:
+            return "None"
+    return f"a {type(value).__name__}"
+
+
+def _why_missing(obj: object, name: object) -> str:
+    message = f"{_kind(obj)} has no {'attribute' if isinstance(name, str) else 'item'} {name!r}"
+    instead = _INSTEAD.get(name) if isinstance(name, str) and hasattr(type(obj), name) else None
+    if instead is None:
+        return message
+    return f"{message}, since templates have no methods: write '{instead}'" + ("" if " " in instead else " as a filter")
+
+
+def _finalize(form: Format, value: object) -> str:
+    """The text of a printed value."""
+    if isinstance(value, Undefined):
+        value._fail_with_undefined_error()
+    if not isinstance(value, str | int | float | None):
+        kind = _kind(value)
+        raise RenderError(f"{kind} printed into a {form.name} file: print its items, or use a filter such as join")
+    return form.guard(value)
+
+
+def _without_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter with a list as its result, where it is an iterator of Python, whose text contains an address."""
+
+    @wraps(function)
+    def listed(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return tuple(result) if isinstance(result, Iterator) else result
+
+    return listed
