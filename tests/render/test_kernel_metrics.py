@@ -14,22 +14,37 @@ from strategies.trees import COMPUTE, HEAD, lay_out, manifest, node_files, tree_
 SCRIPT = "/usr/local/sbin/clustergen-kernel-metrics"
 OUT = "/var/lib/prometheus/node-exporter/kernel.prom"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
-# Each line ends up in the journal of this boot, with its number as the time.
+# Each line ends up in the journal of this boot, with its number as the time. Escapes are those of /dev/kmsg.
 JOURNAL = r"""
 set -e
+export LC_ALL=C
 boot=$(tr -d - </proc/sys/kernel/random/boot_id)
 echo 0123456789abcdef0123456789abcdef >/etc/machine-id
 journal=/var/log/journal/0123456789abcdef0123456789abcdef
 mkdir -p $journal /var/lib/clustergen-kernel-metrics /var/lib/prometheus/node-exporter
 number=1700000000
-add() { # TRANSPORT: a message per line of stdin
-  while IFS= read -r message; do
+add() { # TRANSPORT FACILITY IDENTIFIER: a message per line of stdin
+  while IFS= read -r line; do
     number=$((number + 1))
     printf '__REALTIME_TIMESTAMP=%s000000\n__MONOTONIC_TIMESTAMP=%s\n_BOOT_ID=%s\n' $number $number "$boot"
-    printf '_HOSTNAME=c1\n_TRANSPORT=%s\nMESSAGE=%s\n\n' "$1" "$message"
+    printf '_HOSTNAME=c1\n_TRANSPORT=%s\nSYSLOG_FACILITY=%s\nSYSLOG_IDENTIFIER=%s\nMESSAGE\n' "$1" "$2" "$3"
+    printf -v message %b "$line"
+    printf -v length '\\x%02x' $((${#message} % 256)) $((${#message} / 256))
+    printf "$length\0\0\0\0\0\0%s\n\n" "$message"
   done >/tmp/entries
   /usr/lib/systemd/systemd-journal-remote --output=$journal/remote-$number.journal - </tmp/entries 2>/dev/null
 }
+device() { # device ADDRESS VENDOR CLASS: a device on the PCI bus
+  mkdir -p /sys/bus/pci/devices/$1
+  echo $2 >/sys/bus/pci/devices/$1/vendor
+  echo $3 >/sys/bus/pci/devices/$1/class
+}
+mount -t tmpfs sys /sys
+device 0000:1b:00.0 0x10de 0x030200
+device 0000:cb:00.0 0x10de 0x030200
+device 0000:05:00.0 0x10de 0x068000 # an NVSwitch
+device 0000:18:00.0 0x15b3 0x020700
+device 0000:81:00.1 0x8086 0x020000
 """
 LINES = """\
 NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.
@@ -47,6 +62,68 @@ Out of memory: Killed process 4242 (python) total-vm:1kB
 XFS (sda1): Metadata corruption detected at xfs_agf_verify
 pcieport 0000:00:03.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer
 usb 1-1: new high-speed USB device
+"""
+XIDS = r"""
+NVRM: Xid (PCI:0000:1b:00): 31, Ch 00000010, engmask 00000101, intr 10000000
+NVRM: Xid (PCI:0000:1b:00): 45, pid=7062, Ch 00000010
+NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.
+NVRM: Xid (PCI:0000:1b:00): 95, pid=7062, name=python, Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No
+NVRM: Xid (PCI:0000:1b:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9). RST: No, D-RST: No
+NVRM: Xid (PCI:0000:1b:00 GPU-I:01 GPU-CI:02): 13, pid=9, name=a, Graphics Exception
+NVRM: Xid (PCI:0000:1b:00): 119, pid=1, name=\x1b[2K\xff\x0aa, Timeout after 6s of waiting for RPC response from GPU0!
+NVRM: Xid (PCI:0000:1b:00): 145, RLW_REMAP Nonfatal XC0 i0 Link 08 (0x00000004 0x00000004 0x00000000 0x00000000)
+NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)
+"""
+"""The forms that drivers from R470 to R580 print, also with MIG, and with a process whose name hides the line."""
+ERRORS = """
+I/O error, dev nvme0n1, sector 2048 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 0
+EXT4-fs error (device dm-0): ext4_lookup:1855: inode #2: comm ls: deleted inode referenced: 12
+EXT4-fs (sda1): error count since last fsck: 5
+XFS (nvme0n1p2): log I/O error -5
+BTRFS: error (device sda1) in btrfs_commit_transaction:2494: errno=-5 IO failure
+BTRFS error (device sda1 state EA): bdev /dev/sda1 errs: wr 1, rd 0, flush 0, corrupt 0, gen 0
+BTRFS warning (device sda1): checksum error at logical 5160960 on dev /dev/sda1, physical 5160960
+NMI watchdog: Watchdog detected hard LOCKUP on cpu 1
+watchdog: CPU3: Watchdog detected hard LOCKUP on cpu 3
+watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [python:4242]
+INFO: task kworker/u64:3:99 blocked in I/O wait for more than 120 seconds.
+[Hardware Error]: CPU:0 (17:1:0) MC1_STATUS[-|CE|MiscV|-|-|-|-|SyndV|-|-]: 0xd820000000000000
+pcieport 0000:00:03.0: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer
+"""
+SEGFAULT = "segfault at 0 ip 00005607bb3d7170 sp 00007ffc037ef060 error 6 in {}[1170,5607bb3d7000+1000] likely on CPU 0"
+XID = "NVRM: Xid (PCI:0000:1b:00): 79, x"
+FORGED_NAMES = (
+    XID,
+    rf"x\x0a{XID}",
+    f"1700000001.000000 kernel: {XID}",
+    f" kernel: {XID}",
+    "-- cursor: s=1",
+    "mlx5_core 0000:18:00.0 ibp24s0: Link down",
+    "mlx5_core 0000:18:00.0: Port module event: module 0, Cable unplugged",
+    "mce: [Hardware Error]: CPU 3: x",
+    "I/O error, dev sda, sector 2048 op",
+    "a:1 blocked for more than 120 seconds.",
+    "watchdog: BUG: soft lockup - CPU#3 stuck for 22s!",
+    "Out of memory: Killed process 1 (a)",
+    "XFS (sda1): Corruption error",
+    "pcieport 0000:00:03.0: PCIe Bus Error: severity=Uncorrected",
+)
+FORGED_STARTS = ("NVRM: Xid (PCI:", "INFO: task a:1 ", "EXT4-fs (a): er", "XFS (a): error", "XFS (sda): corr", "x")
+"""What a process calls itself, of 15 characters at most: the kernel begins the message of a crash with it."""
+OF_A_USER = r"""
+EXT4-fs error (device loop0): ext4_lookup:1855: inode #2: comm ls: deleted inode referenced: 12
+XFS (loop1): Metadata corruption detected at xfs_agf_verify
+I/O error, dev loop3, sector 2048 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 0
+EXT4-fs warning (device sda1): ext4_dx_add_entry:2518: inode #2: comm error corrupt: index full
+XFS: error(4242) possible memory allocation deadlock size 64 in kmem_alloc
+NVRM: Xid (PCI:0000:99:00): 79, GPU has fallen off the bus.
+NVRM: Xid (PCI:0000:05:00): 79, GPU has fallen off the bus.
+NVRM: Xid (PCI:0000:18:00): 79, GPU has fallen off the bus.
+NVRM: Xid (PCI:0000:1b:00): 0, x
+NVRM: Xid (PCI:0000:1b:00): 4242, x
+NVRM: Xid (PCI:../../1b:00): 79, x
+mlx5_core 0000:99:00.0 ibp24s0: Link down
+mlx5_core 0000:99:00.0: Port module event: module 0, Cable unplugged
 """
 
 
@@ -66,14 +143,14 @@ def run(directory: Path, script: str, **changes: Any) -> str:
 @pytest.mark.slow
 def test_errors_are_counted_once_and_the_counters_survive_a_restart(tmp_path: Path) -> None:
     script = f"""
-add kernel <<'END'
+add kernel 0 kernel <<'END'
 {LINES}END
-add syslog <<'END'
+add syslog 1 kernel <<'END'
 NVRM: Xid (PCI:0000:1b:00): 79, written by a user
 END
 {SCRIPT}; {SCRIPT}
 cp {OUT} /tmp/first
-add kernel <<'END'
+add kernel 0 kernel <<'END'
 NVRM: Xid (PCI:0000:1b:00): 79, pid=1, again
 mlx5_core 0000:18:00.0 "}} 1: Link down
 END
@@ -109,6 +186,78 @@ cat /tmp/first
         '> clustergen_xid_errors_total{pci="0000:1b:00",xid="79"} 3',
         '> clustergen_xid_last_timestamp_seconds{pci="0000:1b:00",xid="79"} 1700000017',
     ]
+
+
+def zeros() -> list[str]:
+    kinds = ("file_system", "hung_task", "io_error", "lockup", "machine_check", "oom", "pcie")
+    return [f'clustergen_kernel_errors_total{{kind="{kind}"}} 0' for kind in kinds]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_no_user_forges_a_series(tmp_path: Path) -> None:
+    """By the names of a process that crashes and of its program, as Linux 6 logs them; or by a message of its own."""
+    crashes = [f"{start}[1139]: {SEGFAULT.format(name)}" for name in FORGED_NAMES for start in FORGED_STARTS]
+    crashes += [f"traps: x[1139] trap invalid opcode ip:55 sp:7f error:0 in {name}[1,2+3]" for name in FORGED_NAMES]
+    messages = "\n".join(crashes) + OF_A_USER
+    script = f"""
+add kernel 0 kernel <<'END'
+{messages}END
+for sender in 'syslog 1 kernel' 'journal 0 kernel' 'stdout 1 kernel' 'kernel 1 kernel' 'kernel 3 systemd'; do
+  add $sender <<'END'
+{LINES}END
+done
+{SCRIPT}; {SCRIPT}
+promtool check metrics <{OUT} >&2 || [ $? = 3 ]
+cat {OUT}
+"""
+    assert run(tmp_path, script).splitlines() == ["# TYPE clustergen_kernel_errors_total counter", *zeros()]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_every_form_of_an_error_is_counted(tmp_path: Path) -> None:
+    """An Xid that was logged before the bus lost its GPU counts as well, as do those of a GPU that an older run saw."""
+    script = f"""
+add kernel 0 kernel <<'END'
+{XIDS.strip()}{ERRORS}END
+{SCRIPT}
+rm -r /sys/bus/pci/devices/0000:1b:00.0
+echo 'NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.' | add kernel 0 kernel
+{SCRIPT}
+promtool check metrics <{OUT} >&2 || [ $? = 3 ]
+grep -v timestamp {OUT}
+"""
+    xids = {"13": 1, "31": 1, "45": 1, "79": 2, "94": 1, "95": 1, "119": 1, "145": 1, "154": 1}
+    errors = {"file_system": 6, "hung_task": 1, "io_error": 1, "lockup": 3, "machine_check": 1, "oom": 0, "pcie": 1}
+    samples = [line for line in run(tmp_path, script).splitlines() if not line.startswith("#")]
+    assert sorted(samples) == sorted(
+        [f'clustergen_xid_errors_total{{pci="0000:1b:00",xid="{xid}"}} {count}' for xid, count in xids.items()]
+        + [f'clustergen_kernel_errors_total{{kind="{kind}"}} {count}' for kind, count in errors.items()]
+    )
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_forged_series_of_an_older_release_go_and_their_number_is_bounded(tmp_path: Path) -> None:
+    """After an update the counters begin anew, after the journal entry that was read last."""
+    script = f"""
+state=/var/lib/clustergen-kernel-metrics/state
+echo 'NVRM: Xid (PCI:0000:1b:00): 79, was counted before the update' | add kernel 0 kernel
+{SCRIPT}
+cursor=$(grep '^cursor ' $state)
+{{ echo 'clustergen_xid_errors_total{{pci="dead:1:00",xid="11"}} 1'
+echo 'clustergen_link_down_total{{interface="forged"}} 4'
+echo 'clustergen_kernel_errors_total{{kind="oom"}} 7'
+echo "$cursor"; }} >$state
+{SCRIPT}; {SCRIPT}; cat {OUT}
+for n in {{1..980}}; do echo "clustergen_link_down_total{{interface=\"eth$n\"}} 1"; done >>$state
+for xid in {{10..40}}; do echo "NVRM: Xid (PCI:0000:1b:00): $xid, x"; done | add kernel 0 kernel
+{SCRIPT}; grep -c '^clustergen' {OUT}; {SCRIPT}; grep -c '^clustergen' {OUT}
+"""
+    *first, series, again = run(tmp_path, script).splitlines()
+    assert first == ["# TYPE clustergen_kernel_errors_total counter", *zeros()]
+    assert 7 + 980 < int(series) == int(again) <= 1001
 
 
 @pytest.mark.real

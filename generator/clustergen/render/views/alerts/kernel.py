@@ -54,7 +54,7 @@ def _xids(cluster: Cluster) -> Iterator[Alert]:
                 "Xid {{ $labels.xid }} on the GPU at {{ $labels.pci }} of {{ $labels.instance }}",
                 "The kernel logged an error of the GPU, and dcgm-exporter, whose alerts say more, does not run there. "
                 + "; ".join(f"{row.xid}: {row.meaning}" for row in rows) + ".",
-                f"{advice} The log of the node has the lines: `journalctl -k --grep Xid`.",
+                f"{advice} The log of the node has the lines: `journalctl -k --grep '^NVRM: Xid'`.",
                 for_types(names),
             )  # fmt: skip
 
