@@ -52,8 +52,10 @@ def call(service: GitHub | GitLab, method: str, url: str, body: object = None) -
         url,
         method=method,
         data=None if body is None else json.dumps(body).encode(),
-        headers={**service.headers, "Content-Type": "application/json"},
+        headers={"Content-Type": "application/json"},
     )
+    for name, value in service.headers.items():
+        request.add_unredirected_header(name, value)  # a redirect may lead to another host
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
 

@@ -93,6 +93,7 @@ class Comments(BaseHTTPRequestHandler):
     """The part of GitHub's interface that comments go by, in memory."""
 
     kept: list[dict[str, object]]
+    redirected: list[str]
     forbidden = False
 
     def answer(self, document: object, status: int = 200) -> None:
@@ -106,6 +107,14 @@ class Comments(BaseHTTPRequestHandler):
         return str(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"])
 
     def do_GET(self) -> None:
+        if self.path.startswith("/moved"):
+            self.send_response(302)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.path == "/elsewhere":
+            self.redirected.append(str(self.headers["Authorization"] or self.headers["PRIVATE-TOKEN"]))
         if self.path == "/user":
             self.answer({"id": 5})
             return
@@ -135,7 +144,7 @@ class Comments(BaseHTTPRequestHandler):
 @pytest.fixture
 def github() -> Iterator[tuple[type[Comments], dict[str, str]]]:
     other = {"id": 1, "body": f"see {MARK}", "user": {"type": "User"}, "author": {"id": 5}}
-    kind = type("Own", (Comments,), {"kept": [other]})
+    kind = type("Own", (Comments,), {"kept": [other], "redirected": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -202,6 +211,16 @@ def test_a_pull_request_has_one_comment_that_follows_it(
     assert len(kind.kept) == 2
     assert "No change" in str(kind.kept[1]["body"])
     assert str(kind.kept[0]["body"]).startswith("see")
+
+
+def test_a_redirect_does_not_get_the_token(tmp_path: Path, github: tuple[type[Comments], dict[str, str]]) -> None:
+    kind, environment = github
+    (tmp_path / "diff.md").write_text(f"{MARK}\n", encoding="utf-8")
+    moved = {name: f"{environment[name]}/moved" for name in ("GITHUB_API_URL", "CI_API_V4_URL")}
+    for service in ({}, {"GITLAB_CI": "true"}):
+        command = [sys.executable, str(EXAMPLES / "comment.py"), "diff.md"]
+        subprocess.run(command, cwd=tmp_path, env=environment | moved | service, timeout=30, check=False)
+    assert kind.redirected == ["None"] * 2
 
 
 @pytest.mark.parametrize("token", ["t", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
     assert settings(tree)["SuspendExcNodes"] == "n2"
 
 
+COLLECTION = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster"
+MODULE = COLLECTION / "plugins/module_utils/redfish.py"
 OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"
 # A BMC of OpenIPMI whose power is a file; `soft` turns it off unless the system hangs.
 IPMI = r"""
@@ -225,6 +228,108 @@ def test_failed_polls_and_odd_bmcs_leave_no_node_on_and_no_message_out(tmp_path:
     done = sandbox.run(box, ["/bin/bash", "-c", BMCS + steps], timeout=60)
     assert done.stdout.split() == ["off", "1", "GracefulShutdown", "ForceOff", "on", "1"], done.stdout + done.stderr
     assert "n1: did not shut down in 4 s: its power was cut" in done.stderr
-    for name in ("n2", "n3"):
-        assert f"{name}: the BMC's answer is no resource of Redfish: " in done.stderr
+    assert "n2: /redfish/v1/Systems is no resource of Redfish" in done.stderr
+    assert "n3: ??" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# BMCs by the last number of their address. Port 81 is another host, 82 the proxy of the environment: both record what
+# arrives.
+HOSTILE = r"""
+mkdir -p /tmp/bmc /etc/clustergen; cd /tmp/bmc; printf 'secret\n' >/etc/clustergen/bmc-password
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key -out cert -days 2 -subj /CN=bmc \
+  2>/dev/null
+cat >bmc.py <<'END'
+import socketserver, ssl, threading, time
+CONTEXT = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+CONTEXT.load_cert_chain("cert", "key")
+def to(status, place):
+    return lambda path: iter([b"HTTP/1.1 %d Moved\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % (status, place)])
+def body(part, times, pause=0):
+    def answer(path):
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        for _ in range(times):
+            yield part
+            time.sleep(pause)
+    return answer
+def head(path):
+    yield b"HTTP/1.1 200 OK\r\n"
+    while True:
+        yield b"X: y\r\n"
+        time.sleep(0.1)
+def good(path):
+    if path == "/old":
+        text = b'{"Members": [{"@odata.id": "/redfish/v1/Systems/1"}]}'
+    elif path.endswith("Systems"):
+        yield from to(301, b"https://10.0.9.19:443/old")(path)
+        return
+    elif path.endswith("Reset"):
+        yield from to(307, b"/other")(path)
+        return
+    else:
+        text = b'{"PowerState": "Off"}'
+    yield b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text)
+BMCS = {
+    11: to(302, b"http://127.0.0.1:81/redfish/v1/"), 12: to(307, b"https://10.0.9.13/"), 13: to(301, b"/redfish/v1/x"),
+    14: to(303, b"https://[::1/"), 15: body(b"[" * 100_000, 1), 16: body(b"x" * 100_000, 1000),
+    17: body(b" ", 1000, 0.1), 18: head, 19: good,
+}
+class Handler(socketserver.BaseRequestHandler):
+    def handle(self):
+        try:
+            with CONTEXT.wrap_socket(self.request, server_side=True) as peer:
+                for part in BMCS[int(self.server.server_address[0][-2:])](peer.recv(4096).split()[1].decode()):
+                    peer.sendall(part)
+        except OSError:
+            pass
+class Other(socketserver.BaseRequestHandler):
+    def handle(self):
+        print(self.server.server_address, self.request.recv(4096), file=open("arrived", "a"))
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+    request_queue_size = 100
+servers = [Server((f"10.0.9.{last}", 443), Handler) for last in BMCS]
+servers += [Server(("127.0.0.1", port), Other) for port in (81, 82)]
+for server in servers:
+    threading.Thread(target=server.serve_forever).start()
+open("ready", "w")
+END
+python3 bmc.py &
+until [ -e ready ]; do sleep 0.05; done
+export https_proxy=http://127.0.0.1:82 http_proxy=http://127.0.0.1:82 all_proxy=http://127.0.0.1:82
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_a_bmc_gets_its_password_alone_and_ends_no_program(tmp_path: Path) -> None:
+    """The program has the text of the playbooks' module, so that both refuse the same."""
+    root = root_with("ipmi_sim")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    bmcs = {**NODES, "name": "n[1-9]", "address": "10.0.0.[11-19]", "addresses": {"bmc": "10.0.9.[11-19]"}}
+    node = lay_out(saving(tmp_path, nodes=(bmcs,), check_certificates=False), "head", tmp_path / "node")
+    assert MODULE.read_text(encoding="utf-8") in (node / ON.lstrip("/")).read_text(encoding="utf-8")
+    steps = rf"""
+        printf '#!/bin/sh\nseq -f n%%g 9\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
+        sed -E 's/^ANSWER = .*/ANSWER = 2/' {ON} >on
+        SECONDS=0; python3 on 'n[1-9]'; echo on $? $((SECONDS < 8)); cat arrived; kill $(jobs -p)
+    """
+    box = sandbox.Sandbox(
+        root,
+        files=((node / "usr", "/usr"), (node / "etc", "/etc")),
+        addresses=tuple(f"10.0.9.{last}" for last in range(11, 20)),
+    )
+    done = sandbox.run(box, ["/bin/bash", "-c", HOSTILE + steps], timeout=60)
+    assert done.stdout.splitlines() == ["on 1 1"], done.stdout + done.stderr
+    assert [line for line in done.stderr.splitlines() if re.match(r"n\d: ", line)] == [
+        "n1: it redirects to another host",
+        "n2: it redirects to another host",
+        "n3: it redirects more than 5 times",
+        "n4: it redirects to another host",
+        "n5: /redfish/v1/Systems is no resource of Redfish",
+        "n6: the answer has more than 1048576 bytes",
+        "n7: no answer in 2 s",
+        "n8: no answer in 2 s",
+        "n9: it redirects a POST request",
+    ]
     assert "Traceback" not in done.stderr

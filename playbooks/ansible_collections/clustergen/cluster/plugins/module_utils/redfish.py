@@ -1,62 +1,94 @@
-"""GET requests to BMCs by Redfish: no proxies, no other hosts, answers of a limited size."""
+"""Requests to BMCs by Redfish: no proxies, no other hosts, answers of a limited size within a limited time."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import http.client
 import json
 import re
+import socket
 import ssl
-import urllib.error
+import time
 import urllib.parse
-import urllib.request
 
 _MOST = 1 << 20
+_MOST_REDIRECTS = 5
 
 
-class RedfishError(Exception):
+class RedfishError(RuntimeError):
     """The BMC does not answer, or not as Redfish does."""
 
 
-class _SameHost(urllib.request.HTTPRedirectHandler):
-    """Follows redirects on the BMC itself: others would get its password."""
+class _Socket(ssl.SSLSocket):
+    """Receives until `end`, a time of the monotonic clock, however slowly the peer sends."""
 
-    def redirect_request(self, req, fp, code, msg, headers, newurl):
-        if urllib.parse.urlsplit(newurl)[:2] != urllib.parse.urlsplit(req.full_url)[:2]:
-            raise RedfishError("it redirects to another host")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    end = None
+
+    def recv_into(self, *args, **kwargs):
+        if self.end is not None:
+            self.settimeout(_left(self.end))
+        return super().recv_into(*args, **kwargs)
 
 
 class Redfish:
-    """One BMC and its user."""
+    """One BMC and its user. A request may last `seconds` in total."""
 
     def __init__(self, address, user, password, check_certificates=True, seconds=30):
-        context = ssl.create_default_context()
-        if not check_certificates:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         self._base = "https://%s" % ("[%s]" % address if address.count(":") > 1 else address)
         self._login = "Basic " + base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
+        self._check_certificates = check_certificates
         self._seconds = seconds
-        # Without the proxies of the environment.
-        self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context), _SameHost()
-        )
 
     def get(self, path):
-        """Status and content. Raises RedfishError."""
-        request = urllib.request.Request(self._base + path, headers={"Authorization": self._login})
+        """Status and content; redirects on the BMC itself are followed. Raises RedfishError."""
+        end = time.monotonic() + self._seconds
+        for _ in range(_MOST_REDIRECTS + 1):
+            status, location, content = self._ask("GET", path, None, end)
+            if not location:
+                return status, content
+            path = self._path_of(path, location)
+        raise RedfishError("it redirects more than %d times" % _MOST_REDIRECTS)
+
+    def post(self, path, document):
+        """Sends a document, to this path alone. Raises RedfishError."""
+        if self._ask("POST", path, json.dumps(document), time.monotonic() + self._seconds)[1]:
+            raise RedfishError("it redirects a POST request")
+
+    def _path_of(self, path, location):
+        """Where a redirect leads; another host would get the password."""
         try:
-            with self._opener.open(request, timeout=self._seconds) as answer:
-                content = answer.read(_MOST + 1)
-                status = answer.status
-        except urllib.error.HTTPError as err:
-            err.close()
-            raise RedfishError("HTTP status %d" % err.code) from None
+            url = urllib.parse.urljoin(self._base + path, location)
+            if _server(url) == _server(self._base):
+                return urllib.parse.urlunsplit(("", "", *urllib.parse.urlsplit(url)[2:4], ""))
+        except ValueError:
+            pass
+        raise RedfishError("it redirects to another host")
+
+    def _ask(self, method, path, body, end):
+        """Status, target of a redirect, and content."""
+        _, host, port = _server(self._base)
+        context = _context(self._check_certificates)
+        connection = http.client.HTTPSConnection(host, port, context=context)
+        headers = {"Authorization": self._login, **({"Content-Type": "application/json"} if body else {})}
+        try:
+            with socket.create_connection((host, port), _left(end)) as plain:
+                plain.settimeout(_left(end))
+                with context.wrap_socket(plain, server_hostname=host) as connection.sock:
+                    connection.sock.end = end
+                    connection.request(method, path, body, headers)
+                    with connection.getresponse() as answer:
+                        content = answer.read(_MOST + 1)
         except (OSError, ValueError, http.client.HTTPException) as err:
-            raise RedfishError(reason_of(err)) from None
+            reason = reason_of(err)
+            late = reason.endswith("timed out")
+            raise RedfishError("no answer in %d s" % self._seconds if late else reason) from None
         if len(content) > _MOST:
             raise RedfishError("the answer has more than %d bytes" % _MOST)
-        return status, content
+        location = answer.getheader("Location", "") if answer.status in (301, 302, 303, 307, 308) else ""
+        if answer.status >= 300 and not location:
+            raise RedfishError("HTTP status %d" % answer.status)
+        return answer.status, location, content
 
     def resource(self, path):
         """The mapping of a resource. Raises RedfishError."""
@@ -70,12 +102,43 @@ class Redfish:
             raise RedfishError("%s is no resource of Redfish" % path)
         return document
 
+    def machine(self):
+        """The path of the machine. Raises RedfishError."""
+        members = self.resource("/redfish/v1/Systems").get("Members")
+        paths = [link(member) for member in members[:8]] if isinstance(members, list) else []
+        # BMCs of HGX and DGX systems list the baseboard of the GPUs as a second machine.
+        paths = [path for path in paths if not path.rpartition("/")[2].startswith("HGX_")]
+        if len(paths) != 1:
+            raise RedfishError("the BMC manages %d machines, not one" % len(paths))
+        return paths[0]
+
+
+@functools.lru_cache(maxsize=2)
+def _context(check_certificates):
+    context = ssl.create_default_context()
+    context.sslsocket_class = _Socket
+    if not check_certificates:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def _server(url):
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or 443
+
+
+def _left(end):
+    seconds = end - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError("timed out")
+    return seconds
+
 
 def reason_of(error):
-    """One line without errno and lines of OpenSSL's binding, so that equal failures read the same."""
-    reason = getattr(error, "reason", error)
-    text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return " ".join(re.sub(r" ?\(?_ssl\.c:\d+\)?:?", "", text).split())[:200]
+    """One printable line without errno and lines of OpenSSL's binding, so that equal failures read the same."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    line = " ".join(re.sub(r" ?\(?_ssl\.c:\d+\)?:?", "", text).split())[:200]
+    return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def link(document, key=None):

@@ -63,18 +63,12 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.redfish import 
 
 _THREADS = 64
 _ANSWER = 15  # seconds for one step of a request
-_MOST_MEMBERS, _MOST_ATTRIBUTES = 8, 200
+_MOST_ATTRIBUTES = 200
 
 
 def machine(bmc, patterns):
     """What one BMC shows of its machine. Raises RedfishError."""
-    listed = bmc.resource("/redfish/v1/Systems").get("Members")
-    paths = [link(member) for member in listed[:_MOST_MEMBERS]] if isinstance(listed, list) else []
-    # BMCs of HGX and DGX systems list the baseboard of the GPUs as a second machine.
-    paths = [path for path in paths if not path.rpartition("/")[2].startswith("HGX_")]
-    if len(paths) != 1:
-        raise RedfishError("the BMC manages %d machines, not one" % len(paths))
-    system = bmc.resource(paths[0])
+    system = bmc.resource(bmc.machine())
     status = system.get("Status") if isinstance(system.get("Status"), dict) else {}
     bios = link(system, "Bios")
     return {
