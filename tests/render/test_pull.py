@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +14,8 @@ import pytest
 
 from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_script, text_of, tree_of
 
+ROOT = Path(__file__).parents[2]
+DAY = 86400
 SCRIPT = "/usr/local/sbin/clustergen-pull"
 SIGNERS = "/etc/clustergen/pull-signers"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
@@ -32,15 +38,36 @@ class Site(NamedTuple):
     directory: Path
     text: str
 
-    def commit(self, name: str, *, signed: bool = True) -> str:
-        """The hash of a new commit."""
-        words = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "gpg.format=ssh"]
-        words += ["-c", f"user.signingkey={self.directory / 'key'}", "commit", "-q", "--allow-empty", "-m", name]
-        git(self.directory / "repository", *words, *(["-S"] if signed else []))
-        return git(self.directory / "repository", "rev-parse", "HEAD")
+    def commit(self, name: str, *, signed: bool = True, branch: str = "main", age: int = 0) -> str:
+        """The hash of a new commit. `branch`: the one that its message names, empty for none; `age` in seconds."""
+        trailer = f"clustergen-branch: {branch}"
+        words = ["commit", "-q", "--allow-empty", "-m", name, *(["--trailer", trailer] if branch else [])]
+        self.git(*words, *(["-S"] if signed else []), age=age)
+        return self.git("rev-parse", "HEAD")
 
-    def pull(self, **programs: str) -> subprocess.CompletedProcess[str]:
-        return run_script(self.text, {**PULLED, **programs}, self.directory)
+    def git(self, *words: str, age: int = 0) -> str:
+        """Git in the repository, as the person who signs."""
+        configured = {"user.name": "a", "user.email": "a@example.org", "gpg.format": "ssh"}
+        configured["user.signingkey"] = str(self.directory / "key")
+        options = [word for name, value in configured.items() for word in ("-c", f"{name}={value}")]
+        return git(self.directory / "repository", *options, *words, age=age)
+
+    def pull(self, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
+        return run_script(self.text, {**PULLED, **programs}, self.directory, *arguments)
+
+    def refusal(self, *arguments: str) -> str:
+        """Why it applies nothing."""
+        before = len(self.commits)
+        done = self.pull(*arguments)
+        assert done.returncode == 1, done.stderr
+        assert len(self.commits) == before
+        return done.stderr.partition("refused: ")[2]
+
+    def applies(self, *arguments: str) -> bool:
+        before = len(self.commits)
+        done = self.pull(*arguments)
+        assert done.returncode == 0, done.stderr
+        return len(self.commits) == before + 1
 
     @property
     def commits(self) -> list[str]:
@@ -48,9 +75,12 @@ class Site(NamedTuple):
         return [call for call in calls(self.directory) if call.startswith("ansible-pull")]
 
 
-def git(directory: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(directory), *words], capture_output=True, text=True, timeout=30, check=True)
-    return done.stdout.strip()
+def git(directory: Path, *words: str, age: int = 0) -> str:
+    environment = {**os.environ, "GIT_COMMITTER_DATE": f"@{int(time.time()) - age} +0000"}
+    command = ["git", "-C", str(directory), *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=30, check=True, env=environment
+    ).stdout.strip()
 
 
 def site(directory: Path, *, signed: bool) -> Site:
@@ -105,6 +135,106 @@ def test_only_signed_commits_that_follow_each_other_reach_ansible(tmp_path: Path
     assert f"commit {first} does not follow {second}, which this node has" in rolled_back.stderr
     assert len(one.commits) == 2
     assert git(tmp_path / "state/repository.git", "rev-parse", "accepted") == second
+
+
+@pytest.mark.slow
+def test_a_signed_commit_of_another_branch_is_refused(tmp_path: Path) -> None:
+    """Also one whose author forgot to name a branch, or names it where Git reads no trailer."""
+    one = site(tmp_path, signed=True)
+    one.commit("next release", branch="testing")
+    hint = "sign one with git commit -S --trailer 'clustergen-branch: main'"
+    refusal = one.refusal()
+    assert "is for branch 'testing', not for main" in refusal
+    assert hint in " ".join(refusal.split())
+    one.commit("clustergen-branch: main\n\nno trailer", branch="")
+    assert "is for branch '', not for main" in one.refusal()
+    one.commit("two\n\nclustergen-branch: testing", branch="main")
+    assert "not for main" in one.refusal()
+    one.commit("of this branch")
+    assert one.applies()
+
+
+@pytest.mark.slow
+def test_the_signature_of_a_commit_covers_those_below_it(tmp_path: Path) -> None:
+    """The person who signs a commit signs its tree and its history, whoever wrote it."""
+    one = site(tmp_path, signed=True)
+    one.commit("by somebody else", signed=False, branch="")
+    one.commit("of another branch", branch="testing")
+    one.commit("signed")
+    assert one.applies()
+    one.commit("by somebody else", signed=False, branch="")
+    one.commit("signed")
+    assert one.applies()
+
+
+@pytest.mark.slow
+def test_what_bounds_an_old_commit_on_a_node_without_history(tmp_path: Path) -> None:
+    one = site(tmp_path, signed=True)
+    old = one.commit("old", age=31 * DAY)
+    assert "too old for the first on this node (ansible.pull.max_age)" in one.refusal()
+    assert "the branch is at" in one.refusal("--accept", "0" * 40)
+    assert one.applies("--accept", old)
+    one.commit("still the oldest", age=30 * DAY)
+    assert one.applies()
+    newest = one.commit("newer")
+    assert one.applies()
+
+    # Without its repository the node still has the date of the newest commit that it accepted.
+    shutil.rmtree(tmp_path / "state/repository.git")
+    one.git("reset", "-q", "--hard", old)
+    one.commit("a day old", age=DAY)
+    assert "older than the newest that this node had" in one.refusal()
+    one.git("reset", "-q", "--hard", newest)
+    assert one.applies()
+    one.commit("by a clock that is wrong", age=-2 * DAY)
+    assert "which is yet to come: check the clocks" in one.refusal()
+
+
+@pytest.mark.slow
+def test_going_back_on_purpose(tmp_path: Path) -> None:
+    """By a new commit on top, for all nodes; or by name on one node, if it has a signature and the branch is there."""
+    one = site(tmp_path, signed=True)
+    first = one.commit("first", age=2 * DAY)
+    assert one.applies()
+    bad = one.commit("a mistake", age=DAY)
+    assert one.applies()
+    one.git("revert", "--no-edit", "--no-commit", bad)
+    one.commit("back")
+    assert one.applies()
+    one.git("reset", "-q", "--hard", first)
+    assert f"clustergen-pull --accept {first}" in one.refusal()
+    assert "usage: clustergen-pull [--accept COMMIT]" in one.refusal("--force")
+    assert one.applies("--accept", first)
+    assert one.applies()
+    later = one.commit("later", age=DAY)
+    assert one.applies()
+    one.git("reset", "-q", "--hard", first)
+    unsigned = one.commit("unsigned", signed=False)
+    assert "has no accepted signature" in one.refusal("--accept", unsigned)
+    one.git("reset", "-q", "--hard", later)
+    one.commit("a clock that is slow", age=DAY + 3600)
+    assert "older than the newest that this node had" in one.refusal()
+
+
+@pytest.mark.slow
+def test_the_guides_commands_sign_what_nodes_accept(tmp_path: Path) -> None:
+    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    (setup,) = re.findall(r"^```sh sign\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    one = site(tmp_path, signed=True)
+    one.git("config", "user.name", "a")
+    one.git("config", "user.email", "a@example.org")
+    script = setup.replace("~/.ssh/release", str(tmp_path / "key"))
+    subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path / "repository", check=True, timeout=30)
+    git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "more memory for jobs")
+    assert one.applies()
+    git(tmp_path / "repository", "checkout", "-q", "-b", "testing")
+    git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "an idea")
+    git(tmp_path / "repository", "checkout", "-q", "main")
+    git(tmp_path / "repository", "merge", "-q", "--ff-only", "testing")
+    assert "is for branch 'testing', not for main" in one.refusal()
+    git(tmp_path / "repository", "reset", "-q", "--hard", "HEAD~")
+    git(tmp_path / "repository", "merge", "-q", "--no-ff", "--no-edit", "testing")
+    assert one.applies()
 
 
 @pytest.mark.slow

@@ -60,6 +60,9 @@ class Pull(Section):
     interval: Annotated[int, Field(ge=300, le=604800), Bare("second")] = field(
         1800, "Time between two runs; each starts up to half of it later, at random."
     )
+    max_age: Annotated[int, Field(ge=3600, le=315360000), Bare("second")] = field(
+        "30d", "With `signers`: age of the commit up to which a node that has none accepts it.", validate_default=True
+    )
     signers: tuple[PublicKey, ...] = field(
         (), "Public SSH keys; if set, nodes apply only commits that one of them has signed."
     )

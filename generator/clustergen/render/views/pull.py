@@ -21,7 +21,7 @@ _STATE = "clustergen-pull"
 
 @record
 class PullRun:
-    """The script. `signers`: file of keys, empty without; `metrics`: empty without an exporter."""
+    """The script. `signers`: file of keys, empty without; `max_age`: seconds; `metrics`: empty without an exporter."""
 
     url: str
     branch: str
@@ -31,6 +31,7 @@ class PullRun:
     state: str
     secrets: str
     signers: str
+    max_age: int
     metrics: str
 
 
@@ -63,6 +64,7 @@ def script(cluster: Cluster, os: OperatingSystem) -> PullRun | None:
         state=f"/var/lib/{_STATE}",
         secrets=SECRETS,
         signers=_SIGNERS if spec.signers else "",
+        max_age=spec.max_age,
         metrics=f"{textfiles}/{TEXTFILE}" if textfiles else "",
     )
 
