@@ -123,7 +123,7 @@ LIST: tuple[Substitution, ...] = (
         "this machine has no GPUs; GRES allocation, device constraints and scripts are real, computation is not",
         _has_gpus,
         variables=lambda cluster: {
-            "cluster_without_units": ["nvidia-*", "dcgm*", "clustergen-cdi.service"],
+            "cluster_without_units": ["nvidia-*", "dcgm*", "clustergen-cdi.service", "clustergen-dcgm-guard.service"],
             "cluster_without_packages": ["nvidia_*", "dcgm*", "kernel_headers", "gpu_nvml", "mig_manager"],
             "cluster_without_files": ["/etc/modprobe.d/*", "/etc/modules-load.d/*"],
         },

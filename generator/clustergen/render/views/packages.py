@@ -47,6 +47,7 @@ _OF_UNIT = {
     "prometheus-snmp-exporter.service": "snmp_exporter",
     "opensm.service": "opensm",
     "nvidia-dcgm-exporter.service": "dcgm_exporter",
+    "clustergen-dcgm-guard.service": "dcgm_guard",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
     "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",

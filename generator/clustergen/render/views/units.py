@@ -5,8 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.render.tree import Outline
-from clustergen.render.views.dcgm import exported
-from clustergen.render.views.slurm.health import dcgm as dcgm_check
+from clustergen.render.views.dcgm_guard import has_host_engine
 
 _UNIT_DIRECTORY = "/etc/systemd/system/"
 _BY_GROUP = {
@@ -27,7 +26,7 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
     for kind in cluster.gpu_types:
         if kind.gpus and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1:
             collected[kind.group]["nvidia-fabricmanager.service"] = None
-        if exported(cluster, kind) or dcgm_check(cluster, kind):
+        if has_host_engine(cluster, kind):
             collected[kind.group]["nvidia-dcgm.service"] = None
     for name, daemon in _BY_GROUP.items():
         if name in collected:

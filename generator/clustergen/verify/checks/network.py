@@ -77,6 +77,14 @@ CHECKS = (
         Reader("nft", _VERSION.format("nftables"), '"$program" --check --file /etc/clustergen-firewall/main.nft'),
     ),
     Check(
+        "rules for DCGM",
+        "access to DCGM",
+        "nft --check",
+        "The kernel of this machine accepts the rules, in a network namespace of its own.",
+        paths("/etc/clustergen/dcgm.nft"),
+        Reader("nft", _VERSION.format("nftables"), '"$program" --check --file /etc/clustergen/dcgm.nft'),
+    ),
+    Check(
         "netplan",
         "interfaces for netplan",
         "netplan generate",

@@ -1,0 +1,45 @@
+"""Which accounts reach DCGM's host engine: rules of nftables by user, without which nvidia-dcgm does not start.
+
+nv-hostengine could listen on a Unix socket, but dcgm-exporter up to 4.5.3-4.8.2 connects by TCP alone (dcgm.Init in
+internal/pkg/dcgmprovider).
+"""
+
+from __future__ import annotations
+
+from clustergen.catalogue.network import ports
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, reload
+from clustergen.render.file import File
+from clustergen.render.views.dcgm import exported
+from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.slurm.health import dcgm as health_check
+
+_UNIT = "clustergen-dcgm-guard.service"
+
+
+@record
+class Rules:
+    """The port of nv-hostengine."""
+
+    port: int
+
+
+def has_host_engine(cluster: Cluster, kind: NodeType) -> bool:
+    """Whether nvidia-dcgm runs on nodes of this type."""
+    return exported(cluster, kind) or health_check(cluster, kind) is not None
+
+
+def rules(cluster: Cluster, kind: NodeType) -> Rules | None:
+    return Rules(ports()["dcgm"].port) if has_host_engine(cluster, kind) else None
+
+
+def unit(cluster: Cluster, kind: NodeType) -> Fixed | None:
+    return Fixed() if has_host_engine(cluster, kind) else None
+
+
+FILES = (
+    File("gpu_node/etc/clustergen/dcgm.nft", rules, reload(_UNIT), per="type"),
+    File(f"gpu_node/etc/systemd/system/{_UNIT}", unit, DAEMON_RELOAD, per="type"),
+    File("gpu_node/etc/systemd/system/nvidia-dcgm.service.d/50-clustergen.conf", unit, DAEMON_RELOAD, per="type"),
+)
