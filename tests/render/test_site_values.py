@@ -257,7 +257,8 @@ def test_what_jinja_has_itself_works() -> None:
         "{% if loop.last %}!{% endif %}{% endfor %}\n"
         "{% for node in [{'n': 1, 'in': [{'n': 2, 'in': []}]}] recursive %}"
         "({{ node.n }}{{ loop(node['in']) }}){% endfor %}\n"
-        "{% macro box(a, b=2) %}[{{ a }}{{ b }}{{ caller() }}]{% endmacro %}{% call box(1) %}in{% endcall %}\n"
+        "{% macro box(obj, context=2) %}[{{ obj }}{{ context }}{{ caller() }}]{% endmacro %}"
+        "{% call box(obj=1) %}in{% endcall %}\n"
         "{% for g in [{'k': 'x', 'v': 1}, {'k': 'x', 'v': 2}] | groupby('k') %}"
         "{{ g.grouper }}{{ g.list | sum('v') }}{% endfor %}\n"
         "{{ 'a,b' | split(',') | map('upper') | join('-') }} {{ dict(a=1).a }} {{ ('gpu' is startswith('g')) | int }}\n"
@@ -272,10 +273,12 @@ def test_what_jinja_has_itself_works() -> None:
 def test_a_quantity_is_a_text_with_numbers() -> None:
     memory = "cluster.manifest.node_types.a6000x2.memory"
     name = next(key for key, path in MANIFESTS.items() if "a6000x2" in cluster(key).manifest.node_types)
-    (text,) = printed(name, f"{{{{ {memory} }}}} {{{{ {memory}.mib }}}} {{{{ {memory} | yaml }}}}\n")
+    (text,) = printed(
+        name, f"{{{{ {memory} }}}} {{{{ {memory}.mib }}}} {{{{ {memory} | yaml }}}} {{{{ {memory}[:1] }}}}\n"
+    )
     stated = cluster(name).manifest.node_types["a6000x2"].memory
     assert stated is not None
-    assert text == f'{stated} {stated.mib} "{stated}"\n'.encode()
+    assert text == f'{stated} {stated.mib} "{stated}" {str(stated)[0]}\n'.encode()
 
 
 def test_only_what_is_read_is_computed() -> None:

@@ -78,7 +78,7 @@ def _next(reading: int) -> bytes | LimitError | None:
     if len(header) < _SIZE or size > LARGEST:
         return None
     if size < 0:
-        return LimitError(f"it prints more than {LARGEST >> 20} MiB")
+        return size_limit()
     answer = _read(reading, size, deadline)
     return answer if len(answer) == size else None
 
@@ -114,6 +114,10 @@ def time_limit() -> LimitError:
 
 def memory_limit() -> LimitError:
     return LimitError(f"it requires more than {MEMORY >> 20} MiB of memory")
+
+
+def size_limit() -> LimitError:
+    return LimitError(f"it prints more than {LARGEST >> 20} MiB")
 
 
 def _run(task: Callable[[int], bytes], numbers: range, writing: int) -> Never:

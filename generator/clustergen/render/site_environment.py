@@ -157,7 +157,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
     def getitem(self, obj: Any, argument: Any) -> Any:
         if isinstance(obj, Undefined):
             obj._fail_with_undefined_error()
-        if isinstance(obj, Quantity) and argument in obj.values:
+        if isinstance(obj, Quantity) and isinstance(argument, str) and argument in obj.values:
             return obj.values[argument]
         if isinstance(obj, Mapping):
             if argument in obj:
@@ -177,7 +177,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
             return obj.__func__ in _CALLABLE_METHODS
         return isinstance(obj, _CALLABLE_TYPES) or any(obj is one for one in _CALLABLES)
 
-    def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not self.is_safe_callable(obj):
             argument = repr(args[0]) if len(args) == 1 and isinstance(args[0], str) else ""
             instead = f"[{argument}] in place of ({argument})" if argument else "it without the parentheses"

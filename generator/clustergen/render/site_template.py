@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
@@ -11,12 +12,13 @@ from jinja2 import TemplateNotFound, TemplateSyntaxError
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics.words import printable, shortened
 from clustergen.records import record
-from clustergen.render.bounded import LimitError, TimeLimitError, bounded, memory_limit, time_limit
-from clustergen.render.formats import Format
+from clustergen.render.bounded import LARGEST, LimitError, TimeLimitError, bounded, memory_limit, size_limit, time_limit
+from clustergen.render.formats import Format, RenderError
 from clustergen.render.site_environment import SiteEnvironment, path_of
 from clustergen.render.site_values import plain
 
 _TEXT, _FAILURE = b"T", b"F"
+_ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]+>")
 
 
 @record
@@ -65,7 +67,12 @@ def _answer(template: SiteTemplate, variables: Mapping[str, object]) -> bytes:
     """The text, or what is wrong, for `_checked`."""
     try:
         sandbox = SiteEnvironment(template.files, template.format)
-        return _TEXT + sandbox.get_template(template.name).render(variables).encode()
+        text = sandbox.get_template(template.name).render(variables)
+        if len(text) > LARGEST:
+            raise size_limit()
+        if address := _ADDRESS.search(text):  # differs with each process; a tree is reproducible
+            raise RenderError(f"it prints {address[0]}, an object of Python")
+        return _TEXT + text.encode()
     except TemplateSyntaxError as err:
         message, name, line = err.message or "syntax error", err.name, err.lineno
         hint = None
