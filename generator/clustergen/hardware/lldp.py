@@ -6,12 +6,12 @@ The name of a file, without .json, is the host whose neighbours it has.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clustergen.diagnostics import Diagnostic, Place
+from clustergen.hardware.discovery.plain import json_of
 from clustergen.hardware.model import ADAPTER, SWITCH, Device, End, Facts, Link
 from clustergen.regular_file import reason_of
 
@@ -86,8 +86,8 @@ def _neighbours(raw: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
     if len(raw) > MOST_BYTES:
         raise ValueError(f"more than {MOST_BYTES:,} bytes are not the neighbours of one machine")
     try:
-        document = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
+        document = json_of(raw.decode("utf-8-sig"))
+    except ValueError:
         raise ValueError("this is not JSON") from None
     top = _one(document.get("lldp")) if isinstance(document, dict) else None
     if not isinstance(top, dict):

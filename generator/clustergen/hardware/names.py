@@ -12,7 +12,7 @@ from typing import NamedTuple
 _SWITCH = re.compile(r"MF\d+;([^:;]+):[^:]*")
 _HOST = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*)'?s?(?:[ \t]+([A-Za-z][A-Za-z0-9_.-]*))?")
 _HCA = re.compile(r"HCA-([1-9]\d?)", re.IGNORECASE)
-_INDEXED = re.compile(r"mlx[45]_(\d+)")
+_INDEXED = re.compile(r"mlx[45]_(\d{1,4})")
 _NOBODY = frozenset({"localhost", "localhost.localdomain", "none", "unknown", "linux"})
 
 

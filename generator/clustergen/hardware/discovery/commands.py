@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import IPv4Address
 from typing import Any
 
 from clustergen.catalogue.firmware import is_known
 from clustergen.hardware.discovery.facts import BmcFact, DiskFact, TreeState
-from clustergen.hardware.discovery.plain import MOST, json_of, plain
+from clustergen.hardware.discovery.plain import MOST, json_of, number, plain
 
 _OF_ONE_NODE = re.compile(r"(root|BOOT_IMAGE|initrd|resume|ip|BOOTIF|hostname|systemd\.hostname|rd\.\w+)=")
 _UNIQUE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|\d+\.\d+\.\d+\.\d+", re.IGNORECASE)
@@ -47,8 +48,8 @@ def disks(text: str) -> Iterator[DiskFact]:
         size = str(row.get("size"))
         if re.fullmatch(r"[\d.,]+[KMGTP]", size):
             raise ValueError(f"sizes such as {size} are not in bytes: run lsblk -J -b")
-        if size.isdecimal() and int(size):
-            yield DiskFact(name, int(size), any(_mount_points(row)))
+        if size.isdecimal() and number(size):
+            yield DiskFact(name, number(size), any(_mount_points(row)))
 
 
 def _mount_points(row: Any, depth: int = 0) -> Iterator[str]:
@@ -69,7 +70,7 @@ def addresses(text: str) -> Iterator[tuple[str, str]]:
         name = str(row.get("ifname", "")) if isinstance(row, dict) else ""
         for entry in row.get("addr_info", ()) if name and name != "lo" else ():
             if isinstance(entry, dict) and entry.get("family") == "inet" and entry.get("scope") == "global":
-                yield name, str(entry.get("local", ""))
+                yield name, str(IPv4Address(str(entry.get("local", ""))))
 
 
 def interfaces(text: str) -> tuple[str, ...]:

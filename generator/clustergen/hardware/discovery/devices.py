@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clustergen.hardware.discovery.facts import PciFact, PortFact
-from clustergen.hardware.discovery.plain import MOST, plain
+from clustergen.hardware.discovery.plain import MOST, number, plain
 
 _DEVICE = re.compile(
     r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) [^\[\n]{0,80}\[([0-9a-f]{4})\]: .{0,300}?"
@@ -65,7 +65,7 @@ def ibstat(text: str) -> Iterator[PortFact]:
         elif device and (match := re.match(r"Link layer: (\w+)", stripped)):
             yield PortFact(
                 device,
-                int(values["Rate"]) if values.get("Rate", "").isdecimal() else None,
+                number(values["Rate"]) if values.get("Rate", "").isdecimal() else None,
                 match[1].lower(),
                 values.get("CA type", ""),
                 firmware=values.get("Firmware version", ""),
@@ -102,8 +102,8 @@ def links(text: str) -> tuple[tuple[str, str], ...]:
     shown = []
     for name, values in sorted(interfaces.items()):
         speed = values.get("speed", "")
-        if speed.isdecimal() and int(speed):
-            shown.append((name, f"{int(speed)} Mb/s"))
+        if speed.isdecimal() and number(speed):
+            shown.append((name, f"{number(speed)} Mb/s"))
         elif values.get("operstate") in ("down", "lowerlayerdown"):
             shown.append((name, "down"))
     return tuple(shown)

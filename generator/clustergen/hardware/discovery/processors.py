@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from clustergen.hardware.discovery.facts import Cpus
-from clustergen.hardware.discovery.plain import MOST, json_of, plain
+from clustergen.hardware.discovery.plain import MOST, json_of, number, plain
 
 _FIELD = re.compile(r"(\w+)=(\S+)")
 _NUMA_CPUS = re.compile(r"NUMA node\d{1,4} CPU\(s\)")
@@ -19,10 +19,10 @@ def slurmd(text: str) -> tuple[str, Cpus, int]:
     line = next((line for line in plain(text).splitlines() if line.startswith("NodeName=")), "")
     values = dict(_FIELD.findall(line))
     try:
-        boards = int(values.get("Boards", 1))
-        sockets = int(values.get("SocketsPerBoard") or values["Sockets"]) * boards
-        cpus = Cpus(sockets, int(values["CoresPerSocket"]), int(values["ThreadsPerCore"]))
-        return line, cpus, int(values["RealMemory"])
+        boards = number(values.get("Boards", "1"))
+        sockets = number(values.get("SocketsPerBoard") or values["Sockets"]) * boards
+        cpus = Cpus(sockets, number(values["CoresPerSocket"]), number(values["ThreadsPerCore"]))
+        return line, cpus, number(values["RealMemory"])
     except KeyError as err:
         raise ValueError(f"no {err.args[0]} in a NodeName line") from None
 
@@ -36,13 +36,13 @@ def lscpu(text: str) -> Cpus:
     per_socket = fields.get("Core(s) per socket") or fields.get("Core(s) per cluster") or ""
     sockets = fields.get("Socket(s)", "").replace("-", "") or fields.get("Cluster(s)", "")
     threads = fields.get("Thread(s) per core", "")
-    if not (sockets.isdecimal() and per_socket.isdecimal() and threads.isdecimal() and int(sockets)):
+    if not (sockets.isdecimal() and per_socket.isdecimal() and threads.isdecimal() and sockets.strip("0")):
         raise ValueError("no sockets, cores and threads in English: run LC_ALL=C lscpu -J")
     lists = [cpus for name, cpus in fields.items() if _NUMA_CPUS.fullmatch(name)]
     with_cpus = [cpus for cpus in lists if re.match(r"\d", cpus)]
     listed = fields.get("NUMA node(s)", "")
-    numa = len(with_cpus) if lists else int(listed) if listed.isdecimal() else 0
-    counts = (int(sockets), int(per_socket), int(threads))
+    numa = len(with_cpus) if lists else number(listed) if listed.isdecimal() else 0
+    counts = (number(sockets), number(per_socket), number(threads))
     return Cpus(
         *counts,
         numa // counts[0] if numa and numa % counts[0] == 0 else None,
