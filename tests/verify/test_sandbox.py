@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -116,3 +119,64 @@ def test_running_out_of_time_has_no_status(current_slurm: SlurmInstall) -> None:
 def test_a_sandbox_that_cannot_be_made_is_an_error_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="mount"):
         shell(Sandbox(tmp_path / "absent"), "true")
+
+
+LIMITED = """
+import sys
+from pathlib import Path
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_daemons import read_config
+from clustergen.verify.slurm_roots import for_release
+try:
+    report = read_config(for_release("24.11"), Path(sys.argv[1]), nodes_for_gres=["n1"])
+    box = sandbox.Sandbox(for_release("24.11").path)
+    enough = ["sh", "-c", "[ $(ulimit -n) -ge 1024 ] && echo enough files"]
+    print(report.started, report.complaints, sandbox.run(box, enough, timeout=60).stdout.strip())
+except sandbox.SandboxError as error:
+    print(error)
+"""
+SLURM_CONF = """\
+ClusterName=c
+SlurmctldHost=head
+SlurmUser=root
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+NodeName=n[1-2] CPUs=2 Sockets=1 CoresPerSocket=2 RealMemory=1000
+PartitionName=p Nodes=ALL Default=YES
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({resource.RLIMIT_CORE: (0, 0)}, "True () enough files"),
+        (
+            {
+                resource.RLIMIT_CORE: (0, 1 << 30),
+                resource.RLIMIT_NOFILE: (64, 70000),
+                resource.RLIMIT_STACK: (1 << 17, -1),
+            },
+            "True () enough files",
+        ),
+        (
+            {resource.RLIMIT_NOFILE: (64, 64)},
+            "the hard limit of this shell is too low for programs: ulimit -H -n shows 64, and 1024 is required",
+        ),
+    ],
+    ids=["no core files", "low soft limits", "a low hard limit"],
+)
+def test_limits_of_the_caller_are_no_complaint(
+    tmp_path: Path, current_slurm: SlurmInstall, limits: dict[int, tuple[int, int]], expected: str
+) -> None:
+    (tmp_path / "slurm.conf").write_text(SLURM_CONF, encoding="utf-8")
+
+    def limit() -> None:
+        for which, (soft, hard) in limits.items():
+            most = resource.getrlimit(which)[1]
+            resource.setrlimit(which, (soft, hard if most == resource.RLIM_INFINITY or 0 <= hard < most else most))
+
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path], capture_output=True, text=True, timeout=120, check=False,
+        preexec_fn=limit,
+    )  # fmt: skip
+    assert (done.stdout.strip(), done.stderr) == (expected, "")

@@ -7,6 +7,18 @@ set -eu
 work=$1 root=$2
 shift 2
 
+# The limits of this shell are not the node's: the program gets those of a service, as far as the hard limits allow.
+for limit in c d f i l q t u v x; do ulimit -S -$limit hard; done
+ulimit -S -n 65536 2>/dev/null || ulimit -S -n hard
+ulimit -S -s 8192 2>/dev/null || ulimit -S -s hard
+for limit in n s; do
+  value=$(ulimit -$limit)
+  if [ "$value" != unlimited ] && [ "$value" -lt 1024 ]; then
+    echo "the hard limit of this shell is too low for programs: ulimit -H -$limit shows $value, and 1024 is required" >&2
+    exit 1
+  fi
+done
+
 mount -t tmpfs -o mode=755 sandbox "$work/fs"
 new=$work/fs/root staged=$work/fs/staged
 layer=${staged//:/\\:} # a colon ends a layer

@@ -38,6 +38,8 @@ _OF_THE_SANDBOX = re.compile(
             r"Resource spec: (?:unable to establish slurmd CPU affinity|core specialization disabled|Limited MemSpec)",
             r"Could not find configured group",  # nor the site's accounts
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
+            # where hard limits of the caller are low
+            r"Core limit is only \d+ KB|timer_create: Resource temporarily unavailable",
             r"attempt number",  # goes before the one line that counts
             # sacctmgr leaves without reading the last answer, and slurmdbd of 22.05 minds
             r"persistent connection for fd \d+ experienced error\[104\]",
