@@ -349,10 +349,10 @@ def test_a_file_that_appears_while_a_baseline_is_written_is_not_replaced(
 ) -> None:
     """Between the first look at its place and the last step, somebody puts a manifest there."""
     place = tmp_path / "baseline.json"
-    chmod = Path.chmod
+    fchmod = os.fchmod
 
-    def meanwhile(path: Path, mode: int) -> None:
-        chmod(path, mode)
+    def meanwhile(descriptor: int, mode: int) -> None:
+        fchmod(descriptor, mode)
         place.write_text("name: mine\n")
 
     for previous in (None, baseline.text((), place)):
@@ -360,7 +360,7 @@ def test_a_file_that_appears_while_a_baseline_is_written_is_not_replaced(
         if previous is not None:
             place.write_text(previous)
         with monkeypatch.context() as patch:
-            patch.setattr(Path, "chmod", meanwhile)
+            patch.setattr(os, "fchmod", meanwhile)
             with pytest.raises(ClustergenError, match="is left as it is"):
                 write_own(place, b"new", baseline.replaced_mode)
         assert place.read_text() == "name: mine\n"

@@ -61,7 +61,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.fixture(autouse=True)
-def _here(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def _working_directory(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository.path)
     monkeypatch.setattr(tempfile, "tempdir", str(repository.path.parent / "tmp"))
 

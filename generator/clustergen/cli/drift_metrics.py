@@ -12,6 +12,7 @@ from pathlib import Path
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.drift.kinds import KINDS
 from clustergen.hardware.drift.model import DriftReport
+from clustergen.new_file import NewFile
 from clustergen.regular_file import reason_of
 
 
@@ -19,14 +20,11 @@ def write(report: DriftReport, path: Path) -> None:
     """Replaces the file in one step. Raises ClustergenError where that is not possible."""
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         raise ClustergenError(f"{path}: not a regular file")
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.writelines(f"{line}\n" for line in _lines(report))
-        new.replace(path)
+        with NewFile(path, "".join(f"{line}\n" for line in _lines(report)).encode("ascii")) as file:
+            os.fchmod(file.descriptor, 0o644)
+            file.replace()
     except OSError as err:
-        new.unlink(missing_ok=True)
         raise ClustergenError(f"{path}: {reason_of(err)}") from None
 
 

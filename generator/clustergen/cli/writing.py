@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from clustergen.new_file import NewFile
 
 
 def write_all(
     files: Mapping[Path, bytes], programs: Collection[Path] = (), modes: Mapping[Path, int] | None = None
 ) -> None:
-    """Writes every file beside its place, then moves all into their places. Raises OSError, and leaves what was there,
+    """Writes every file without a name, then puts all in their places. Raises OSError, and leaves what was there,
     where one cannot be written, as on a full disk. A symbolic link at a place is replaced, not followed.
     `modes`: permissions other than the usual ones.
     """
     mask = os.umask(0)
     os.umask(mask)
-    ready: dict[Path, Path] = {}
-    try:
+    with ExitStack() as stack:
+        ready: list[NewFile] = []
         for path, content in files.items():
-            try:
+            with _naming(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                handle, name = tempfile.mkstemp(prefix=".clustergen.", dir=path.parent)
-                ready[path] = Path(name)
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(content)
+                ready.append(stack.enter_context(NewFile(path, content)))
                 usual = (0o777 if path in programs else 0o666) & ~mask
-                ready[path].chmod((modes or {}).get(path, usual))
-            except OSError as err:
-                raise OSError(err.errno, err.strerror, str(path)) from None
-        for path, temporary in ready.items():
-            try:
-                temporary.replace(path)
-            except OSError as err:
-                raise OSError(err.errno, err.strerror, str(path)) from None
-    finally:
-        for temporary in ready.values():
-            temporary.unlink(missing_ok=True)
+                os.fchmod(ready[-1].descriptor, (modes or {}).get(path, usual))
+        for file in ready:
+            with _naming(file.path):
+                file.replace()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors name the path that the user knows."""
+    try:
+        yield
+    except OSError as err:
+        raise OSError(err.errno, err.strerror, str(path)) from None
 
 
 def write_own(path: Path, content: bytes, check: Callable[[Path], int | None], mode: int | None = None) -> None:
@@ -51,25 +51,16 @@ def write_own(path: Path, content: bytes, check: Callable[[Path], int | None], m
     mask = os.umask(0)
     os.umask(mask)
     previous = check(path)
-    temporary = None
-    try:
+    with _naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".clustergen.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        temporary.chmod(mode if mode is not None else 0o666 & ~mask if previous is None else previous)
-        if previous is None:
-            with suppress(OSError):  # it is there by now, or its file system has no hard links
-                path.hardlink_to(temporary)
-                return
-        check(path)
-        temporary.replace(path)
-    except OSError as err:
-        raise OSError(err.errno, err.strerror, str(path)) from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with NewFile(path, content) as file:
+            os.fchmod(file.descriptor, mode if mode is not None else 0o666 & ~mask if previous is None else previous)
+            if previous is None:
+                with suppress(OSError):  # it is there by now, or its file system has no hard links
+                    file.create()
+                    return
+            check(path)
+            file.replace()
 
 
 def link_below(directory: Path, path: Path) -> Path | None:

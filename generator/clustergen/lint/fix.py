@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.run import Report, lint
+from clustergen.new_file import NewFile
 from clustergen.regular_file import reason_of
 from clustergen.slurmconf.parse import decode
 
@@ -86,19 +86,12 @@ def write(path: Path, text: str) -> None:
     """Puts the new text in the place of a file at once, with its mode and owner. ClustergenError where it cannot."""
     try:
         before = path.stat()
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                out.write(text.encode("utf-8", "surrogateescape"))
-                out.flush()
-                os.fsync(out.fileno())
-            temporary.chmod(before.st_mode & 0o7777)
+        with NewFile(path, text.encode("utf-8", "surrogateescape")) as new:
+            os.fchmod(new.descriptor, before.st_mode & 0o7777)
             if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-                os.chown(temporary, before.st_uid, before.st_gid)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+                os.fchown(new.descriptor, before.st_uid, before.st_gid)
+            os.fsync(new.descriptor)
+            new.replace()
     except OSError as err:
         raise ClustergenError(f"{path}: cannot write this file: {reason_of(err)}", "the file is unchanged") from err
 
