@@ -171,9 +171,9 @@ LATER: dict[str, tuple[str, bytes | int]] = {  # a lie → the module that is an
     "put-hang": ("node_put", 0),
     "settle-flood": ("node_settle", 500),
     "settle-list": ("node_settle", json.dumps({"changed": True, "done": {"a": 1}}).encode()),
-    "command-flood": ("command", 500),  # a module of Ansible
-    "command-text": ("command", json.dumps({"changed": False, "rc": 0, "stdout": "x" * (3 << 20)}).encode()),
-    "command-facts": ("command", json.dumps({"changed": False, "rc": 0, "ansible_facts": {
+    "unit-flood": ("systemd_service", 500),  # a module of Ansible
+    "unit-text": ("systemd_service", json.dumps({"changed": False, "rc": 0, "stdout": "x" * (3 << 20)}).encode()),
+    "unit-facts": ("systemd_service", json.dumps({"changed": False, "rc": 0, "ansible_facts": {
         "clustergen": {"behind": 7}, "cluster_jobs_may_be_lost": True, "slurm_controllers": ["n1"]}}).encode()),
 }  # fmt: skip
 
@@ -187,9 +187,9 @@ LATER_MESSAGES = {
     "put-hang": "30",
     "settle-flood": "it answered with more than 64 MiB, which were not read",
     "settle-list": "the answer.done is not a list",
-    "command-flood": "it answered with more than 64 MiB, which were not read",
-    "command-text": "it answered with 3 MiB, more than 2",
-    "command-facts": "'start'",
+    "unit-flood": "it answered with more than 64 MiB, which were not read",
+    "unit-text": "it answered with 3 MiB, more than 2",
+    "unit-facts": "'withheld'",
 }
 
 
@@ -203,7 +203,7 @@ def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -
     cluster.set_answer("n1.node_state", good | conf(STALE))
     for name, (module, content) in LATER.items():
         place = f"{cluster.host_of[name]}.{module}"
-        if module == "command":  # a role brings the secrets that a node lacks
+        if module == "systemd_service":  # a role brings the key that a node lacks, and restarts munge
             lacking = behind | {"secrets": dict.fromkeys(good["secrets"])}
             cluster.set_answer(f"{cluster.host_of[name]}.node_state", lacking)
         if isinstance(content, int):
@@ -212,10 +212,8 @@ def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -
             (cluster.answers / place).write_bytes(content)
     cluster.set_answer("node_put", {"changed": True, "put": ["/etc/hosts"], "removed": [], "done": [], "not_asked": []})
     cluster.set_answer("node_settle", {"changed": True, "done": ["restart-slurmd"]})
-    cluster.set_answer("command", {"changed": False, "rc": 0, "stdout": "", "stderr": ""})
-    cluster.set_answer(
-        "slurp", {"changed": False, "content": "eA==", "encoding": "base64", "source": "/etc/munge/munge.key"}
-    )
+    cluster.set_answer("node_secret", {"changed": True})
+    cluster.set_answer("head.node_secret", {"changed": False, "content": "eA=="})
     cluster.set_answer("run_mark", {"changed": False, "other": None})
     cluster.set_answer("slurm_nodes", {"changed": False, "jobs": 3, "drained": [], "others": {}, "jobs_left": []})
     code, output, rss = cluster.play("-e", "cluster_step_timeout=30")

@@ -198,13 +198,9 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     for name in ("pipe", "link", "absent"):
         assert safe_files.read_text(str(tmp_path / name), 100) == ""
     assert safe_files.read_text(str(tmp_path / "file"), 4, 2) == "2345"
-    owner = overlay.owner_name(tmp_path.stat())
-    file = {"target": str(tmp_path / "file"), "sha256": "", "mode": "0600", "owner": owner}
-    overlay.put(None, file, None)
-    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
-    with pytest.raises(OSError, match="symbolic links"):
-        overlay.put(None, dict(file, target=str(tmp_path / "link"), mode="0666"), None)
-    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+    for name, reason in (("link", "symbolic links"), ("pipe", "not a regular file"), ("file", "was changed")):
+        with pytest.raises(OSError, match=reason):
+            overlay.content_in_place({"target": str(tmp_path / name), "sha256": ""})
 
 
 @pytest.mark.parametrize(

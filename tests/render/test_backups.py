@@ -18,7 +18,18 @@ from clustergen.verify import sandbox
 from conftest import require_slurm
 from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import cluster
-from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import (
+    COMPUTE,
+    HEAD,
+    codes_of,
+    lay_out,
+    manifest,
+    node_files,
+    run_script,
+    text_of,
+    tree_of,
+    with_write_program,
+)
 
 SCRIPT = "/usr/local/sbin/clustergen-backup-{}"
 DUMP = 'echo "CREATE TABLE x;"; echo "-- Dump completed on 2026-01-01"'
@@ -43,7 +54,7 @@ def script(kind: str, directory: Path, **changes: Any) -> tuple[str, Path]:
     slurm = {"version": "24.11", "state_location": "/srv/slurm/state", **changes}
     backups = {"directory": "/srv/backups", "keep_days": 7}
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, backups=backups), directory)
-    text = text_of(tree, "head", SCRIPT.format(kind))
+    text = with_write_program(text_of(tree, "head", SCRIPT.format(kind)), tree, directory)
     return text.replace("/srv/backups", str(store)).replace("/srv/slurm/state", str(state)), store
 
 

@@ -21,7 +21,19 @@ from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies import machines
-from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import (
+    COMPUTE,
+    GPU,
+    HEAD,
+    codes_of,
+    lay_out,
+    manifest,
+    node_files,
+    run_script,
+    text_of,
+    tree_of,
+    with_write_program,
+)
 
 PROMETHEUS = "/etc/prometheus"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
@@ -615,7 +627,7 @@ END"""
 def metrics_run(tree: Any, directory: Path, **programs: str) -> tuple[int, Path]:
     all_programs = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
     text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(directory))
-    done = run_script(text, all_programs, directory)
+    done = run_script(with_write_program(text, tree, directory), all_programs, directory)
     return done.returncode, directory / "slurm.prom"
 
 
@@ -935,15 +947,18 @@ def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tm
     programs, cluster = tmp_path / "bin", tmp_path / "cluster"
     (cluster / "rendered").mkdir(parents=True)
     programs.mkdir()
-    for name, text in (("ansible-playbook", "exit 0"), ("clustergen", f"echo '{output}'; exit {code}")):
+    compare = f"echo x 1 >{tmp_path}/metrics; echo '{output}'; exit {code}"
+    for name, text in (("ansible-playbook", "exit 0"), ("clustergen", compare)):
         (programs / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         (programs / name).chmod(0o755)
     spec = {"enabled": True, "directory": str(cluster), "programs": str(programs)}
     tree = tree_of(monitored(drift=spec), tmp_path)
-    text = text_of(tree, "head", "/usr/local/sbin/clustergen-drift")
+    text = with_write_program(text_of(tree, "head", "/usr/local/sbin/clustergen-drift"), tree, tmp_path)
+    text = text.replace("/var/lib/prometheus/node-exporter", str(tmp_path))
     script = tmp_path / "script"
     script.write_text(text.replace("/var/lib/clustergen-drift", str(tmp_path)), encoding="utf-8")
     done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == expected
     assert output in done.stdout
-    assert (tmp_path / "report.txt").exists() is (expected == 0)
+    for name in ("report.txt", "clustergen-drift.prom"):
+        assert (tmp_path / name).exists() is (expected == 0)

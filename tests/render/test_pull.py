@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_script, text_of, tree_of, with_write_program
 
 ROOT = Path(__file__).parents[2]
 DAY = 86400
@@ -98,6 +98,7 @@ def site(directory: Path, *, signed: bool) -> Site:
     text = text.replace("/etc/clustergen/", f"{directory}/").replace(
         "/var/lib/prometheus/node-exporter", str(directory)
     )
+    text = with_write_program(text, tree, directory)
     if signed:
         (directory / "pull-signers").write_text(text_of(tree, "c1", SIGNERS), encoding="utf-8")
     return Site(directory, text)

@@ -17,7 +17,7 @@ from clustergen.verify.slurm_roots import root_with
 from conftest import require_slurm
 from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import cluster
-from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of, with_write_program
 
 SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
@@ -50,7 +50,7 @@ def run(directory: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> 
     """The script asked for 1 and 2 January 2026, in a world whose clocks show UTC; without `jobs`, sacct fails."""
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), directory)
     script = directory / "report.py"
-    script.write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
+    script.write_text(with_write_program(text_of(tree, "head", SCRIPT), tree, directory), encoding="utf-8")
     programs = directory / "bin"
     programs.mkdir()
     for name, text in (("sacct", jobs), ("sreport", sreport)):

@@ -36,6 +36,9 @@ MANIFEST: dict[str, Any] = {
 }
 
 
+WRITE_PROGRAM = "/usr/local/sbin/clustergen-write"
+
+
 def manifest(**changes: Any) -> dict[str, Any]:
     """The small manifest with other sections; a copy, which a test may change. Its accounts are sacctmgr's."""
     if isinstance(slurm := changes.get("slurm"), dict):
@@ -79,6 +82,16 @@ def lay_out(tree: Tree, host: str, directory: Path) -> Path:
         place.write_bytes(file.content)
         place.chmod(file.mode)
     return directory
+
+
+def with_write_program(text: str, tree: Tree, directory: Path) -> str:
+    """A script that is run outside of a node, with clustergen-write of its tree below a directory."""
+    (program,) = (file for file in tree if file.target == WRITE_PROGRAM)
+    place = directory / "clustergen-write"
+    place.write_bytes(program.content)
+    place.chmod(0o755)
+    assert WRITE_PROGRAM in text
+    return text.replace(WRITE_PROGRAM, str(place))
 
 
 def run_script(

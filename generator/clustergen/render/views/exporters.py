@@ -25,6 +25,7 @@ _UNITS = "|".join(
     )
 )
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
+_WRITE = "/usr/local/sbin/clustergen-write"
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
 _KERNEL_SCRIPT = "/usr/local/sbin/clustergen-kernel-metrics"
 _DISK_SCRIPT = "/usr/local/sbin/clustergen-disk-metrics"
@@ -75,6 +76,18 @@ class HardwareMetrics:
 
     script: str
     file: str
+
+
+@record
+class WriteProgram:
+    """The program that replaces files in directories that may belong to another account."""
+
+    program: str
+
+
+def write_program(cluster: Cluster, os: OperatingSystem) -> WriteProgram | None:
+    is_used = node_exporter(cluster, os) is not None or cluster.manifest.reports is not None
+    return WriteProgram(_WRITE) if is_used else None
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:
@@ -167,6 +180,7 @@ FILES = (
     File(
         f"all/{_SYSTEM}/prometheus-node-exporter.service.d/50-clustergen.conf", textfile_directory, _restart, per="os"
     ),
+    File(f"all{_WRITE}", write_program, mode=0o755, per="os", format=PYTHON),
     File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from posixpath import dirname
+
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.logs import LogTls
@@ -55,6 +57,7 @@ class Retention:
 
     script: str
     store: str
+    parent: str
     days: int | None
     limit_kib: int
     file: str
@@ -92,7 +95,7 @@ def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
     seconds = logs.retention.seconds
     days = None if seconds is None else -(-seconds // 86400)
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Retention(_SCRIPT, STORE, days, logs.retention_size.value >> 10, metrics)
+    return Retention(_SCRIPT, STORE, dirname(STORE), days, logs.retention_size.value >> 10, metrics)
 
 
 def retention_unit(cluster: Cluster) -> Retention:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import not_run, verdict
 
 RESERVATION = "clustergen-accept"
@@ -37,11 +38,7 @@ def read_json(path, default):
 
 def write(path, text):
     """Completely or not at all."""
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
+    safe_write.replace(path, text.encode(), sync=True)
 
 
 def last_line(log):

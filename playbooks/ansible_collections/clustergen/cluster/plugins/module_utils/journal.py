@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+
 DIRECTORY = "/var/lib/clustergen"
 PLACE = DIRECTORY + "/state.json"
 
@@ -38,13 +40,7 @@ def boot():
 def write(state):
     os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
     os.chmod(DIRECTORY, 0o700)
-    beside = PLACE + ".new"
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump(state, file, indent=1, sort_keys=True)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, PLACE)
+    safe_write.replace(PLACE, (json.dumps(state, indent=1, sort_keys=True) + "\n").encode(), sync=True)
 
 
 def add_pending(state, effects):

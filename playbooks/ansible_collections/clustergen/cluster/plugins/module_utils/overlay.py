@@ -9,10 +9,9 @@ import hashlib
 import os
 import pwd
 import stat
-import tempfile
 import zlib
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files, safe_write
 
 MOST_SHOWN = 256 * 1024  # bytes of an old file that are sent back
 
@@ -93,52 +92,39 @@ def differences(expected, is_shown=True):
 
 def make_parents(directory):
     """Creates a directory and its parents with mode 0755, also with the narrow umask of a hardened root."""
-    if os.path.isdir(directory):
-        return
-    make_parents(os.path.dirname(directory))
-    os.mkdir(directory)
-    os.chmod(directory, 0o755)
+    os.close(safe_write.open_directory(directory, create=True))
+
+
+def content_in_place(file):
+    """The content of a file of which only mode or owner differ. Raises OSError where it is another by now."""
+    with os.fdopen(safe_files.open_regular(file["target"]), "rb") as opened:
+        content = opened.read()
+    if hashlib.sha256(content).hexdigest() != file["sha256"]:
+        raise OSError(errno.EAGAIN, "the file was changed during this run, run the playbook again", file["target"])
+    return content
 
 
 def put(module, file, content):
     """Replaces one file. It is whole at every moment, with its owner and mode from the first on."""
     target = file["target"]
-    directory = os.path.dirname(target)
-    if os.path.isdir(target) and not os.path.islink(target):
-        raise IsADirectoryError(errno.EISDIR, "a directory is in the place of this file", target)
-    make_parents(directory)
-    ids = owner_ids(file["owner"])
+    ids, mode = owner_ids(file["owner"]), int(file["mode"], 8)
     if ids is None:
         raise LookupError("no account " + file["owner"] + " for " + target)
-    if content is None:  # only its mode or owner
-        descriptor = safe_files.open_regular(target)
-        try:
-            os.fchown(descriptor, *ids)
-            os.fchmod(descriptor, int(file["mode"], 8))
-        finally:
-            os.close(descriptor)
-        return
-    handle, beside = tempfile.mkstemp(prefix=".clustergen-", dir=directory)
+    make_parents(os.path.dirname(target))
+
+    def label(path):
+        module.set_context_if_different(path, module.selinux_default_context(target), False)
+
     try:
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fchown(opened.fileno(), *ids)
-            os.fchmod(opened.fileno(), int(file["mode"], 8))
-            os.fsync(opened.fileno())
-        if module.selinux_enabled():
-            module.set_context_if_different(beside, module.selinux_default_context(target), False)
-        os.replace(beside, target)
-    except BaseException:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
+        safe_write.replace(target, content, mode, ids, sync=True, label=label if module.selinux_enabled() else None)
+    except IsADirectoryError as err:
+        raise IsADirectoryError(err.errno, "a directory is in the place of this file", target) from None
 
 
 def remove(target):
     """Removes a file of an earlier tree, and the directories that became empty below one that every system has."""
     try:
-        os.unlink(target)
+        safe_write.remove(target)
     except FileNotFoundError:
         return False
     directory = os.path.dirname(target)

@@ -8,6 +8,8 @@ import json
 import os
 import time
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+
 DIRECTORY = "/run/clustergen"
 PLACE = DIRECTORY + "/run.json"
 # A run that was killed gives no sign any more, and does not keep others away for longer.
@@ -33,11 +35,7 @@ def in_the_way(run, over=()):
 
 
 def write(record):
-    beside = PLACE + ".new"
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump(record, file)
-        file.write("\n")
-    os.replace(beside, PLACE)
+    safe_write.replace(PLACE, (json.dumps(record) + "\n").encode())
 
 
 class Alone:

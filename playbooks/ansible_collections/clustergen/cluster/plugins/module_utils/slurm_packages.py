@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+
 _POLICY = "/usr/sbin/policy-rc.d"
 _SOURCES = re.compile(r"slurm-(?:wlm|smd|llnl)")
 # Libraries follow by themselves: their names carry a number that changes with the release.
@@ -194,8 +196,5 @@ def _write(path, text, mode=0o644):
                 return False
     except OSError:
         pass
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(path + ".new", mode)
-    os.replace(path + ".new", path)
+    safe_write.replace(path, text.encode(), mode)
     return True

@@ -89,8 +89,7 @@ def unpacked(files):
         if file["content"] is not None:
             files_in_place.append(dict(file, content=overlay.unpack(file["content"]), ids=ids, whole=True))
         else:
-            with open(file["target"], "rb") as opened:
-                files_in_place.append(dict(file, content=opened.read(), ids=ids, whole=False))
+            files_in_place.append(dict(file, content=overlay.content_in_place(file), ids=ids, whole=False))
     return files_in_place
 
 
@@ -143,7 +142,7 @@ def exchange(module, files, state, left):
         journal.write(state)
         for file in files:
             target = file["target"]
-            overlay.put(module, file, file["content"] if file["whole"] else None)
+            overlay.put(module, file, file["content"])
             put.append(file["target"])
         for target in asked["remove"]:
             if os.path.dirname(target) == "/etc/systemd/system":
@@ -173,7 +172,10 @@ def carry_out(worker, targets, units):
 def main():
     module = AnsibleModule(argument_spec=ARGUMENTS)
     asked = module.params
-    files = unpacked(asked["files"])
+    try:
+        files = unpacked(asked["files"])
+    except OSError as err:
+        module.fail_json(msg="nothing was changed: %s: %s" % (err.filename, safe_files.reason_of(err)))
     absent = tried(module, files)
     if asked["only_trial"]:
         module.exit_json(changed=False, not_asked=absent)

@@ -49,6 +49,7 @@ class Effect(Text):
 
 
 _PACKED = MOST_SHOWN // 3 * 4 + 1024  # base64 of what does not compress
+_KEY = (1 << 20) // 3 * 4 + 4  # base64 of a key
 _WORDS = 2000
 _PATH = Text(1024, r"/[^\x00-\x1f\x7f-\x9f]*")
 EFFECT = Effect()
@@ -183,6 +184,7 @@ SCHEMAS = {
     "node_bmc": _fixed({"bmc": Words(200), "differs": ListOf(Words(300), 20), "is_at_address": Flag()}),
     "node_facts": _node_facts,
     "node_put": _node_put,
+    "node_secret": _fixed({}, {"content": Text(_KEY, r"[A-Za-z0-9+/=]*")}),
     "node_settle": _fixed({"done": _DONE}),
     "node_state": _node_state,
     "node_stop": lambda asked: Record(
