@@ -80,14 +80,14 @@ def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
     show = "systemd-sysusers && systemd-tmpfiles --create " + " ".join(files)
     paths = {
         "head": "/var/log/slurm /var/lib/slurm/slurmctld",
-        "c1": "/var/log/slurm /var/lib/slurm/slurmd /scratch /raid/enroot/data",
+        "c1": "/var/log/slurmd /var/lib/slurm/slurmd /scratch /raid/enroot/data",
     }
     root = root_with("systemd-tmpfiles")
     assert root is not None
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, tmp_path / host), "/"),))
     done = sandbox.run(box, ["sh", "-c", f"{show} && stat -c '%U %a' {paths[host]}"], timeout=60)
     assert done.code == 0, done.stderr
-    expected = {"head": ["slurm 755", "slurm 700"], "c1": ["slurm 755", "root 755", "root 755", "root 1777"]}
+    expected = {"head": ["slurm 755", "slurm 700"], "c1": ["root 755", "root 755", "root 755", "root 1777"]}
     assert done.stdout.splitlines() == expected[host]
 
 
@@ -124,7 +124,7 @@ PATHS = {
     ("host", "stats"),
     [
         ("head", {"/run/slurm": "slurm 755", "/var/log/slurmctld.log": "slurm 640", "/var/log": "root 755"}),
-        ("c1", {"/var/spool/slurmd": "root 755", "/var/log/slurm": "slurm 755"}),
+        ("c1", {"/var/spool/slurmd": "root 755", "/var/log/slurm": "root 755"}),
     ],
 )
 def test_directories_and_log_files_follow_the_fields(host: str, stats: dict[str, str], tmp_path: Path) -> None:
@@ -135,6 +135,37 @@ def test_directories_and_log_files_follow_the_fields(host: str, stats: dict[str,
     done = ask(tree, host, tmp_path, "sh", "-c", f"{create} && stat -c '%U %a' {' '.join(stats)}")
     assert done.stdout.splitlines() == list(stats.values()), done.stderr
     assert settings(tree)["SlurmdSpoolDir"] == "/var/spool/slurmd/%n"
+
+
+BOTH = {**HEAD, "type": "gpu", "roles": [*HEAD["roles"], "slurm-compute"]}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("nodes", "slurm"),
+    [
+        ([BOTH], {}),
+        ([HEAD, COMPUTE], {}),
+        # Without a node that runs both, the directory of the log is root's, too.
+        ([HEAD, COMPUTE], {"log_files": {"slurmd": "/var/log/slurm/slurmd.log"}}),
+    ],
+)
+def test_slurmd_writes_only_where_slurm_user_cannot(nodes: Any, slurm: dict[str, Any], tmp_path: Path) -> None:
+    """Debian's packages give these directories to SlurmUser. The unit runs systemd-tmpfiles before each start of slurmd."""
+    tree = cluster(tmp_path, nodes=nodes, slurm=slurm)
+    host = "head" if nodes == [BOTH] else "c1"
+    (command,) = (line for line in unit_lines(tree, host, "slurmd") if "systemd-tmpfiles" in line)
+    values = settings(tree)
+    script = f"""systemd-sysusers
+mkdir -p /var/lib/slurm/slurmd /var/log/slurm; chown slurm: /var/lib/slurm /var/lib/slurm/slurmd /var/log/slurm
+systemd-tmpfiles --create
+{command.partition("=-")[2]}
+for path in {values["SlurmdLogFile"]} {values["SlurmdSpoolDir"]}/file; do
+  setpriv --reuid slurm --clear-groups ln -s /etc/shadow $path 2>/dev/null && echo linked $path
+  while [ $path != / ]; do path=$(dirname $path); stat -c '%U %a' $path; done
+done | sort | uniq"""
+    done = ask(tree, host, tmp_path, "bash", "-c", script)
+    assert done.stdout.splitlines() == ["root 755"], done
 
 
 @pytest.mark.real

@@ -146,7 +146,28 @@ def test_paths_that_cannot_be_meant(fields: str, expected: list[tuple[str, str]]
 
 
 def test_all_default_logs_are_kept_out_of_scratch() -> None:
-    assert codes(slurm("scripts: {tmpdir: /var/log/slurm}")) == [(OVERLAP, "/var/log/slurm")] * 3
+    assert codes(slurm("scripts: {tmpdir: /var/log/slurm}")) == [(OVERLAP, "/var/log/slurm")] * 2
+    assert codes(slurm("scripts: {tmpdir: /var/log/slurmd}")) == [(OVERLAP, "/var/log/slurmd")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ("log_files: {slurmd: /var/log/slurm/slurmd.log}", "/var/log/slurm/slurmd.log"),
+        ("log_files: {slurmctld: /srv/log/c.log, slurmd: /srv/log/%n/d.log}", "/srv/log/%n/d.log"),
+        ("pid_files: {slurmctld: /run/slurm/c.pid, slurmd: /run/slurm/d.pid}", "/run/slurm/d.pid"),
+        ("spool_directory: /var/log/slurm/spool", "/var/log/slurm/spool"),
+        ("options: {SlurmdLogFile: /var/log/slurm/slurmd.log}", "/var/log/slurm/slurmd.log"),
+        ("user: root, log_files: {slurmd: /var/log/slurm/slurmd.log}", ""),
+        ("log_files: {slurmd: /srv/log/slurmd.log}, pid_files: {slurmd: /run/slurmd/d.pid}", ""),
+    ],
+)
+def test_paths_of_slurmd_are_kept_out_of_slurm_users_directories(fields: str, text: str) -> None:
+    both = changed(slurm(fields), ("[slurm-controller]", BOTH))
+    assert [finding for finding in codes(both) if finding[0] == "path-of-slurm-user"] == (
+        [("path-of-slurm-user", text)] if text else []
+    )
+    assert "path-of-slurm-user" not in dict(codes(slurm(fields))), "no node runs both"
 
 
 def test_slurmd_keeps_its_files_out_of_the_state_of_slurmctld_on_one_host() -> None:

@@ -12,7 +12,9 @@ from clustergen.cluster.slurm_daemons import ROLES
 from clustergen.records import record
 
 if TYPE_CHECKING:
+    from clustergen.cluster.model import Cluster
     from clustergen.manifest.model import Manifest
+    from clustergen.manifest.slurm import Daemon
 
 _PATTERN = re.compile(r"%.?")
 _CLOSED = ("kernel", "system", "service")
@@ -61,6 +63,8 @@ SPOOL = Use(
     is_private=True,
 )
 LOG = Use("the log of {name}", "/var/log/slurm/{name}.log", "the log would be lost with it", is_directory=False)
+SLURMD_LOG = Use(LOG.noun, "/var/log/slurmd/{name}.log", LOG.lost, is_directory=False)
+"""slurmd is root, so that SlurmUser must not be able to put a link in the place of its log."""
 PID = Use(
     "the process id file of {name}",
     "/run/slurm/{name}.pid",
@@ -107,6 +111,10 @@ class Refusal:
     hint: str
 
 
+def log_of(daemon: str) -> Use:
+    return SLURMD_LOG if daemon == "slurmd" else LOG
+
+
 def writers(use: Use, name: str) -> str:
     """The role of the nodes that write to a path; empty where there is none."""
     return use.role or ROLES.get(name, "")
@@ -151,9 +159,10 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
     if slurm.state_location:
         yield ("slurm", "state_location"), STATE, "", slurm.state_location
     yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
-    for field, use, files in (("log_files", LOG, slurm.log_files), ("pid_files", PID, slurm.pid_files)):
-        for daemon, path in files.items():
-            yield ("slurm", field, daemon), use, daemon, path
+    for daemon, path in slurm.log_files.items():
+        yield ("slurm", "log_files", daemon), log_of(daemon), daemon, path
+    for daemon, path in slurm.pid_files.items():
+        yield ("slurm", "pid_files", daemon), PID, daemon, path
     if slurm.scripts.tmpdir:
         yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", slurm.scripts.tmpdir
     yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
@@ -171,6 +180,20 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):
                 yield ("monitoring", "receivers", name, field), SECRET, name, path
+
+
+def of_slurm_user(cluster: Cluster) -> frozenset[str]:
+    """Directories of SlurmUser on nodes that also run slurmd, which is root; empty where no node runs both."""
+    slurm = cluster.manifest.slurm
+    of_user = ("slurm-controller", "slurm-accounting")
+    both = any(group.has("slurm-compute") and any(map(group.has, of_user)) for group in cluster.groups)
+    if not both or slurm.user == "root":
+        return frozenset()
+    daemons: tuple[Daemon, ...] = ("slurmctld", "slurmdbd")
+    files = [slurm.log_files.get(daemon, LOG.example.format(name=daemon)) for daemon in daemons]
+    files += [path for daemon in daemons if (path := slurm.pid_files.get(daemon))]
+    state = own_directory(slurm.state_location or STATE.example)
+    return frozenset(path for path in (state, *map(directory_of, files)) if path)
 
 
 def directory_of(path: str) -> str | None:

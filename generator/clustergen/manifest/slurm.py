@@ -238,7 +238,9 @@ class Slurm(Section):
         None, "SrunPortRange: ports on which srun listens, as 60001-63000; default: any free port."
     )
     pid_files: dict[Daemon, AbsolutePath] = field({}, "Process id files; default: Slurm's own.")
-    log_files: dict[Daemon, AbsolutePath] = field({}, "Log files; default /var/log/slurm/<daemon>.log.")
+    log_files: dict[Daemon, AbsolutePath] = field(
+        {}, "Log files; default /var/log/slurm/<daemon>.log, for slurmd /var/log/slurmd/slurmd.log."
+    )
     log_levels: dict[Daemon, LogLevel] = field({}, "Log levels; default info.")
     partitions: dict[AnyName, Partition] = field(
         {}, "Partitions; default: one with all nodes.", examples=[{"batch": {"nodes": "all", "default": True}}]

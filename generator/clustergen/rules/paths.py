@@ -15,10 +15,13 @@ from clustergen.cluster.directories import (
     PID,
     RUNTIME,
     SCRATCH,
+    SLURMD_LOG,
     SPOOL,
     STATE,
     Use,
     has_node_name,
+    log_of,
+    of_slurm_user,
     paths_of,
     refusal,
     writers,
@@ -34,7 +37,7 @@ _OF_SLURM: Mapping[str, tuple[Use, str]] = {
     "statesavelocation": (STATE, ""),
     "slurmdspooldir": (SPOOL, ""),
     "slurmctldlogfile": (LOG, "slurmctld"),
-    "slurmdlogfile": (LOG, "slurmd"),
+    "slurmdlogfile": (SLURMD_LOG, "slurmd"),
     "slurmschedlogfile": (LOG, "the scheduler"),
     "slurmctldpidfile": (PID, "slurmctld"),
     "slurmdpidfile": (PID, "slurmd"),
@@ -99,6 +102,32 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
                     yield from _overlap(other, place)
 
 
+_OWN = {
+    SLURMD_LOG: SLURMD_LOG.example.format(name="slurmd"),
+    PID: "/run/slurmd/slurmd.pid",
+    SPOOL: "/var/spool/slurmd",
+}
+"""Paths of slurmd in a directory of root."""
+
+
+def of_others(cluster: Cluster) -> Iterator[Finding]:
+    """slurmd is root and follows links: SlurmUser could make it write to any file."""
+    directories = sorted(of_slurm_user(cluster))
+    options, state = cluster.manifest.slurm.options, cluster.manifest.slurm.state_location or STATE.example
+    places = list(paths_of(cluster.manifest))
+    for key, value in options.items():
+        if use := _OF_SLURM.get(key.lower()):
+            places.append((("slurm", "options", key), *use, str(value)))
+    for path, use, name, text in places:
+        inside = next((directory for directory in directories if is_below(plain(text), directory)), None)
+        if use is SPOOL and inside == plain(state):
+            continue  # path-overlap
+        if inside and use in _OWN and name in ("slurmd", ""):
+            message = f"{use.noun.format(name=name)} is in {inside}, which belongs to SlurmUser on nodes that run both: "
+            message += "slurmd, as root, would follow a link that SlurmUser puts there"
+            yield Finding("path-of-slurm-user", path, message, f"write a path of its own, such as {_OWN[use]}")
+
+
 _Place = tuple[ManifestPath, Use, str, str]
 
 
@@ -109,7 +138,8 @@ def _defaults(cluster: Cluster) -> Iterator[_Place]:
         yield ("slurm",), STATE, "", STATE.example
     for daemon in ("slurmctld", "slurmd", "slurmdbd"):
         if daemon not in slurm.log_files:
-            yield ("slurm",), LOG, daemon, LOG.example.format(name=daemon)
+            use = log_of(daemon)
+            yield ("slurm",), use, daemon, use.example.format(name=daemon)
 
 
 def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
@@ -166,4 +196,4 @@ def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
     return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)
 
 
-RULES = (written_paths, written_options, overlaps, mounted)
+RULES = (written_paths, written_options, overlaps, of_others, mounted)

@@ -20,6 +20,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("path-of-system", ERROR, "A path that belongs to the operating system or to other programs"),
     Code("path-volatile", ERROR, "A path whose files are deleted at boot or by age"),
     Code("path-pattern", ERROR, "A pattern in a path in which Slurm replaces none"),
+    Code("path-of-slurm-user", WARNING, "A path of slurmd, which is root, in a directory of SlurmUser"),
     Code("path-overlap", ERROR, "Job scratch or the state of a daemon inside another directory"),
     Code("path-not-mounted", WARNING, "A path below a mount point that its nodes do not mount"),
     Code("path-shared", ERROR, "A path that every node needs for itself on a shared file system"),

@@ -6,7 +6,7 @@ import math
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import offers
-from clustergen.cluster.directories import LOG, STATE
+from clustergen.cluster.directories import STATE, log_of
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm_daemons import port
 from clustergen.manifest.slurm import Daemon
@@ -16,7 +16,7 @@ FILE = "slurm.conf"
 
 
 def log_file(cluster: Cluster, daemon: Daemon) -> str:
-    return cluster.manifest.slurm.log_files.get(daemon, LOG.example.format(name=daemon))
+    return cluster.manifest.slurm.log_files.get(daemon, log_of(daemon).example.format(name=daemon))
 
 
 def log_level(cluster: Cluster, daemon: Daemon) -> str:

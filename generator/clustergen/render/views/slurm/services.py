@@ -7,7 +7,7 @@ import re
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.builds import from_distribution
-from clustergen.cluster.directories import directory_of, own_directory
+from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm_daemons import port
 from clustergen.filesystems import file_system
@@ -21,6 +21,8 @@ from clustergen.render.views.slurm.daemons import log_file, pid_file, state_loca
 from clustergen.render.views.slurm.slurmdbd import is_local
 
 _DROP_IN = "50-clustergen.conf"
+_OF_PACKAGES = "/var/lib/slurm"
+"""Debian's packages give it to SlurmUser with each release, although slurmd's spool directory is in it."""
 
 
 @record
@@ -82,6 +84,8 @@ class Log:
     daemon: str
     owner: str = ""
     """Who gets the new file, where the daemon may not create it itself."""
+    user: str = ""
+    """Whose directory the log is in; empty for root's."""
 
 
 def _munge(cluster: Cluster) -> bool:
@@ -129,13 +133,12 @@ def controller_directories(cluster: Cluster) -> Directories:
 
 
 def _directories(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]]) -> Directories:
-    """Those of a daemon's log and pid file, and others; slurmd, as root, needs no help with its files."""
+    """Those of a daemon's log and pid file, and others."""
     user = cluster.manifest.slurm.user
     log, pid = log_file(cluster, daemon), pid_file(cluster, daemon)
     directories = [directory_of(log), directory_of(pid) if pid else None]
     rows = dict.fromkeys((path, "0755", user) for path in directories if path)
-    lone = directory_of(log) is None and daemon != "slurmd"
-    return Directories((*rows, *others), ((log, user),) if lone else ())
+    return Directories((*rows, *others), ((log, user),) if directory_of(log) is None else ())
 
 
 def _state_is_mounted(cluster: Cluster) -> bool:
@@ -143,10 +146,14 @@ def _state_is_mounted(cluster: Cluster) -> bool:
 
 
 def compute_directories(cluster: Cluster) -> Directories:
-    """The directory for scratch belongs to root: nobody else can put a name there before the prolog does."""
-    scratch = cluster.manifest.slurm.scripts.tmpdir
-    spool = own_directory(cluster.manifest.slurm.spool_directory)
-    return _directories(cluster, "slurmd", [(path, "0755", "root") for path in (spool, scratch) if path])
+    """They belong to root, as slurmd and the prolog do: nobody else can put a link there before them."""
+    slurm, of_user = cluster.manifest.slurm, of_slurm_user(cluster)
+    spool, pid = own_directory(slurm.spool_directory), pid_file(cluster, "slurmd")
+    paths = [directory_of(log_file(cluster, "slurmd")), directory_of(pid) if pid else None, spool, slurm.scripts.tmpdir]
+    if spool and is_below(spool, _OF_PACKAGES) and _OF_PACKAGES not in of_user:
+        paths.insert(0, _OF_PACKAGES)
+    rows = dict.fromkeys(path for path in paths if path)
+    return Directories(tuple((path, "0755", slurm.user if path in of_user else "root") for path in rows))
 
 
 def accounting_directories(cluster: Cluster) -> Directories:
@@ -167,8 +174,9 @@ def slurmdbd_log(cluster: Cluster) -> Log:
 
 def _log(cluster: Cluster, daemon: Daemon) -> Log:
     path = log_file(cluster, daemon)
-    lone = directory_of(path) is None and daemon != "slurmd"
-    return Log(re.sub("%[nh]", "*", path), daemon, cluster.manifest.slurm.user if lone else "")
+    user = "" if daemon == "slurmd" else cluster.manifest.slurm.user
+    lone = directory_of(path) is None
+    return Log(re.sub("%[nh]", "*", path), daemon, user if lone else "", "" if lone else user)
 
 
 def _drop_in(group: str, unit: str) -> str:
