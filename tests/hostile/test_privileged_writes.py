@@ -1,4 +1,4 @@
-"""Programs of root that write into a directory of another account, raced by that account; every one of them is listed."""
+"""Programs of root that write into a directory of another account, all of them, raced by that account."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ FILE = {"target": f"{TEXTFILES}/site.conf", "sha256": hashlib.sha256(b"text\n").
 PACKED = base64.b64encode(zlib.compress(b"text\n")).decode()
 MODULES: dict[str, dict[str, Any]] = {
     "the role secrets": {
-        "target": KEY["path"], "mode": "400", "owner": 64042, "module": "node_secret",
+        "target": KEY["path"], "mode": 0o400, "owner": 64042, "module": "node_secret",
         "arguments": {**KEY, "content": base64.b64encode(b"key" * 50).decode()},
     },
     "the role secrets, a new key": {
-        "target": KEY["path"], "mode": "400", "owner": 64042, "module": "node_secret", "arguments": KEY,
+        "target": KEY["path"], "mode": 0o400, "owner": 64042, "module": "node_secret", "arguments": KEY,
     },
     "a file of the tree": {
         "target": FILE["target"], "module": "node_put",
@@ -92,7 +92,7 @@ mkdir -p /var/lib/clustergen-{kernel-metrics,drift,pull,reports} /var/lib/cluste
 mkdir -p /srv/backups /run/dcgm-job-mapping /var/log/clustergen/c1/2020-01-01
 for kind in state.tar database.sql; do touch "/srv/backups/small-${kind%.*}-20200101T000000Z.${kind#*.}.gz"; done
 : >/opt/ansible/__init__.py
-export PYTHONPATH=/opt PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=/opt
 exec python3 /run/clustergen/write_races.py "$1" </run/clustergen/writers
 """
 

@@ -12,7 +12,17 @@ from typing import NamedTuple
 
 import pytest
 
-from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_script, text_of, tree_of, with_write_program
+from strategies.trees import (
+    COMPUTE,
+    HEAD,
+    calls,
+    manifest,
+    node_files,
+    run_script,
+    text_of,
+    tree_of,
+    with_write_program,
+)
 
 ROOT = Path(__file__).parents[2]
 DAY = 86400

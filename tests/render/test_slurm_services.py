@@ -151,7 +151,7 @@ BOTH = {**HEAD, "type": "gpu", "roles": [*HEAD["roles"], "slurm-compute"]}
     ],
 )
 def test_slurmd_writes_only_where_slurm_user_cannot(nodes: Any, slurm: dict[str, Any], tmp_path: Path) -> None:
-    """Debian's packages give these directories to SlurmUser. The unit runs systemd-tmpfiles before each start of slurmd."""
+    """Debian's packages give these directories to SlurmUser, until the unit runs systemd-tmpfiles."""
     tree = cluster(tmp_path, nodes=nodes, slurm=slurm)
     host = "head" if nodes == [BOTH] else "c1"
     (command,) = (line for line in unit_lines(tree, host, "slurmd") if "systemd-tmpfiles" in line)

@@ -116,16 +116,18 @@ def of_others(cluster: Cluster) -> Iterator[Finding]:
     options, state = cluster.manifest.slurm.options, cluster.manifest.slurm.state_location or STATE.example
     places = list(paths_of(cluster.manifest))
     for key, value in options.items():
-        if use := _OF_SLURM.get(key.lower()):
-            places.append((("slurm", "options", key), *use, str(value)))
+        if row := _OF_SLURM.get(key.lower()):
+            places.append((("slurm", "options", key), *row, str(value)))
     for path, use, name, text in places:
         inside = next((directory for directory in directories if is_below(plain(text), directory)), None)
         if use is SPOOL and inside == plain(state):
             continue  # path-overlap
         if inside and use in _OWN and name in ("slurmd", ""):
-            message = f"{use.noun.format(name=name)} is in {inside}, which belongs to SlurmUser on nodes that run both: "
-            message += "slurmd, as root, would follow a link that SlurmUser puts there"
-            yield Finding("path-of-slurm-user", path, message, f"write a path of its own, such as {_OWN[use]}")
+            message = f"{use.noun.format(name=name)} is in {inside}, which belongs to SlurmUser"
+            reason = "slurmd, as root, would follow a link that SlurmUser puts there"
+            yield Finding(
+                "path-of-slurm-user", path, f"{message}: {reason}", f"write a path of its own, such as {_OWN[use]}"
+            )
 
 
 _Place = tuple[ManifestPath, Use, str, str]
