@@ -246,6 +246,34 @@ def test_the_store_and_the_hosts_that_log_most_are_measured(tmp_path: Path) -> N
     assert values["clustergen_logs_days"] == "2"
 
 
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_store_is_kept_with_the_rights_of_its_owner(tmp_path: Path) -> None:
+    """As on Ubuntu, where rsyslog's account owns the store and can write to /var/log."""
+    root = root_with("logrotate")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    place = lay_out(tree_of(manifest(nodes=[COLLECTOR, COMPUTE]), tmp_path), "head", tmp_path / "node")
+    (place / "var/log/clustergen").mkdir(parents=True)
+    script = f"""{KEEP}
+printf '#!/bin/sh\necho yes\n' >/usr/bin/timedatectl; chmod 755 /usr/bin/timedatectl
+echo kept >/srv/victim; chmod 600 /srv/victim; mkdir -p /srv/other/x/2020-01-01
+put c1 '3 days ago' slurm 8; put c1 '3 days ago' kernel 8
+day=$(echo c1/*); ln -s /srv/victim $day/slurm.log.gz.new; ln -s /srv/victim $day/kernel.log.gz
+chown -R -h 64042:64042 /var/log/clustergen; chmod 775 /var/log
+{RETENTION}; cd $day; stat -c '%n %u' *; cat /srv/victim
+mv /var/log/clustergen /var/log/away; ln -s /srv/other /var/log/clustergen
+{RETENTION} || ls /srv/other/x; chmod 755 /var/log
+{RETENTION}; ls /srv/other
+"""
+    box = sandbox.Sandbox(root, files=((place, "/"),))
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60)
+    assert done.stdout.splitlines() == [
+        # What its owner may not read is not compressed, and nothing goes through the link.
+        "kernel.log 64042", "kernel.log.gz 64042", "slurm.log 64042", "kept", "2020-01-01",
+    ], done  # fmt: skip
+    assert "refused: /var/log/clustergen leads to /srv/other: mount the file system there instead" in done.stderr
+
+
 def test_every_node_sends_to_every_collector(tmp_path: Path) -> None:
     second = {**COLLECTOR, "name": "logs", "address": "10.0.0.9", "roles": ["log-collector"]}
     tree = tree_of(manifest(nodes=[COLLECTOR, second, COMPUTE], logs={"tls": TLS, "port": 6514}), tmp_path)
