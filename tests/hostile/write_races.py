@@ -54,7 +54,7 @@ def exchange_names(target: Path, victim: Path) -> NoReturn:
     for number in range(os.getpid(), os.getpid() + PROCESSES):
         plant(target.with_name(f"{target.name}.{number}"), victim)
     os.write(1, b"ready\n")
-    own = f".{os.getpid()}".encode()
+    beside = f".{os.getpid()}".encode()
     while True:
         events, start = os.read(watch, 65536), 0
         while start < len(events):
@@ -62,7 +62,7 @@ def exchange_names(target: Path, victim: Path) -> NoReturn:
             name = events[start + 16 : start + 16 + size].rstrip(b"\0")
             start += 16 + size
             path = place / os.fsdecode(name)
-            if name and name != own and not path.is_symlink():
+            if name and name != beside and not path.is_symlink():
                 plant(path, victim)
 
 

@@ -102,7 +102,7 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
                     yield from _overlap(other, place)
 
 
-_OWN = {
+_FOR_ROOT = {
     SLURMD_LOG: SLURMD_LOG.example.format(name="slurmd"),
     PID: "/run/slurmd/slurmd.pid",
     SPOOL: "/var/spool/slurmd",
@@ -122,11 +122,11 @@ def of_others(cluster: Cluster) -> Iterator[Finding]:
         inside = next((directory for directory in directories if is_below(plain(text), directory)), None)
         if use is SPOOL and inside == plain(state):
             continue  # path-overlap
-        if inside and use in _OWN and name in ("slurmd", ""):
+        if inside and use in _FOR_ROOT and name in ("slurmd", ""):
             message = f"{use.noun.format(name=name)} is in {inside}, which belongs to SlurmUser"
             reason = "slurmd, as root, would follow a link that SlurmUser puts there"
             yield Finding(
-                "path-of-slurm-user", path, f"{message}: {reason}", f"write a path of its own, such as {_OWN[use]}"
+                "path-of-slurm-user", path, f"{message}: {reason}", f"write a path of its own, such as {_FOR_ROOT[use]}"
             )
 
 
