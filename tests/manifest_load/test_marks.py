@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.diagnostics import Finding, ManifestPath, Place
-from clustergen.diagnostics.secrets import masked
+from clustergen.diagnostics.redaction import masked
 from clustergen.manifest.source import Source
 
 TEXT = """\

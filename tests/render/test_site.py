@@ -210,6 +210,43 @@ def test_a_secret_in_a_site_file_is_refused_and_not_shown(tmp_path: Path, name: 
     assert result == []
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("all/etc/munge/munge.key", "role `secrets` makes it"),
+        ("all/etc/krb5.keytab", "make it on the host"),
+        ("all/root/.pgpass", "Ansible Vault"),
+        ("all/etc/corosync/authkey.j2", "secrets_given"),
+        ("gpu_node/root/.ssh/id_ed25519", "ssh-keygen"),
+    ],
+)
+def test_a_file_that_is_a_secret_by_its_name_is_refused(tmp_path: Path, name: str, hint: str) -> None:
+    place(tmp_path, name, "x\n")
+    tree, (diagnostic,) = rendered(tmp_path)
+    assert tree is None
+    assert diagnostic.code == "site-file-secret"
+    assert diagnostic.hint is not None
+    assert hint in diagnostic.hint
+    tree, result = rendered(tmp_path, site={"public": [name.removesuffix(".j2")]})
+    assert tree is not None
+    assert result == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gpu_node/root/.ssh/id_ed25519.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI root@head\n"),
+        ("all/etc/ssl/certs/site.pem", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"),
+        ("all/etc/munge/munge.key", ""),
+    ],
+)
+def test_a_public_key_and_an_empty_file_are_taken(tmp_path: Path, name: str, text: str) -> None:
+    place(tmp_path, name, text)
+    tree, result = rendered(tmp_path)
+    assert tree is not None
+    assert result == []
+
+
 def test_where_a_secret_is_may_be_said_in_a_site_file(tmp_path: Path) -> None:
     text = '#!/bin/sh\nTOKEN=$(cat /etc/app/token)\ncurl -H "Authorization: Bearer $TOKEN" example.org\n'
     text += "PGPASSFILE=/root/.pgpass\npassword_file: /etc/app/password\npasswd: compat\nmax_tokens: 4096\n"

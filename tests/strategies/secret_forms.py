@@ -8,6 +8,7 @@ import random
 import re
 import string
 import uuid
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -39,9 +40,14 @@ class Form(NamedTuple):
     """Of a site's file."""
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the row was collected before the rules; those of the trial, and those of single rules, were not."""
+        return not self.source.startswith(("trial", "rule"))
+
+    @property
     def is_held_out(self) -> bool:
         """Whether the row is in the third that was not looked at while the rules were written."""
-        return self.source != "trial" and crc32(self.form.encode()) % 3 == 0
+        return self.is_measured and crc32(self.form.encode()) % 3 == 0
 
     @property
     def path(self) -> str:
@@ -60,13 +66,15 @@ class Form(NamedTuple):
         return ""
 
 
-def forms(name: str) -> list[Form]:
+@cache
+def forms(name: str, seed: int = 0) -> tuple[Form, ...]:
     """The rows of `secrets` or `harmless`."""
     lines = (_DIRECTORY / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    return [_filled(*line.split("\t")) for line in lines[2:]]
+    rows = (line.split("\t") for line in lines[2:])
+    return tuple(_filled(where, form, source, seed) for where, form, source in rows)
 
 
-def _filled(where: str, form: str, source: str, seed: int = 0) -> Form:
+def _filled(where: str, form: str, source: str, seed: int) -> Form:
     rng = random.Random(f"{where} {form} {seed}")
     values: list[str] = []
 

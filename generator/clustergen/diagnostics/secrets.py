@@ -1,28 +1,30 @@
 """Finds what looks like a secret, and masks it: manifests and trees are read by many people and kept in git for ever.
 
-The one detector for manifests, options, site files and imported files; `secret_shapes` has the names and forms.
+The one detector for manifests, options, site files and imported files. `secret_rules` is the table of forms and files,
+`secret_names` has the names; `redaction` keeps what is found out of messages and excerpts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
-from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.secret_shapes import assignments_in, holds_secret, is_random, is_reference, shapes_in
+from clustergen.diagnostics.secret_names import Check, check_of, is_misspelt
+from clustergen.diagnostics.secret_rules import BINARY_KEY, FILES, RULES, FileRule, Rule
+from clustergen.diagnostics.secret_values import (
+    could_be_secret,
+    is_mixed,
+    is_password_like,
+    is_random,
+    is_reference,
+    is_reference_in_text,
+)
 from clustergen.diagnostics.words import quote
 
-_PEM = r"(?s:-----BEGIN [A-Z ]*PRIVATE KEY.*?(?:-----END|\Z))"
-_NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P<rest>[^\s#]))"
-# Where a message repeats what a file has: in quotes, behind a colon or an equals sign, and behind the verb of a hint
-# unless a path such as slurm.accounting follows.
-_REPEATED = r"(?<!\w)(['\"]).*?\1(?!\w)|[:=][ \t]*\S+|\b(?:write|set|add) (?!\w+\.\w).*"
-_SIGNS = "!*&@%{}[]\"',:;|>"
-_SHORTEST = 4  # a shorter word would cover ordinary text
-_WINDOW = 2000  # characters around a place, more than an excerpt shows
+Spans = list[tuple[int, int]]
 _HINT = "keep it in Ansible Vault, or let the playbook generate it on the controller"
 # Where a key of the manifest ends in a file that everybody can read, what to do instead.
 _HINTS: tuple[tuple[ManifestPath, str], ...] = (
@@ -39,6 +41,31 @@ _HINTS: tuple[tuple[ManifestPath, str], ...] = (
 )
 # Keys of a mapping below a secret's name that hold the secret itself.
 _CONTAINERS = ("content", "data", "default", "literal", "plain", "plaintext", "raw", "string", "text", "value")
+_OPENPGP = frozenset((0x98, 0x99, 0x9A, 0x9B, 0xC6))  # first bytes of public keys
+# A text without any of these, in lower case, holds no such name.
+_STEMS = (
+    *("pass", "pw", "psk", "secret", "token", "credential", "bearer", "cookie", "auth", "communit", "contrase", "wort"),
+    *("key", "licen", "login", "encrypt", "hmac", "hs256", "jwt", "munge", "ngc", "otp", "seed", "wandb", "wireguard"),
+    *("luks", "priv", "shared", "pin", "gossip"),
+)
+# A name and a value in free text: `password: x`, `TOKEN=x`, `"api_key": "x"`; `--pass x`; `the password is x`, `pw x`;
+# `PASSWORD('x')`; `name="password" value="x"`.
+_ASSIGNMENT = (
+    r"(?<![\w.@])(?P<name>[A-Za-z_][\w.-]{0,63})(?P<closed>[\"'\]]{0,2})"
+    r"(?P<sign>[ \t]{0,3}(?::=|=>|::|:|=)[ \t]{0,3})(?P<quote>[\"']{0,3})(?=(?P<value>[^\s\"'<>,;&|`]{4,}))"
+)
+_FLAG = r"(?<!\S)--?(?P<name>[A-Za-z][\w-]{0,63})[ \t]+(?P<quote>[\"']?)(?P<value>[^\s\"'<>;&|`-][^\s\"'<>;&|`]{3,})"
+_SPOKEN = (
+    r"(?<![\w.@/-])(?P<name>[A-Za-z_][\w-]{0,63})[ \t]+(?P<verb>(?:is|are|ist|lautet|est|es)[ \t]*:?[ \t]+)?"
+    r"[\"']?(?=(?P<value>[^\s\"'`<>|;,()=]{6,}={0,2})(?![\w=]))"
+)
+_IN_QUOTES = (
+    r"(?P<name>[A-Za-z_][\w.]{0,63})\([\"'](?P<value>[^\s\"']{4,})[\"']",
+    r"name=\"(?P<name>[\w.-]{1,64})\"[ \t]+value=\"(?P<value>[^\s\"]{4,})\"",
+)
+_LOOKUP = r"\b(?:lookup|query|q)\([^()]*\)"
+LONG_WORD = r"(?<![A-Za-z0-9_])[A-Za-z0-9_][\w.:/@=+-]{25,}"
+_CHECKS: dict[str, Callable[[str], bool]] = {"random": is_random, "password": is_password_like, "mixed": is_mixed}
 
 
 def find_secrets(data: Any, shaped: bool) -> Iterator[Finding]:
@@ -54,7 +81,7 @@ def _walk(value: Any, path: ManifestPath, key: str, shaped: bool) -> Iterator[Fi
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _walk(inner, (*path, index), key, shaped)
-    elif _is_named_secret(key, value):
+    elif _is_named_secret(key, value) or (isinstance(value, str) and could_be_secret(value) and is_misspelt(key)):
         yield Finding("secret-in-manifest", path, f"{quote(key)} looks like a secret", _hint(path), key=True)
     elif shaped and isinstance(value, str) and secret_spans(value):
         yield Finding("secret-in-manifest", path, "this value looks like a secret", _hint(path), key=True)
@@ -62,7 +89,7 @@ def _walk(value: Any, path: ManifestPath, key: str, shaped: bool) -> Iterator[Fi
 
 def _inherits(key: str, name: str) -> bool:
     """Whether a key of a mapping below a secret's name holds the secret: its value, or one of several passwords."""
-    return bool(holds_secret(key)) and (name.lower() in _CONTAINERS or holds_secret(f"password_{name}") is True)
+    return check_of(key) == "any" and (name.lower() in _CONTAINERS or check_of(f"password_{name}") == "any")
 
 
 def _hint(path: ManifestPath) -> str:
@@ -70,78 +97,131 @@ def _hint(path: ManifestPath) -> str:
 
 
 def is_secret(key: str, text: str) -> bool:
-    """Whether a setting of a configuration file is one, by its name or by its text."""
-    return _is_named_secret(key, text) or bool(secret_spans(text))
+    """Whether a setting of a configuration file is one, by its name, also a misspelt one, or by its text."""
+    named = _is_named_secret(key, text) or (is_misspelt(key) and not is_reference(text))
+    return named or bool(secret_spans(text))
 
 
 def _is_named_secret(key: str, value: Any) -> bool:
     """Whether the name of a key makes its value a secret. Numbers count, booleans and references do not."""
-    verdict = holds_secret(key) if key else False
-    if verdict is False or isinstance(value, bool):
+    check = check_of(key) if key else None
+    if check is None or isinstance(value, bool):
         return False
     if isinstance(value, int | float):
         counted = key.lower().endswith(("token", "tokens", "pass")) and abs(value) < 1_000_000
-        return verdict is True and not counted
+        return (check == "digits" and value > 999) or (check == "any" and not counted)
     if not isinstance(value, str):
         return False
-    return is_random(value) if verdict is None else not is_reference(value)
+    return not is_reference(value) if check == "any" else _fits(check, value)
 
 
-def secret_spans(text: str, *, strict: bool = False) -> list[tuple[int, int]]:
+def _fits(check: Check, value: str) -> bool:
+    """Whether a value of a doubtful name is a secret."""
+    if check == "digits":
+        return re.fullmatch(r"\d{4,8}", value) is not None
+    return is_random(value) or (check == "password" and is_password_like(value))
+
+
+def secret_in_file(target: str, content: bytes) -> FileRule | int | None:
+    """What makes a file of the nodes a secret: a rule for its path, or a line; None if nothing does."""
+    text = content.decode(errors="replace")
+    if not text.strip():
+        return None
+    if rule := next((rule for rule in FILES if re.fullmatch(rule.pattern, target)), None):
+        return rule
+    if spans := secret_spans(text):
+        return text.count("\n", 0, spans[0][0]) + 1
+    is_binary = "\ufffd" in text and content[0] not in _OPENPGP
+    return BINARY_KEY if is_binary and re.fullmatch(BINARY_KEY.pattern, target) else None
+
+
+def secret_spans(text: str, *, strict: bool = False) -> Spans:
     """Where a text of any kind holds something that looks like a secret, in order.
 
     `strict` counts a sentence too, such as "the password: ask the operators".
     """
-    return sorted({*shapes_in(text), *assignments_in(text, strict)})
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = text  # a few letters change their length; the spans have to fit
+    long_words = [match.span() for match in _compiled(LONG_WORD).finditer(text)]
+    spans = {span for rule in RULES for span in rule_spans(rule, text, lower, long_words)}
+    return sorted({*spans, *_named_values(text, lower, strict)})
 
 
-def mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with all but the blanks of these spans covered, character by character."""
-    parts: list[str] = []
-    done = 0
-    for start, end in sorted(spans):
-        start = max(start, done)
-        if start < end:
-            parts += text[done:start], re.sub(r"\S", "•", text[start:end])
-            done = end
-    return "".join((*parts, text[done:]))
+def rule_spans(rule: Rule, text: str, lower: str, long_words: Spans) -> Iterator[tuple[int, int]]:
+    """Where one rule matches; `lower` is the text in lower case."""
+    if not rule.marks:
+        places = long_words
+    elif not any(mark in lower for mark in rule.marks):
+        return
+    elif rule.is_multiline:
+        places = [(0, len(text))]
+    else:
+        places = _lines_with(rule.marks, text, lower)
+    pattern = _compiled(rule.pattern)
+    for start, end in places:
+        for match in pattern.finditer(text, start, end):
+            value = match.groupdict().get("value") or match[0]
+            if not rule.check or _CHECKS[rule.check](value.rstrip(".)]}")):
+                yield match.span("value" if match.groupdict().get("value") else 0)
 
 
-def spans_near(text: str, positions: Iterable[int]) -> list[tuple[int, int]]:
-    """What to mask in a text that could not be parsed: all behind a secret's name, on the lines around positions."""
-    spans = [match.span() for match in re.finditer(_PEM, text)] if "-----BEGIN" in text else []
-    for position in positions:
-        start, end = max(position - _WINDOW, 0), position + _WINDOW
-        start = max(text.rfind("\n", start, position) + 1, start)
-        end = text.find("\n", position, end) if "\n" in text[position:end] else min(end, len(text))
-        spans += ((start + first, start + last) for first, last in shapes_in(text[start:end]))
-        for match in re.compile(_NAMED).finditer(text, start, end):
-            if holds_secret(match["name"]):
-                spans.append((match.start("rest"), end))
-                break
-    return spans
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
 
 
-def words_of(text: str, spans: Iterable[tuple[int, int]]) -> frozenset[str]:
-    """The words in these spans, with and without the signs before them, as a message may repeat them."""
-    words = {word for start, end in spans for word in text[start:end].split()}
-    return frozenset(word for word in (*words, *(word.strip(_SIGNS) for word in words)) if len(word) >= _SHORTEST)
+def _named_values(text: str, lower: str, strict: bool) -> Iterator[tuple[int, int]]:
+    """Spans of values that a name before them makes secret."""
+    for start, end in _lines_with(_STEMS, text, lower):
+        lookups = [match.span() for match in re.finditer(_LOOKUP, text[start:end])] if "(" in text[start:end] else []
+        for span in _of_line(text, start, end, strict):
+            if not any(first <= span[0] - start < last for first, last in lookups):
+                yield span
 
 
-def masked(text: str, words: Iterable[str]) -> str:
-    """A message with these words covered, except where it has one of `_vocabulary` outside quotes and values."""
-    repeated = [match.span() for match in re.finditer(_REPEATED, text)]
-    spans = []
-    for word in sorted(words, key=len, reverse=True):
-        for match in re.finditer(re.escape(word), text):
-            start, end = match.span()
-            is_repeated = any(first < end and start < last for first, last in repeated)
-            if is_repeated or word not in _vocabulary():
-                spans.append((start, end))
-    return mask(text, spans)
+def _of_line(text: str, start: int, end: int, strict: bool) -> Iterator[tuple[int, int]]:
+    for pattern in (_ASSIGNMENT, _FLAG):
+        for match in _compiled(pattern).finditer(text, start, end):
+            check = check_of(match["name"])
+            if check and (_fits(check, match["value"]) if check != "any" else _is_value(match, text, strict)):
+                yield match.span("value")
+    for match in _compiled(_SPOKEN).finditer(text, start, end):
+        value = match["value"].rstrip(".)]}")
+        if (check_of(match["name"]) == "any" or match["name"] == "community") and (
+            is_random(value)
+            or (is_mixed(value) and not is_reference_in_text(value) if match["verb"] else is_password_like(value))
+        ):
+            yield match.span("value")
+    for pattern in _IN_QUOTES:
+        for match in _compiled(pattern).finditer(text, start, end):
+            if check_of(match["name"]) == "any" and is_mixed(match["value"]):
+                yield match.span("value")
 
 
-@lru_cache(maxsize=1)
-def _vocabulary() -> frozenset[str]:
-    """Words that messages have of their own: those of the codes' titles. Any other word may be the secret."""
-    return frozenset(word for code in CODES.values() for word in re.findall(r"[a-z]{4,}", code.title.lower()))
+def _is_value(match: re.Match[str], text: str, strict: bool) -> bool:
+    """Whether what stands behind a secret's name and a sign is the secret: no reference, no sentence."""
+    value = match["value"].rstrip("]})")
+    amount = value.isdigit() and len(value) < 7 and match["name"].lower().endswith(("token", "tokens"))
+    return strict or not (amount or is_reference_in_text(value) or _is_sentence(match, text))
+
+
+def _lines_with(marks: Iterable[str], text: str, lower: str) -> Spans:
+    """Spans of the lines with one of the marks, in order."""
+    spans = set()
+    for mark in marks:
+        at = lower.find(mark)
+        while at >= 0:
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            spans.add((text.rfind("\n", 0, at) + 1, end))
+            at = lower.find(mark, end)
+    return sorted(spans)
+
+
+def _is_sentence(match: re.Match[str], text: str) -> bool:
+    """Whether `name: value` is part of a sentence: the value is a plain word, and another word follows it."""
+    groups = match.groupdict()
+    if groups["quote"] or ":" not in groups.get("sign", "") or not groups["value"].rstrip(",.").isalpha():
+        return False
+    return re.match(r"[,.]? +\w", text[match.end("value") :][:8]) is not None

@@ -10,7 +10,7 @@ from posixpath import basename, dirname
 
 from clustergen.catalogue import slurm
 from clustergen.diagnostics import ManifestPath
-from clustergen.diagnostics.secrets import is_secret, secret_spans
+from clustergen.diagnostics.secrets import is_secret, secret_in_file
 from clustergen.importer.comments import readable
 from clustergen.importer.draft import Draft
 from clustergen.importer.fabric import import_topology
@@ -154,7 +154,7 @@ def _one(draft: Draft, directory: ConfigDirectory, name: str, group: str) -> Non
         draft.note("left-out", f"{name}: {reason_of(err)}", str(place), name)
         return
     text = readable(content.decode("utf-8", "surrogateescape"))
-    if secret_spans(text):
+    if secret_in_file(f"/etc/slurm/{name}", text.encode()):
         draft.note("secret", f"{name} seems to contain a secret: copy it to the nodes yourself", str(place), name)
     else:
         draft.files[f"site/{group}/etc/slurm/{name}"] = content

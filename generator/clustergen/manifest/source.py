@@ -27,7 +27,8 @@ from clustergen.diagnostics import (
     printable,
     quote,
 )
-from clustergen.diagnostics.secrets import find_secrets, mask, masked, secret_spans, spans_near, words_of
+from clustergen.diagnostics.redaction import Redaction
+from clustergen.diagnostics.secrets import find_secrets, secret_spans
 from clustergen.manifest import MANIFEST
 from clustergen.manifest.yaml_load import parse
 from clustergen.manifest.yaml_nodes import Node, inside
@@ -40,28 +41,30 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 8_000_000
 _LINE_END = r"\r\n|\n|\r"
+_ESCAPES = ("\\", "''")  # one may hide the form of a secret
 _PRINTABLE_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
 _UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
 class Source:
-    """One manifest. `data` is None when the file holds no mapping that a model could be built from.
-
-    `text` is for excerpts: values that look like secrets are masked in it, character by character.
-    """
+    """One manifest. `data` is None when the file holds no mapping that a model could be built from."""
 
     def __init__(self, name: str, raw: bytes, diagnostics: Iterable[Diagnostic] = ()) -> None:
         self.name = name
         self.raw = raw
-        self.text = ""
         self.data: dict[str, Any] | None = None
         self.diagnostics = list(diagnostics)
         self._root: Node | None = None
         self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
-        self._hidden: frozenset[str] = frozenset()
+        self._redaction = Redaction("")
         if not self.diagnostics:
             self._read()
+
+    @property
+    def text(self) -> str:
+        """For excerpts: values that look like secrets are masked, character by character."""
+        return self._redaction.text
 
     @cached_property
     def sha256(self) -> str:
@@ -135,13 +138,13 @@ class Source:
             self.diagnostics.append(Diagnostic.of("file-not-utf8", Place(self.name), *problem))
             return
         try:
-            self.text = self._text = self.raw.decode("utf-8-sig")
+            self._set_text(self.raw.decode("utf-8-sig"))
         except UnicodeDecodeError as err:
             self.diagnostics.append(self._not_utf8(err))
             return
         # Almost every manifest is printable ASCII, which is quickly seen.
-        bad = re.search(_UNPRINTABLE, self.text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
-        self._root, problems = (None, [_unprintable(bad)]) if bad else parse(self.text)
+        bad = re.search(_UNPRINTABLE, self._text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
+        self._root, problems = (None, [_unprintable(bad)]) if bad else parse(self._text)
         root = self._root
         if root is not None and isinstance(root.value, dict) and root.value:
             self.data = root.value
@@ -152,28 +155,30 @@ class Source:
             hint = "run `clustergen init` to create one"
             problems.append(Problem("manifest-empty", 0, 0, "the manifest is empty", hint))
         # What was left out of the data, or never became data, may hold a secret too.
-        if problems and not bad:
-            self._hide(spans_near(self._text, (problem.start for problem in problems)))
+        for each in problems:
+            self._redaction.hide_line(each.start)
+        if problems and "-----BEGIN" in self._text:  # a key of several lines
+            self._redaction.hide(secret_spans(self._text))
         self.diagnostics = in_file_order([*self.diagnostics, *map(self._diagnostic, problems)])
 
     def _refuse_secrets(self) -> None:
         spans = secret_spans(self._text)
-        findings = list(find_secrets(self.data, shaped=bool(spans) or "\\" in self._text))  # an escape may hide a form
+        findings = list(find_secrets(self.data, shaped=bool(spans) or any(sign in self._text for sign in _ESCAPES)))
         nodes = [self._node(finding.path) for finding in findings]
         exact = {node.start: node.end for node in nodes if node}  # without the bracket that closes a mapping
-        self._hide([*((start, end) for start, end in spans if start not in exact), *exact.items()])
+        self._redaction.hide([*((start, end) for start, end in spans if start not in exact), *exact.items()])
         self.diagnostics += [self.diagnostic(finding) for finding in findings]
         self._refused = frozenset(finding.path for finding in findings)
 
-    def _hide(self, spans: list[tuple[int, int]]) -> None:
-        """Masks these spans in excerpts, and their words in messages."""
-        self.text = mask(self.text, spans) if len(self.text) == len(self._text) else self.text
-        self._hidden |= words_of(self._text, spans)
+    def _set_text(self, text: str) -> None:
+        self._text, self._redaction = text, Redaction(text)
 
-    def _covered(self, code: str, place: Place | None, message: str, hint: str | None) -> Diagnostic:
-        if self._hidden:
-            message, hint = masked(message, self._hidden), masked(hint, self._hidden) if hint else hint
-        return Diagnostic.of(code, place, message, hint)
+    def _covered(self, code: str, place: Place, message: str, hint: str | None) -> Diagnostic:
+        """A diagnostic without secrets; what stands at its place may be one under a misspelt or unknown name."""
+        start = self._line_starts[place.line - 1] + place.column - 1
+        self._redaction.hide_misspelt(start)
+        self._redaction.hide_doubted(code, start, start + place.end_column - place.column)
+        return self._redaction.diagnostic(Diagnostic.of(code, place, message, hint))
 
     def _diagnostic(self, problem: Problem) -> Diagnostic:
         message, place = problem.message, self._span(problem.start, problem.start + problem.length)
@@ -187,7 +192,8 @@ class Source:
         line_start = max(before.rfind("\n"), before.rfind("\r")) + 1
         column = len(before) - line_start + 1
         place = Place(self.name, len(re.findall(_LINE_END, before)) + 1, column, column + 1)
-        self.text = self._text = self.raw.decode("utf-8-sig", "replace")
+        self._set_text(self.raw.decode("utf-8-sig", "replace"))
+        self._redaction.hide_line(self._line_starts[place.line - 1])
         byte = self.raw[err.start]
         return Diagnostic.of(
             "file-not-utf8",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
-from clustergen.diagnostics.secrets import secret_spans
+from clustergen.diagnostics.secrets import secret_in_file
 from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.build import clashes
@@ -171,14 +171,15 @@ def _file(source: _Source, content: bytes, cluster: Cluster) -> RenderedFile | D
 
 
 def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
-    """What refuses a file with a secret in it, without an excerpt; the line is that of the rendered file."""
-    text = content.decode(errors="replace")
-    spans = secret_spans(text)
-    if not spans:
+    """What refuses a file that is a secret or has one, without an excerpt; the line is that of the rendered file."""
+    secret = secret_in_file("/" + name.partition("/")[2], content)
+    if secret is None:
         return None
-    line = text.count("\n", 0, spans[0][0]) + 1
-    message = f"line {line} of this file looks like a secret"
-    hint = f"install it from Ansible Vault; if it contains no secret, add site: {{public: [{name}]}}"
+    if isinstance(secret, int):
+        message, hint = f"line {secret} of this file looks like a secret", "install it from Ansible Vault"
+    else:
+        message, hint = f"by its name, this file is {secret.what}", secret.instead
+    hint = f"{hint}; if it contains no secret, add site: {{public: [{name}]}}"
     return Diagnostic.of("site-file-secret", Place(str(place)), message, hint)
 
 
