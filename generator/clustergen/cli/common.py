@@ -13,6 +13,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, standard_input
 from clustergen.diagnostics import FORMATS, Diagnostic, Finding, Severity, exit_code, render
+from clustergen.diagnostics.redaction import redacted
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
 
@@ -113,7 +114,7 @@ def _sources(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) ->
         diagnostic.place.file for diagnostic in diagnostics if diagnostic.place and diagnostic.place.line
     } - set(sources):
         with suppress(OSError, UnicodeDecodeError):  # without its text the message still stands
-            sources[place] = Path(place).read_text(encoding="utf-8")
+            sources[place] = redacted(Path(place).read_text(encoding="utf-8"))
     return sources
 
 

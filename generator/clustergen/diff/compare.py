@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
@@ -44,6 +45,12 @@ class TextChange:
     new: NodeFile
 
 
+def _redacted(change: Change) -> Change:
+    """A change that shows no secret, such as one that somebody wrote into a tree."""
+    old, new = (text and redacted_value(change.key, text) for text in (change.old, change.new))
+    return change if (old, new) == (change.old, change.new) else replace(change, old=old, new=new)
+
+
 class Comparison:
     """What differs. Hosts with the same groups before and after are looked at once."""
 
@@ -76,7 +83,7 @@ class Comparison:
 
     def changes(self) -> list[Change]:
         """The worst first; of equals Slurm's own first, then by file."""
-        changes = [*self._systems(), *self._slurm(), *self._files()]
+        changes = [*self._systems(), *map(_redacted, self._slurm()), *self._files()]
         return sorted(changes, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
 
     def _systems(self) -> Iterator[Change]:

@@ -6,13 +6,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath, Place
+from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diagnostics.words import cut
 from clustergen.hostlist import HostlistError, expand
 from clustergen.manifest.source import Source
 from clustergen.manifest.stated import value_at
 from clustergen.records import record
 
-_LONGEST = 120
+_LONGEST, _MOST_READ = 120, 4096
 
 
 @record
@@ -129,11 +130,11 @@ def label(data: Any, path: ManifestPath) -> str:
 
 
 def _text(source: Source, path: ManifestPath) -> str:
-    """A value as the file has it; mappings and lists on one line. What looks like a secret is masked in `text`."""
+    """A value as the file has it, mappings and lists on one line, without what looks like a secret."""
     value = value_at(source.data, path)
     text = source.text_of(path) if not isinstance(value, dict | list) else None
     text = _flow(value) if text is None else text
-    return cut(text, _LONGEST)
+    return cut(redacted_value(str(path[-1]) if path else "", text[:_MOST_READ]), _LONGEST)
 
 
 def _flow(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 
+from clustergen.diagnostics.redaction import redacted
 from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.lines import changed_lines
@@ -257,7 +258,8 @@ def _texts(plan: Plan, room: Room) -> Iterator[str]:
         lines = changed_lines(*(_printable(file.text) for file in (text.old, text.new)))
         if not lines:
             continue
-        shown = [line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in lines[: room.lines]]
+        masked = [line[:1] + redacted(line[1:]) for line in lines[: room.lines]]
+        shown = [line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…" for line in masked]
         if len(lines) > len(shown):
             shown.append(f"… {len(lines) - len(shown):,} more lines")
         yield from ("", f"<details><summary><code>{escape(cut(text.target, 100))}</code>, line by line</summary>", "")

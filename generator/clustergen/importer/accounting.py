@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.secrets import is_secret
 from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import fits, value_of, words
 from clustergen.importer.originals import Originals
@@ -42,6 +43,9 @@ def import_slurmdbd(draft: Draft, originals: Originals) -> None:
 def _setting(draft: Draft, originals: Originals, lower: str, setting: Setting) -> None:
     origin = originals.origin(setting)
     text = setting.text
+    if is_secret(setting.key, text):
+        draft.note("secret", f"{setting.key} of slurmdbd.conf is a secret", origin.place, setting.key)
+        return
     option = ((*_SECTION, "options", setting.key), option_value(text))
     value: Value | None = None
     path: ManifestPath = ()

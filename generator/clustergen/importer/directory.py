@@ -9,6 +9,7 @@ from pathlib import Path
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.diagnostics.redaction import Redactions
 from clustergen.hostlist import MAX_HOSTS
 from clustergen.importer.accounting import import_slurmdbd
 from clustergen.importer.accounts import import_accounts
@@ -25,6 +26,7 @@ from clustergen.importer.partitions import import_partitions
 from clustergen.importer.refusals import Refusal, rejected
 from clustergen.importer.settings import import_settings
 from clustergen.importer.todo import import_todo
+from clustergen.lint.run import lint
 from clustergen.manifest.accounts import AnyName
 from clustergen.records import record
 
@@ -52,6 +54,8 @@ class ImportResult:
     errors: tuple[Diagnostic, ...]
     """Why the manifest is not valid yet; nothing was compared then."""
     compared: tuple[Comparison, ...]
+    redactions: Redactions
+    """What the report does not repeat of the original files."""
     refused: tuple[Refusal, ...] = ()
     """What Slurm refuses of the rendered files."""
     source: str = ""
@@ -128,16 +132,18 @@ def import_directory(
         draft.tail += lines_of_file.tail
     import_todo(draft)
     fitted = fit(draft, originals)
+    checked = lint(originals.directory.path / originals.directory.main, originals.release)
     return ImportResult(
         fitted.text,
         draft.files,
         frozenset(draft.programs),
         originals.release,
         originals.guessed,
-        rejected(originals),
+        rejected(originals, checked),
         tuple(draft.notes),
         fitted.errors,
         fitted.compared,
+        checked.redactions,
         fitted.refused,
         str(path),
     )

@@ -11,7 +11,7 @@ from clustergen.catalogue import slurm
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.importer.comparing import overlaps
 from clustergen.importer.originals import Originals
-from clustergen.lint.run import lint
+from clustergen.lint.run import Report, lint
 from clustergen.records import record
 from clustergen.render.tree import Tree
 from clustergen.render.views.slurm.slurmdbd import SECRET
@@ -54,12 +54,10 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
         return tuple(shown)
 
 
-def rejected(originals: Originals) -> tuple[Refusal, ...]:
-    """What keeps Slurm's daemons from starting with the original files."""
-    directory = originals.directory
-    report = lint(directory.path / directory.main, originals.release)
+def rejected(originals: Originals, report: Report) -> tuple[Refusal, ...]:
+    """What keeps Slurm's daemons from starting with the original files; `report` is lint's of them."""
     errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
-    return tuple(Refusal(_line(directory, one), one.code, one.message, one.hint) for one in errors)
+    return tuple(Refusal(_line(originals.directory, one), one.code, one.message, one.hint) for one in errors)
 
 
 def _line(directory: ConfigDirectory, error: Diagnostic) -> str:

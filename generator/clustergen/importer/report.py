@@ -37,7 +37,7 @@ def as_text(result: ImportResult) -> str:
             lines.append(f"  {one.place}: {one.message} [{one.code}]")
             lines += [f"    hint: {one.hint}"] if one.hint else []
     lines += _verdict(result)
-    return "".join(f"{shortened(printable(readable(line)))}\n" for line in lines)
+    return "".join(f"{shortened(printable(readable(result.redactions.message(line))))}\n" for line in lines)
 
 
 def _verdict(result: ImportResult) -> Iterator[str]:
@@ -80,46 +80,44 @@ def _cut(text: str | None) -> str:
     return shortened(text, _LONGEST)
 
 
-def _data(text: str | None) -> str | None:
-    return shortened(text, _LONGEST_DATA) if text else text
-
-
-def _message(text: str | None) -> str | None:
-    return shortened(text) if text else text
-
-
-def _refusal(one: Refusal) -> dict[str, str | None]:
-    return {"place": one.place, "code": one.code, "message": _message(one.message), "hint": _message(one.hint)}
-
-
 def as_json(result: ImportResult, manifest: str | None) -> str:
     """The same as an object. `manifest`: where it was written; None: its text is in `text`."""
+
+    def message(text: str | None, longest: int = 600) -> str | None:
+        return shortened(result.redactions.message(text), longest) if text else text
+
+    def data(text: str | None) -> str | None:
+        return message(text, _LONGEST_DATA)
+
+    def refusal(one: Refusal) -> dict[str, str | None]:
+        return {"place": one.place, "code": one.code, "message": message(one.message), "hint": message(one.hint)}
+
     fields = {
         "manifest": manifest,
         **({} if manifest else {"text": result.text}),
         "slurm_version": str(result.release),
         "slurm_version_guessed": result.guessed,
         "same": result.same,
-        "rejected": [_refusal(one) for one in result.rejected],
+        "rejected": [refusal(one) for one in result.rejected],
         "site_files": sorted(result.files),
         "errors": [
-            {"code": error.code, "line": error.place.line if error.place else None, "message": _message(error.message)}
+            {"code": error.code, "line": error.place.line if error.place else None, "message": message(error.message)}
             for error in result.errors
         ],
-        "refused": [_refusal(one) for one in result.refused],
+        "refused": [refusal(one) for one in result.refused],
         "differences": [
             {
                 "file": item.change.file,
                 "kind": item.change.kind,
-                "name": _data(item.change.name),
-                "key": _data(item.change.key),
-                "old": _data(item.change.old),
-                "new": _data(item.change.new),
+                "name": data(item.change.name),
+                "key": data(item.change.key),
+                "old": data(item.change.old),
+                "new": data(item.change.new),
                 "same_meaning": item.meant,
-                "why": _message(item.why),
+                "why": message(item.why),
             }
             for item in result.compared
         ],
-        "notes": [{"kind": note.kind, "place": note.place, "text": _message(note.text)} for note in result.notes],
+        "notes": [{"kind": note.kind, "place": note.place, "text": message(note.text)} for note in result.notes],
     }
     return json_document(fields)

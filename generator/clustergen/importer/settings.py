@@ -8,6 +8,7 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_meanings import spelled
 from clustergen.catalogue.slurm_values import has_tokens, token
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.secret_values import could_be_secret
 from clustergen.diagnostics.secrets import is_secret
 from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import value_of
@@ -35,7 +36,8 @@ def import_settings(draft: Draft, originals: Originals) -> None:
     for key, settings in _single(originals):
         if key.lower() in ELSEWHERE or key == "ClusterName":
             continue
-        if is_secret(key, settings[-1].text):
+        is_doubted = slurm.key("slurm.conf", key) is None and could_be_secret(settings[-1].text)
+        if is_doubted or is_secret(key, settings[-1].text):
             where = "it is not in the manifest"
             draft.note("secret", f"{key} is a secret, and every user can read slurm.conf: {where}", "", key)
             continue

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic
+from clustergen.diagnostics.redaction import redacted
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.run import Report, lint
 from clustergen.new_file import NewFile
@@ -73,12 +74,13 @@ def _edited(line: str, fixes: list[Fix]) -> str:
 
 
 def diff(changed: Mapping[Path, str]) -> Iterator[bytes]:
-    """Unified diffs of the files as they are to what they become, as bytes: not every file is UTF-8."""
+    """Unified diffs of the files to what they become, without secrets, as bytes: not every file is UTF-8."""
     for path, new in sorted(changed.items()):
         old = decode(path.read_bytes())
         lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"a/{path.name}", f"b/{path.name}")
         for line in lines:
-            ended = line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            shown = redacted(line)
+            ended = shown if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"
             yield ended.encode("utf-8", "surrogateescape")
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from clustergen.diagnostics import Severity
+from clustergen.diagnostics.redaction import named_secret
 from clustergen.lint.finding import Fix, LintFinding
-from clustergen.lint.site import SECRET, Site, Spot
+from clustergen.lint.site import Site, Spot
 from clustergen.slurmconf.grammar import Line, Pair, Problem, ProblemKind
 from clustergen.slurmconf.reading import OUTSIDE
 
@@ -49,7 +50,8 @@ def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding
     severity = Severity.ERROR if problem.kind.fatal else Severity.WARNING
     spot = Spot(line.file, problem.at)
     message, hint, fix = problem.message, problem.hint, None
-    if SECRET.match(_physical(site, line.file, line.number)):
+    physical = _physical(site, line.file, line.number)
+    if named_secret(physical, 0, len(physical)) is not None:
         message, hint = (
             "Slurm cannot read this line, or reads a different password",
             r"write # as \#, and put blanks in quotes",

@@ -11,6 +11,7 @@ from pathlib import Path
 from clustergen.catalogue.slurm import files, key, key_tables
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic, Place, Severity, quote
+from clustergen.diagnostics.redaction import Redactions
 from clustergen.lint import (
     accounting,
     cgroup,
@@ -32,7 +33,7 @@ from clustergen.lint import (
 )
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.release import guess, newest
-from clustergen.lint.site import SECRET, Site
+from clustergen.lint.site import Site
 from clustergen.records import record, replace
 from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory, open_directory
@@ -59,20 +60,17 @@ class Report:
     unread: tuple[str, ...]
     """Files of Slurm's in the directory whose content nobody here knows."""
     directory: ConfigDirectory
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(one.diagnostic for one in self.findings)
+    redactions: Redactions
+    """What messages about these files do not show."""
 
     @property
     def sources(self) -> Mapping[str, str]:
         """Texts to quote from, by the names of the diagnostics' places."""
-        return {self.directory.shown(file): _quotable(text) for file, text in self.directory.texts.items()}
+        return self.redactions.texts
 
-
-def _quotable(text: str) -> str:
-    """A text without passwords; a lone CR is part of its line for Slurm, and stays in it."""
-    return SECRET.sub(lambda match: match[1] + "*" * len(match[2]), text.replace("\r\n", "\n").replace("\r", "\u240d"))
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return tuple(one.diagnostic for one in self.findings)
 
 
 def lint_text(content: bytes, name: str, release: SlurmRelease | None = None) -> Report:
@@ -99,11 +97,18 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
         if release is None and judged.has("include-beside-includer"):
             directory = _open(place, main, judged, name)
         findings = list(dict.fromkeys(_bounded(_all(directory, judged))))
+    texts = {directory.shown(file): _with_visible_cr(text) for file, text in directory.texts.items()}
+    redactions = Redactions(texts, (one.diagnostic for one in findings))
+    findings = [one._replace(diagnostic=redactions.diagnostic(one.diagnostic)) for one in findings]
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if directory.has(name))
-    return Report(
-        path, judged, release is None, named, tuple(findings), read, tuple(_unread(directory, read)), directory
-    )
+    unread = tuple(_unread(directory, read))
+    return Report(path, judged, release is None, named, tuple(findings), read, unread, directory, redactions)
+
+
+def _with_visible_cr(text: str) -> str:
+    """A lone CR is part of its line for Slurm, and stays in it."""
+    return text.replace("\r\n", "\n").replace("\r", "\u240d")
 
 
 def _located(path: Path) -> tuple[Path, str]:

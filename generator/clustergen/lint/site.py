@@ -19,10 +19,6 @@ from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark
 from clustergen.slurmrules.values import HIGHEST
 
-SECRET = re.compile(
-    r"(?im)^([ \t]*(?:Default|Accounting)?(?:Storage|JobComp|ProfileInfluxDB)Pass[ \t]*=[ \t]*)([^\n]*)"
-)
-"""A line with a password: what stands before it, and the password."""
 _OUTSIDE_BRACKETS = re.compile(r"[^\[\]]*+\]?")
 SEVERITY = {
     Outcome.STOPS: Severity.ERROR,

@@ -6,9 +6,11 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from clustergen import log
+from clustergen.diagnostics.redaction import redacted
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
 from clustergen.verify.files import Entry, TreeDirectory, read_tree
@@ -65,7 +67,7 @@ def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
     left = [entry for entry in entries if entry.path not in judged]
     if left:  # fail closed: a file that a check claims and gives no row to was not read
         rows.append(check.row("failed", left, ["the check reported nothing for this file"]))
-    return merged(rows)
+    return [replace(row, words=tuple(map(redacted, row.words))) for row in merged(rows)]
 
 
 def unclaimed(tree: TreeDirectory) -> list[Row]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.cluster.model import Cluster
+from clustergen.diagnostics.redaction import redacted
 from clustergen.hardware.discovery import recordings
 from clustergen.hardware.discovery.facts import NodeFacts
 from clustergen.hardware.drift import files, group, partitions, slurm
@@ -57,7 +58,7 @@ def folded(findings: Iterable[DriftFinding]) -> list[DriftFinding]:
         key = (finding.kind, finding.subject, finding.actual, finding.expected)
         alike.setdefault(key, {}).update(dict.fromkeys(finding.nodes))
     merged = [
-        DriftFinding(kind, tuple(sorted(nodes, key=natural_key)), subject, actual, expected)
+        DriftFinding(kind, tuple(sorted(nodes, key=natural_key)), subject, redacted(actual), expected)
         for (kind, subject, actual, expected), nodes in alike.items()
     ]
     order = {kind: (SEVERITIES.index(row.severity), place) for place, (kind, row) in enumerate(KINDS.items())}
