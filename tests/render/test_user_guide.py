@@ -11,28 +11,10 @@ import pytest
 
 from clustergen.catalogue.job_templates import template_kinds
 from clustergen.render.formats import html_prose, markdown_prose
-from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, tree_of
+from strategies.job_templates import all_templates, files_of, guided
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, node_files, tree_of
 
-LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.2", "roles": ["login"]}
-HOME = {"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}
-PLACE = "/usr/local/share/doc/cluster"
 MIG = {"mig": {"0": "small", "1": "small", "2": "small", "3": "half"}, "model": "a100-sxm-40", "count": 4}
-
-
-def guided(slurm: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    settings = {"version": "24.11", **(slurm or {})}
-    usual: dict[str, Any] = {"nodes": [HEAD, LOGIN, COMPUTE], "storage": HOME, "user_guide": {}}
-    return manifest(slurm=settings, **{**usual, **changes})
-
-
-def files_of(data: dict[str, Any], directory: Path, host: str = "login1") -> dict[str, str]:
-    """Texts by their path below the guide's directory."""
-    files = node_files(tree_of(data, directory), host)
-    return {
-        path.removeprefix(PLACE + "/"): file.content.decode()
-        for path, file in files.items()
-        if path.startswith(PLACE + "/")
-    }
 
 
 def options(script: str) -> dict[str, str]:
@@ -150,12 +132,7 @@ def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, 
 def test_every_template_of_the_catalogue_can_be_named_and_is_rendered(tmp_path: Path) -> None:
     """On a cluster that has everything."""
     names = list(template_kinds())
-    data = guided(
-        {"pyxis": {"enabled": True}},
-        user_guide={"templates": names},
-        containers={"podman": {"storage": "/srv/podman"}, "apptainer": {}},
-    )
-    files = files_of(data, tmp_path)
+    files = files_of(all_templates(), tmp_path)
     assert {path.removeprefix("jobs/").removesuffix(".sh") for path in files if path.endswith(".sh")} == set(names)
     assert "Not on this cluster" not in files["guide.md"]
 

@@ -28,6 +28,7 @@ class TemplateKind:
     requires: Literal["", "pyxis", "apptainer", "podman", "mpi"]
     program: str  # started without an argument; empty: the user names one
     packages: tuple[str, ...]  # of Python, that the user installs
+    open: Literal["", "torch", "vllm", "mpi"] = ""  # ports that serve other users, too
     source: str = ""
 
 

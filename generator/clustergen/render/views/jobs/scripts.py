@@ -14,6 +14,20 @@ from clustergen.units import Duration
 
 _CPUS_OF_A_SERVICE = 4
 
+_MEETING = (
+    "The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.",
+    "Other users of the cluster can reach them, end the job, and read or change what the processes exchange.",
+)
+_WARNINGS = {
+    "": (),
+    "torch": (*_MEETING, "If your program exchanges Python objects, not just tensors, they may run code as you."),
+    "vllm": (*_MEETING, "Processes of vLLM exchange Python objects, so these users may run code as you."),
+    "mpi": (
+        "MPI does not authenticate the connections between processes.",
+        "Over TCP, other users of the cluster can reach them, end the job, and read or change messages.",
+    ),
+}
+
 
 @record
 class SbatchOption:
@@ -39,6 +53,7 @@ class JobScript:
     interface: str  # of the network that bootstraps use; empty: not known
     mpi: str  # plugin of srun
     login: str  # a host where users log in
+    warning: tuple[str, ...]  # sentences on what other users can reach
     facts: dict[str, str]
 
 
@@ -99,6 +114,7 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         interface=management_interface(cluster, site.kind) or "",
         mpi=mpi_default(cluster),
         login=site.login,
+        warning=_WARNINGS[kind.open],
         facts=job_facts(),
     )
 

@@ -1,0 +1,201 @@
+"""Servers of job templates answer their owner alone, and what stays open is named: scripts with stand-ins for programs.
+
+`test_job_servers_real.py` attacks the real programs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from clustergen.catalogue.job_templates import template_kinds
+from strategies.job_templates import all_templates, files_of
+
+SERVERS = {"dask": "dask", "ray": "ray", "jupyter": "jupyter", "vllm": "vllm", "triton": "tritonserver"}
+TOOLS = ("base64", "cat", "head", "mkdir", "mktemp", "openssl", "realpath", "rm", "tr")
+JOB = {
+    "SLURM_JOB_ID": "4711",
+    "SLURM_JOB_NODELIST": "localhost",
+    "SLURM_NNODES": "2",
+    "SLURM_CPUS_PER_TASK": "16",
+    "SLURM_NODEID": "0",
+    "SLURMD_NODENAME": "localhost",
+    "USER": "ada",
+}
+# A server: keeps what it can see of the job's files, with their modes, and what is in them.
+SERVER = """
+[[ $* != *get-auth-token* || -z $OLD ]] || exit 2
+find "$HOME" "$TMPDIR" -mindepth 1 -printf '%m %y %p\\n' >>"$RECORD/modes"
+cat "$HOME"/.*/token "$HOME"/.*/key.pem 2>/dev/null >>"$RECORD/secrets"
+env | sort >"$RECORD/environment"
+for ((i = 1; i < $#; i++)); do
+  next=$((i + 1))
+  case ${!i} in
+    --scheduler-file) echo '{}' >"${!next}" ;;
+    --ssl-certfile) cp "$(dirname "${!next}")"/*.pem "$RECORD" ;;
+  esac
+done
+"""
+STEP = """
+while [[ $1 == -* ]]; do shift; done
+exec "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The templates of a cluster that can run all of them."""
+    return files_of(all_templates(), tmp_path_factory.mktemp("templates"))
+
+
+def run(script: str, directory: Path, **environment: str) -> SimpleNamespace:
+    """Runs a job script; `calls` has the command line of every program that it starts."""
+    places = {name: directory / name for name in ("bin", "home", "tmp")}
+    for place in places.values():
+        place.mkdir()
+    stand_ins = dict.fromkeys((*SERVERS.values(), "python3", "torchrun", "podman", "accelerate"), SERVER)
+    stand_ins |= {"srun": STEP, "scontrol": "echo localhost", "sleep": "/bin/sleep 0.02"}
+    stand_ins |= {name: f'exec {shutil.which(name)} "$@"' for name in TOOLS}
+    for name, body in stand_ins.items():
+        text = f'#!/bin/bash\necho "{name} $*" >>"$RECORD/calls"\nPATH=$PATH:/usr/bin:/bin\n{body}\n'
+        (places["bin"] / name).write_text(text, encoding="utf-8")
+        (places["bin"] / name).chmod(0o755)
+    (directory / "job.sh").write_text(script, encoding="utf-8")
+    variables = {"PATH": str(places["bin"]), "HOME": str(places["home"]), "TMPDIR": str(places["tmp"]), "OLD": ""}
+    done = subprocess.run(
+        ["/bin/bash", str(directory / "job.sh"), str(directory)],
+        capture_output=True, text=True, timeout=20, check=False, cwd=directory,
+        env={**JOB, **variables, "RECORD": str(directory), **environment},
+    )  # fmt: skip
+
+    def record(name: str) -> str:
+        return (directory / name).read_text(encoding="utf-8") if (directory / name).exists() else ""
+
+    return SimpleNamespace(
+        code=done.returncode, output=done.stdout + done.stderr,
+        left=[*places["home"].iterdir(), *places["tmp"].iterdir()],
+        calls=record("calls"), modes=record("modes"), secrets=record("secrets"), environment=record("environment"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_secrets_of_a_server_are_private_in_no_command_line_and_end_with_the_job(
+    scripts: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    job = run(scripts[f"jobs/{name}.sh"], tmp_path)
+    assert job.code == 0, job.output
+    assert re.search(rf"^{SERVERS[name]} ", job.calls, re.MULTILINE)
+    modes = [line.split(maxsplit=2) for line in job.modes.splitlines()]
+    inside = [(mode, kind) for mode, kind, path in modes if re.search(r"/(token|key\.pem)$", path)]
+    assert inside
+    assert set(inside) == {("600", "f")}
+    tops = {mode for mode, kind, path in modes if kind == "d" and Path(path).parents[1] == tmp_path}
+    assert tops == {"700"}
+    secrets = [line for line in job.secrets.splitlines() if line and not line.startswith("-----")]
+    assert secrets
+    assert min(map(len, secrets)) > 20
+    for secret in secrets:
+        assert secret not in job.calls + job.output + job.environment
+    assert job.left == []
+
+
+def test_only_the_job_s_key_opens_the_server(scripts: dict[str, str], tmp_path: Path) -> None:
+    """TLS as uvicorn sets it up from the options of vLLM; the certificate holds for the node and for a tunnel's end."""
+    calls = run(scripts["jobs/vllm.sh"], tmp_path).calls
+    assert re.search(r"^vllm .* --ssl-ca-certs \S+/cert.pem --ssl-cert-reqs 2$", calls, re.MULTILINE)
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(certificate, key)
+    server.verify_mode = ssl.CERT_REQUIRED
+    server.load_verify_locations(certificate)
+    for has_key in (True, False):
+        client = ssl.create_default_context(cafile=str(certificate))
+        if has_key:
+            client.load_cert_chain(certificate, key)
+            handshake(server, client)
+        else:
+            with pytest.raises(ssl.SSLError, match="PEER_DID_NOT_RETURN_A_CERTIFICATE"):
+                handshake(server, client)
+
+
+def handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> None:
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = (
+        client.wrap_bio(to_client, to_server, server_hostname="localhost"),
+        server.wrap_bio(to_server, to_client, server_side=True),
+    )
+    for end in (*ends, *ends):
+        try:
+            end.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+
+
+def test_dask_refuses_what_is_not_encrypted_and_shows_no_page(scripts: dict[str, str], tmp_path: Path) -> None:
+    job = run(scripts["jobs/dask.sh"], tmp_path)
+    variables = dict(line.partition("=")[::2] for line in job.environment.splitlines() if line.startswith("DASK_"))
+    comm = "DASK_DISTRIBUTED__COMM__"
+    assert (variables[f"{comm}DEFAULT_SCHEME"], variables[f"{comm}REQUIRE_ENCRYPTION"]) == ("tls", "True")
+    files = {name: Path(path).name for name, path in variables.items() if "__TLS__" in name}
+    ends = {
+        f"{comm}TLS__{end}__{part}": f"{part.lower()}.pem"
+        for end in ("SCHEDULER", "WORKER", "CLIENT")
+        for part in ("CERT", "KEY")
+    }
+    assert files == {f"{comm}TLS__CA_FILE": "cert.pem", **ends}
+    assert {variables[f"DASK_DISTRIBUTED__{end}__HTTP__ROUTES"] for end in ("SCHEDULER", "WORKER")} == {"[]"}
+    assert len(re.findall(r"^dask .* --no-dashboard --dashboard-address 127.0.0.1:0 ", job.calls, re.MULTILINE)) == 2
+
+
+def test_a_ray_without_tokens_is_not_started(scripts: dict[str, str], tmp_path: Path) -> None:
+    job = run(scripts["jobs/ray.sh"], tmp_path, OLD="yes")
+    assert job.code == 1
+    assert "2.52 and later can" in job.output
+    assert "ray start" not in job.calls
+    assert job.left == []
+
+
+@pytest.mark.parametrize("name", ["jupyter", "vllm", "triton", "ray", "pytorch-torchrun"])
+def test_a_port_in_use_is_named_with_the_way_out(scripts: dict[str, str], tmp_path: Path, name: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        job = run(scripts[f"jobs/{name}.sh"], tmp_path, JOB_PORT=str(port))
+    assert job.code == 1
+    assert f"port {port} of localhost is in use" in job.output
+    assert f"JOB_PORT={port + 1} sbatch {name}.sh" in job.output
+    assert job.left == []
+
+
+def test_what_no_option_closes_is_named_in_script_output_and_guide(scripts: dict[str, str], tmp_path: Path) -> None:
+    kinds = {name: kind.open for name, kind in template_kinds().items()}
+    warned = {name for name in kinds if "has no authentication" in scripts[f"jobs/{name}.sh"]}
+    assert warned | {"mpi"} == {name for name, reason in kinds.items() if reason}
+    assert re.search(r"^# MPI does not authenticate", scripts["jobs/mpi.sh"], re.MULTILINE)
+    section = scripts["guide.md"].partition("## What other users can reach")[2].partition("\n## ")[0]
+    assert {name for name in kinds if f"`{name}.sh`" in section} == {*warned, "mpi", "pytorch-podman"}
+    output = run(scripts["jobs/pytorch-torchrun.sh"], tmp_path).output
+    assert "The port at which the processes of PyTorch meet has no authentication" in output
+
+
+def test_no_rendezvous_loads_pickles_from_a_port(scripts: dict[str, str], tmp_path: Path) -> None:
+    """torchrun's c10d rendezvous, also that of --standalone, unpickles what anybody writes to its port."""
+    calls = run(scripts["jobs/pytorch-torchrun.sh"], tmp_path).calls
+    assert re.search(
+        r"^torchrun --nnodes=2 --node-rank=0 .* --master-addr=localhost --master-port=24711 ", calls, re.MULTILINE
+    )
+    starts = [line for text in scripts.values() for line in text.splitlines() if not line.startswith("#")]
+    assert not [line for line in starts if re.search(r"--rdzv|--standalone|--network=host", line)]
+
+
+def test_the_guide_has_the_commands_of_a_tunnel(scripts: dict[str, str]) -> None:
+    section = scripts["guide.md"].partition("## Servers of a job")[2].partition("\n## ")[0]
+    assert "ssh -N -L PORT:NODE:PORT $USER@login1" in section
+    assert "ssh $USER@login1 cat DIRECTORY/token" in section
+    assert "`vllm.sh` and `triton.sh`" in section
