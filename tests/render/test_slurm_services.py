@@ -77,7 +77,8 @@ def test_the_account_has_the_manifests_number(tmp_path: Path) -> None:
 def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
     tree = cluster(tmp_path, slurm={**PYXIS, "scripts": {"tmpdir": "/scratch"}})
     files = [path for path in node_files(tree, host) if path.startswith("/etc/tmpfiles.d/clustergen-")]
-    show = "systemd-sysusers && systemd-tmpfiles --create " + " ".join(files)
+    old = "mkdir -p /raid/enroot/data && chmod 1777 /raid/enroot/data"  # where all users wrote
+    show = f"{old} && systemd-sysusers && systemd-tmpfiles --create {' '.join(files)}"
     paths = {
         "head": "/var/log/slurm /var/lib/slurm/slurmctld",
         "c1": "/var/log/slurmd /var/lib/slurm/slurmd /scratch /raid/enroot/data",
@@ -87,7 +88,7 @@ def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, tmp_path / host), "/"),))
     done = sandbox.run(box, ["sh", "-c", f"{show} && stat -c '%U %a' {paths[host]}"], timeout=60)
     assert done.code == 0, done.stderr
-    expected = {"head": ["slurm 755", "slurm 700"], "c1": ["root 755", "root 755", "root 755", "root 1777"]}
+    expected = {"head": ["slurm 755", "slurm 700"], "c1": ["root 755", "root 755", "root 755", "root 755"]}
     assert done.stdout.splitlines() == expected[host]
 
 

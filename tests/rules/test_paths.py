@@ -23,9 +23,9 @@ SYSTEM, VOLATILE = "path-of-system", "path-volatile"
 MEANT_FOR = {
     # path: what each field makes of it, in the order of FIELDS
     "/tmp": [SYSTEM] * 7,
-    "/tmp/x": [VOLATILE] * 4 + [""] * 3,
-    "/var/tmp/x": [VOLATILE] * 4 + [""] * 3,
-    "/dev/shm/x": [VOLATILE] * 4 + [""] * 3,
+    "/tmp/x": [VOLATILE] * 7,
+    "/var/tmp/x": [VOLATILE] * 7,
+    "/dev/shm/x": [VOLATILE] * 7,
     "/run": [SYSTEM] * 7,
     "/run/slurm/x": [VOLATILE, "", VOLATILE, "", "", "", ""],
     "/var/run/slurm/x": [VOLATILE, "", VOLATILE, "", "", "", ""],
@@ -40,8 +40,8 @@ MEANT_FOR = {
     "/var/spool/cron/x": [SYSTEM] * 7,
     "/lost+found": [SYSTEM] * 7,
     "/data/lost+found/x": [SYSTEM] * 7,
-    "/run/lock/x": [VOLATILE] * 4 + [""] * 3,
-    "/var/lock/x": [VOLATILE] * 4 + [""] * 3,
+    "/run/lock/x": [VOLATILE] * 7,
+    "/var/lock/x": [VOLATILE] * 7,
     "/home/slurm/x": [""] * 7,
     "/var/spool/x": [""] * 7,
     "/srv/x": [""] * 7,

@@ -24,6 +24,8 @@ _LOST = {
     "temporary": "which every user writes to and which is cleaned at boot or by age",
 }
 
+_SQUATTED = "any user could put a directory in its place"
+
 
 @record
 class Use:
@@ -34,7 +36,7 @@ class Use:
     example: str
     """A path that suits it: the default, where clustergen has one."""
     lost: str = ""
-    """What follows when it disappears; empty where it may."""
+    """What follows when it disappears or is another user's; empty where it may."""
     outlives_boot: bool = True
     is_directory: bool = True
     of_administrator: bool = False
@@ -72,10 +74,12 @@ PID = Use(
     outlives_boot=False,
     is_directory=False,
 )
-SCRATCH = Use("job scratch", "/scratch/jobs", outlives_boot=False, role="slurm-compute")
-CACHE = Use("the cache of enroot", "/var/lib/enroot", outlives_boot=False, role="slurm-compute")
-RUNTIME = Use("the images of pyxis", "/run/pyxis", outlives_boot=False, role="slurm-compute")
-JOB_MAP = Use("the job map of the DCGM exporter", "/run/dcgm-job-mapping", outlives_boot=False, role="slurm-compute")
+SCRATCH = Use("job scratch", "/scratch/jobs", _SQUATTED, outlives_boot=False, role="slurm-compute")
+CACHE = Use("the cache of enroot", "/var/lib/enroot", _SQUATTED, outlives_boot=False, role="slurm-compute")
+RUNTIME = Use("the images of pyxis", "/run/pyxis", _SQUATTED, outlives_boot=False, role="slurm-compute")
+JOB_MAP = Use(
+    "the job map of the DCGM exporter", "/run/dcgm-job-mapping", _SQUATTED, outlives_boot=False, role="slurm-compute"
+)
 JOBS_LOG = Use(
     "the log of completed jobs",
     "/var/log/slurm/jobs.log",
@@ -83,8 +87,17 @@ JOBS_LOG = Use(
     is_directory=False,
     role="slurm-controller",
 )
-DOCKER = Use("the images of Docker", "/raid/docker", outlives_boot=False, role="slurm-compute", is_private=True)
-PODMAN = Use("the images of Podman's users", "/raid/podman", outlives_boot=False, role="slurm-compute", is_private=True)
+DOCKER = Use(
+    "the images of Docker", "/raid/docker", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
+)
+PODMAN = Use(
+    "the images of Podman's users",
+    "/raid/podman",
+    _SQUATTED,
+    outlives_boot=False,
+    role="slurm-compute",
+    is_private=True,
+)
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
 SECRET = Use(

@@ -77,4 +77,25 @@ def oci_release(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (docker_group, podman_storage, mirrors, oci_release)
+def user_directories(cluster: Cluster) -> Iterator[Finding]:
+    """Directories that a user cannot create: below those of root."""
+    slurm, containers = cluster.manifest.slurm, cluster.manifest.containers
+    podman = containers.podman
+    uses: dict[tuple[str, ...], object] = {
+        ("slurm", "pyxis", "enabled"): slurm.pyxis.enabled,
+        ("containers", "oci_jobs"): containers.oci_jobs,
+        ("containers", "podman", "storage"): podman and podman.storage and "slurm-compute" in podman.roles,
+    }
+    if slurm.scripts.prolog:
+        return
+    for path, is_used in uses.items():
+        if is_used:
+            yield Finding(
+                "user-directories-missing",
+                path,
+                "slurm.scripts.prolog is false, so that nothing creates the directory of a job's user for containers",
+                "run /etc/slurm/prolog.d/45-user-directories in your own prolog, or remove `prolog: false`",
+            )
+
+
+RULES = (docker_group, podman_storage, mirrors, oci_release, user_directories)

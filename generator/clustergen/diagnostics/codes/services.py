@@ -64,6 +64,7 @@ SERVICES: tuple[str | Code, ...] = (
     "Containers",
     Code("docker-group-is-root", WARNING, "Users who become root by Docker"),
     Code("podman-storage-shared", WARNING, "Images of Podman's users on a network file system"),
+    Code("user-directories-missing", WARNING, "Containers of users whose directories no prolog creates"),
     Code("container-mirror-unused", WARNING, "A registry mirror that no runtime asks"),
     Code("container-mirror-path", ERROR, "A registry mirror that Docker does not accept"),
     "Monitoring",

@@ -35,6 +35,7 @@ from clustergen.render.views import (
     slurm,
     storage,
     usage_report,
+    user_directories,
     warewulf,
 )
 
@@ -57,6 +58,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     gpu,
     storage,
     containers,
+    user_directories,
     inventory,
     pull,
     cloud_init,

@@ -93,16 +93,6 @@ def podman(cluster: Cluster, kind: NodeType) -> Podman | None:
 
 
 @record
-class Storage:
-    directory: str
-
-
-def podman_storage(cluster: Cluster) -> Storage | None:
-    spec = cluster.manifest.containers.podman
-    return Storage(spec.storage.rstrip("/")) if spec and spec.storage else None
-
-
-@record
 class Apptainer:
     setuid: bool
     binds: tuple[str, ...]
@@ -144,8 +134,6 @@ FILES: tuple[File, ...] = (
     File("docker_node/etc/systemd/system/docker.socket.d/50-clustergen.conf", docker_socket, restart("docker.socket")),
     File("registry_client/etc/containers/registries.conf.d/50-clustergen.conf", registries),
     File("podman_node/etc/containers/containers.conf.d/50-clustergen.conf", podman, per="type"),
-    File("podman_node/etc/containers/storage.conf", podman_storage),
-    File("podman_node/etc/tmpfiles.d/clustergen-podman.conf", podman_storage, CREATE),
     File("apptainer_node/etc/apptainer/apptainer.conf", apptainer, per="type"),
     File(f"cdi_node/etc/systemd/system/{CDI}", cdi_unit, run(CDI), per="type"),
     *configuration("oci.conf", oci_jobs, Effect("restart-slurmd"), SLURM),

@@ -1,0 +1,73 @@
+"""Directories of users' containers, created by root: in the prolog, and for Podman at a login without a job."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen.render.effects import CREATE, DAEMON_RELOAD
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL, Safe
+
+_PROLOG = "slurm_compute/etc/slurm/prolog.d/45-user-directories"
+_PROGRAM = "usr/local/sbin/clustergen-user-directories"
+_BY_UID, _BY_PREFIX, _BY_NAME = Safe('"$uid"'), Safe('"user-$uid"'), Safe('"$user"')
+
+
+@record
+class UserDirectories:
+    places: tuple[tuple[str, Safe], ...]
+    """Directory of root, and the name of the user's directory in it as a word of the shell."""
+    is_prolog: bool = True
+    """Whether Slurm names the user, in the environment; else the first argument does."""
+
+
+@record
+class Login:
+    program: str
+
+
+@record
+class Storage:
+    directory: str
+
+
+def enroot_directories(cluster: Cluster) -> tuple[tuple[str, Safe], ...]:
+    spec = cluster.manifest.slurm.pyxis
+    if not spec.enabled:
+        return ()
+    cache = spec.cache.rstrip("/")
+    return tuple((directory, _BY_PREFIX) for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data"))
+
+
+def podman_storage(cluster: Cluster) -> Storage | None:
+    spec = cluster.manifest.containers.podman
+    return Storage(spec.storage.rstrip("/")) if spec and spec.storage else None
+
+
+def in_jobs(cluster: Cluster) -> UserDirectories | None:
+    """Also where the site has a prolog of its own, which can call the script."""
+    places = enroot_directories(cluster)
+    if cluster.manifest.containers.oci_jobs:
+        places += (("/run/slurm-oci", _BY_UID),)
+    podman, storage = cluster.manifest.containers.podman, podman_storage(cluster)
+    if podman and storage and "slurm-compute" in podman.roles:
+        places += ((storage.directory, _BY_NAME),)
+    return UserDirectories(places) if places else None
+
+
+def at_login(cluster: Cluster) -> UserDirectories | None:
+    storage = podman_storage(cluster)
+    return UserDirectories(((storage.directory, _BY_NAME),), is_prolog=False) if storage else None
+
+
+def login(cluster: Cluster) -> Login | None:
+    return Login(f"/{_PROGRAM}") if podman_storage(cluster) else None
+
+
+FILES: tuple[File, ...] = (
+    File(_PROLOG, in_jobs, mode=0o755, format=SHELL),
+    File(f"podman_node/{_PROGRAM}", at_login, mode=0o755, format=SHELL, source=_PROLOG),
+    File("podman_node/etc/systemd/system/user-runtime-dir@.service.d/50-clustergen.conf", login, DAEMON_RELOAD),
+    File("podman_node/etc/containers/storage.conf", podman_storage),
+    File("podman_node/etc/tmpfiles.d/clustergen-podman.conf", podman_storage, CREATE),
+)
