@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from clustergen.compile import validate
 from clustergen.render.formats import RenderError
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
@@ -288,9 +289,18 @@ def test_without_persistence_and_settings_there_is_nothing_to_wait_for(tmp_path:
 DIRECTORY = "/etc/nvidia-imex/clustergen"
 
 
-def racks(directory: Path, **changes: Any) -> Any:
+CHANNEL_0 = {"NVreg_CreateImexChannel0": 1}
+IMEX = "SwitchType: switch/nvidia_imex"
+BARE = {"version": "24.11", "defaults": "slurm", "partitions": {"all": {"nodes": "all", "default": True}}}
+
+
+def tray(**changes: Any) -> dict[str, Any]:
     nodes = [HEAD, {"name": "t[01-40]", "type": "gpu", "address": "10.0.0.[101-140]"}]
-    return tree_of(manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, nodes=nodes, **changes), directory)
+    return manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, nodes=nodes, **changes)
+
+
+def racks(directory: Path, **changes: Any) -> Any:
+    return tree_of(tray(**changes), directory)
 
 
 def domains(tree: Any) -> dict[str, list[str]]:
@@ -332,17 +342,29 @@ def test_a_node_finds_its_own_domain(tmp_path: Path, address: str, code: int) ->
         assert target.read_text(encoding="utf-8").split() == [f"10.0.0.{number}" for number in range(119, 137)]
 
 
-def test_the_first_channel_is_made_unless_slurm_makes_them(tmp_path: Path) -> None:
-    place = "/etc/modprobe.d/clustergen-nvidia.conf"
-    for slurm, made in (
-        ({"version": "24.11"}, False),
-        ({"version": "23.11", "build": "schedmd"}, True),  # before switch/nvidia_imex
-        ({"version": "24.11", "options": {"SwitchType": "switch/none"}}, True),
-        ({"version": "24.11", "options": {"SwitchType": "switch/nvidia_imex"}}, False),
-    ):
-        tree = racks(tmp_path, slurm=slurm)
-        assert ("NVreg_CreateImexChannel0=1" in text_of(tree, "t01", place)) == made, slurm
-        assert ("SwitchType=switch/nvidia_imex" in text_of(tree, "t01", "/etc/slurm/slurm.conf")) != made, slurm
+@pytest.mark.parametrize(
+    ("slurm", "modprobe", "is_switched", "code", "hint"),
+    [
+        ({"version": "24.11"}, {}, True, "", ""),
+        ({"version": "23.11", "build": "schedmd"}, {}, False, "imex-channels-missing", "use Slurm 24.05 or newer"),
+        ({"version": "24.11", "options": {"SwitchType": "switch/none"}}, {}, False, "imex-channels-missing", IMEX),
+        (BARE, {}, False, "imex-channels-missing", IMEX),
+        ({"version": "24.11"}, CHANNEL_0, True, "imex-channel-shared", "Slurm gives each job"),
+        ({"version": "23.11", "build": "schedmd"}, CHANNEL_0, False, "imex-channel-shared", "24.05 or newer"),
+        ({"version": "24.11"}, {"NVreg_CreateImexChannel0": 0}, True, "", ""),
+    ],
+)
+def test_users_of_a_domain_share_no_channel_unless_stated(
+    slurm: dict[str, Any], modprobe: dict[str, int], is_switched: bool, code: str, hint: str, tmp_path: Path
+) -> None:
+    data = tray(slurm=slurm, gpu={"modprobe": modprobe})
+    tree = tree_of(data, tmp_path)
+    assert ("SwitchType=switch/nvidia_imex" in text_of(tree, "t01", "/etc/slurm/slurm.conf")) == is_switched
+    made = "NVreg_CreateImexChannel0=1" in text_of(tree, "t01", "/etc/modprobe.d/clustergen-nvidia.conf")
+    assert made == (modprobe == CHANNEL_0)
+    diagnostics = [item for item in validate(tmp_path / "manifest.yaml").diagnostics if item.code.startswith("imex-")]
+    assert [item.code for item in diagnostics] == ([code] if code else [])
+    assert all(hint in str(item.hint) for item in diagnostics)
 
 
 def test_a_domain_is_a_block_to_slurm_whatever_the_switches_join(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.slurm_values import plugin
 from clustergen.catalogue.systems import system
+from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster, NodeType
+
+IMEX = "switch/nvidia_imex"
 
 
 def domain_nodes(kind: NodeType) -> int:
@@ -34,6 +38,21 @@ def domains(cluster: Cluster) -> dict[str, list[str]]:
     """Those of all node types."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     return {name: hosts for kind in kinds for name, hosts in domains_of(cluster, kind).items()}
+
+
+def makes_imex_channels(cluster: Cluster) -> bool:
+    """Whether Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
+    stated = cluster.manifest.slurm.options.get("SwitchType")
+    return switches_imex(cluster) if stated is None else "imex" in str(stated)
+
+
+def switches_imex(cluster: Cluster) -> bool:
+    """Whether slurm.conf names the plugin for channels without being told to."""
+    kinds = {group.type.name: group.type for group in cluster.compute}.values()
+    spanning = [kind for kind in kinds if domain_nodes(kind) > 1]
+    row = plugin("SwitchType", IMEX) if spanning and not cluster.bare else None
+    exists = row is not None and row.state(cluster.release) == "known"
+    return exists and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in spanning)
 
 
 def _parts(hosts: list[str], size: int) -> list[tuple[int, list[str]]]:

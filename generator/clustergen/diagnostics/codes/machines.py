@@ -55,6 +55,8 @@ MACHINES: tuple[str | Code, ...] = (
     Code("gpu-sharing-twice", ERROR, "A GPU is shared in two ways"),
     Code("gpu-power-limit", ERROR, "A power limit that is out of range for the GPU"),
     Code("gpu-clock", ERROR, "A clock above the maximum of the GPU"),
+    Code("imex-channels-missing", WARNING, "Jobs in an NVLink domain that cannot share GPU memory"),
+    Code("imex-channel-shared", WARNING, "One IMEX channel for the users of an NVLink domain"),
     Code("gres-type-mismatch", ERROR, "A GRES type that does not match the GPU"),
     Code("links-malformed", ERROR, "An inconsistent table of NVLinks"),
     Code("links-with-autodetect", ERROR, "NVLinks are set although slurmd detects them"),

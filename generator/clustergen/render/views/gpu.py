@@ -8,7 +8,6 @@ from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL, RenderError, Safe
-from clustergen.render.views.slurm.resources import makes_imex_channels
 
 _MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
@@ -38,11 +37,9 @@ class Modprobe:
     options: tuple[Safe, ...]  # NAME=VALUE
 
 
-def modprobe(cluster: Cluster, kind: NodeType) -> Modprobe:
+def modprobe(cluster: Cluster) -> Modprobe:
     gpu = cluster.manifest.gpu
     options: dict[str, str | int] = {"NVreg_RestrictProfilingToAdminUsers": 0 if gpu.profiling == "everybody" else 1}
-    if domain_nodes(kind) > 1 and not makes_imex_channels(cluster):
-        options["NVreg_CreateImexChannel0"] = 1
     options |= gpu.modprobe
     return Modprobe(tuple(_option(name, value) for name, value in options.items()))
 
@@ -234,7 +231,7 @@ def imex(_: Cluster, kind: NodeType) -> Imex | None:
 
 _UNITS = "gpu_node/etc/systemd/system"
 FILES: tuple[File, ...] = (
-    File("gpu_node/etc/modprobe.d/clustergen-nvidia.conf", modprobe, REBOOT, per="type"),
+    File("gpu_node/etc/modprobe.d/clustergen-nvidia.conf", modprobe, REBOOT),
     File(
         "gpu_node/etc/modules-load.d/clustergen-nvidia.conf",
         modules,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.slurm_values import plugin
 from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.nvlink import IMEX, switches_imex
 from clustergen.render.views.slurm.devices import has_mps, has_shards
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
-IMEX = "switch/nvidia_imex"
 
 
 def resources(cluster: Cluster) -> Section:
@@ -51,7 +49,7 @@ def resources(cluster: Cluster) -> Section:
         if as_socket
         else None,
         Setting("SwitchType", IMEX, "memory export between the trays of an NVLink domain")
-        if _switches_imex(cluster)
+        if switches_imex(cluster)
         else None,
     ]
     return section("Resources", FILE, cluster.release, rows)
@@ -60,20 +58,6 @@ def resources(cluster: Cluster) -> Section:
 def gres_names(cluster: Cluster) -> list[str]:
     names = ["gpu"] if cluster.gpu_types else []
     return names + ["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster)
-
-
-def makes_imex_channels(cluster: Cluster) -> bool:
-    """Whether Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
-    stated = cluster.manifest.slurm.options.get("SwitchType")
-    return _switches_imex(cluster) if stated is None else "imex" in str(stated)
-
-
-def _switches_imex(cluster: Cluster) -> bool:
-    kinds = {group.type.name: group.type for group in cluster.compute}.values()
-    domains = [kind for kind in kinds if domain_nodes(kind) > 1]
-    plugin_row = plugin("SwitchType", IMEX) if domains else None
-    exists = plugin_row is not None and plugin_row.state(cluster.release) == "known"
-    return exists and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in domains)
 
 
 def jobs(cluster: Cluster) -> Section:

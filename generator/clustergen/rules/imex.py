@@ -1,0 +1,51 @@
+"""Channels of IMEX: jobs that share GPU memory across the nodes of an NVLink domain do it by one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.slurm_values import plugin
+from clustergen.cluster.builds import offers
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import IMEX, domain_nodes, makes_imex_channels
+from clustergen.diagnostics import Finding, ManifestPath
+
+_CHANNEL_0 = "NVreg_CreateImexChannel0"
+
+
+def channels(cluster: Cluster) -> Iterator[Finding]:
+    spanning = [group.type for group in cluster.compute if domain_nodes(group.type) > 1]
+    if not spanning:
+        return
+    makes = makes_imex_channels(cluster)
+    if str(cluster.manifest.gpu.modprobe.get(_CHANNEL_0, 0)) != "0":
+        yield Finding(
+            "imex-channel-shared",
+            ("gpu", "modprobe", _CHANNEL_0),
+            "every user of an NVLink domain could import the GPU memory that others export by channel 0",
+            "remove it: Slurm gives each job a channel of its own" if makes else f"remove it, and {_instead(cluster)}",
+        )
+    elif not makes:
+        yield Finding(
+            "imex-channels-missing",
+            _path(cluster),
+            "jobs get no IMEX channel, so that they cannot share GPU memory across the nodes of an NVLink domain",
+            f"{_instead(cluster)}; if all users trust each other, set gpu.modprobe.{_CHANNEL_0}: 1",
+        )
+
+
+def _path(cluster: Cluster) -> ManifestPath:
+    is_stated = "SwitchType" in cluster.manifest.slurm.options
+    return ("slurm", "options", "SwitchType") if is_stated else ("slurm", "version")
+
+
+def _instead(cluster: Cluster) -> str:
+    row = plugin("SwitchType", IMEX)
+    if row is not None and row.state(cluster.release) != "known":
+        return f"use Slurm {row.since} or newer, which gives each job its own"
+    if not all(offers(cluster, group.type.os, "slurm_nvidia_imex") for group in cluster.compute):
+        return "set slurm.build: schedmd, since the distribution's packages do not include it"
+    return f"set slurm.options.SwitchType: {IMEX}"
+
+
+RULES = (channels,)
