@@ -108,8 +108,10 @@ def test_all_or_nothing(tmp_path: Path) -> None:
     assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [p for p in before if p.is_file()]
 
 
-def test_differences_end_with_1_and_have_reasons() -> None:
-    done = run("import", DIRECTORIES / "gpu-lab", "--slurm-version", "26.05")
+def test_differences_end_with_1_and_have_reasons(tmp_path: Path) -> None:
+    shutil.copytree(DIRECTORIES / "gpu-lab", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "job_container.conf").write_text("BasePath=/raid/slurm\n")
+    done = run("import", tmp_path, "--slurm-version", "26.05")
     assert done.exit_code == 1
     assert "1 difference." in done.stderr
     assert "JobContainerType: job_container/tmpfs → nothing" in done.stderr

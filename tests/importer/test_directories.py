@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,10 @@ def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg
 
 @pytest.mark.parametrize(
     ("name", "version"),
-    [("university", version) for version in ("22.05", "23.11", "26.05")] + [("gpu-lab", "22.05"), ("gpu-lab", "24.11")],
+    [
+        *(("university", version) for version in ("22.05", "23.11", "26.05")),
+        *(("gpu-lab", version) for version in ("22.05", "24.11", "26.05")),
+    ],
 )
 def test_the_same_meaning(name: str, version: str) -> None:
     import_result = import_directory(DIRECTORIES / name, version=version)
@@ -43,8 +47,8 @@ def test_the_same_meaning(name: str, version: str) -> None:
     assert import_result.same
 
 
-def test_what_the_release_does_not_take_is_left_out_and_told() -> None:
-    import_result = import_directory(DIRECTORIES / "gpu-lab", version="26.05")
+def test_what_the_release_does_not_take_is_left_out_and_told(tmp_path: Path) -> None:
+    import_result = import_directory(with_job_container(tmp_path, "BasePath=/raid/slurm\n"), version="26.05")
     assert import_result.errors == ()
     [item] = [item for item in import_result.compared if not item.meant]
     assert (item.change.key, item.change.new) == ("JobContainerType", None)
@@ -121,9 +125,43 @@ def test_the_password_of_the_database_stays_out(gpu_lab: ImportResult, tmp_path:
     assert accounting["password"] is True
 
 
+def with_job_container(directory: Path, text: str) -> Path:
+    """A copy of gpu-lab with another job_container.conf."""
+    shutil.copytree(DIRECTORIES / "gpu-lab", directory, dirs_exist_ok=True)
+    (directory / "job_container.conf").write_text(text, encoding="utf-8")
+    return directory
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("AutoBasePath=true\nBasePath=/raid/slurm\n", {"path": "/raid/slurm"}),
+        (
+            "basepath=/l dirs=/tmp,/var/tmp shared=1 # local\nautobasepath=yes\n",
+            {"path": "/l", "directories": ["/tmp", "/var/tmp"], "shared": True},
+        ),
+        ("AutoBasePath=true\nBasePath=/raid/slurm/%n\n", None),
+        ("AutoBasePath=true\nBasePath=/tmp/slurm\n", None),
+        ("BasePath=/raid/slurm AutoBasePath=true\n", None),
+        ("BasePath=/raid/slurm\n", None),  # which somebody else creates
+        ("AutoBasePath=true\nBasePath=/raid/slurm InitScript=/etc/slurm/init\n", None),
+        ("NodeName=dgx01 AutoBasePath=true BasePath=/a\nNodeName=dgx[02-03] AutoBasePath=true BasePath=/b\n", None),
+    ],
+)
+def test_a_tmp_of_each_jobs_own_is_a_field_that_says_as_much_as_the_file(
+    text: str, field: dict[str, Any] | None, tmp_path: Path
+) -> None:
+    result = import_directory(with_job_container(tmp_path / "slurm", text))
+    assert result.same, result.compared
+    slurm = data(result, tmp_path)["slurm"]
+    assert slurm.get("private_tmp") == field
+    assert ("JobContainerType" in slurm["options"]) == (field is None)
+    assert ("site/slurm_conf_server/etc/slurm/job_container.conf" in result.files) == (field is None)
+
+
 def test_files_without_keys_go_to_the_site(gpu_lab: ImportResult) -> None:
     assert set(gpu_lab.files) == {
-        "site/slurm_conf_server/etc/slurm/job_container.conf",
         "site/slurm_conf_server/etc/slurm/plugstack.conf",
         "site/slurm_conf_server/etc/slurm/plugstack.conf.d/pyxis.conf",
         "site/slurm_compute/etc/slurm/prolog.d/10-check",

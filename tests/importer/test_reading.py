@@ -132,6 +132,7 @@ def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(comment: s
     [
         ("LaunchParameters=use_interactive_step", {"interactive_step": True}, {}),
         ("SlurmctldParameters=enable_configless", {"configless": True}, {}),
+        ("DisableRootJobs=yes", {"disable_root_jobs": True}, {}),
         ("JobAcctGatherFrequency=15", {"accounting": {"gather_frequency": 15}}, {}),
         ("JobAcctGatherFrequency=15,network=30", {}, {"JobAcctGatherFrequency": "15,network=30"}),
         (
@@ -153,7 +154,8 @@ def test_words_of_lists_that_are_switches(
     base = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n"
     _, data = imported(slurm_conf=f"{base}{line}\n")
     result = data["slurm"]
-    assert {name: result[name] for name in ("interactive_step", "configless", "accounting") if name in result} == fields
+    names = ("interactive_step", "configless", "accounting", "disable_root_jobs")
+    assert {name: result[name] for name in names if name in result} == fields
     assert data["slurm"].get("options", {}) == options
 
 

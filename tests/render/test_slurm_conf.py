@@ -26,6 +26,8 @@ RICH: dict[str, Any] = {
     "node_sets": {"some": "c[1-2]"},
     "scheduler": {"max_array": 20001, "parameters": ["bf_max_job_user=50", "bf_window=99"]},
     "enforce_binding": True,
+    "disable_root_jobs": True,
+    "private_tmp": {},
 }
 
 
@@ -62,6 +64,11 @@ def test_a_flat_topology_has_the_name_of_its_release(release: str, name: str, tm
 def test_youngest_first_is_a_word_of_two_keys(release: str, where: str, tmp_path: Path) -> None:
     result = settings(cluster(tmp_path, release, slurm=RICH))
     assert [name for name, value in result.items() if "youngest_first" in value] == [where]
+
+
+def test_root_submits_jobs_unless_the_manifest_says_no(tmp_path: Path) -> None:
+    assert "DisableRootJobs" not in settings(cluster(tmp_path))
+    assert settings(cluster(tmp_path, slurm={"disable_root_jobs": True}))["DisableRootJobs"] == "YES"
 
 
 def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:

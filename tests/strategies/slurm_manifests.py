@@ -32,7 +32,7 @@ RIGHT = {
     "a number with a k for 1024": options("MaxStepCount: 40k"),
     "no limit, in any case": options("KillWait: Infinite, OverTimeLimit: UNLIMITED"),
     "a number that YAML takes for text": options('CompleteWait: "32"'),
-    "a boolean in each of Slurm's words": options("TrackWCKey: up, DisableRootJobs: no, UsePAM: 0"),
+    "a boolean in each of Slurm's words": options("TrackWCKey: up, AllowSpecResourcesUsage: no, UsePAM: 0"),
     "a share with a fraction": slurm("cgroup_options: {AllowedRAMSpace: 98.5}"),
     "keys in another case": options("slurmdsyslogdebug: debug2, SLURMCTLDSYSLOGDEBUG: 5"),
     # lists
@@ -54,6 +54,15 @@ RIGHT = {
     "the plugin of a build": options("MpiDefault: pmix_v5"),
     "a namespace for jobs": options("JobContainerType: job_container/tmpfs"),
     "the new name of it": options("NamespaceType: namespace/tmpfs", version="25.11"),
+    "a /tmp of each job's own, and no jobs of root": slurm("private_tmp: {}, disable_root_jobs: true"),
+    "a /tmp of each job's own in the oldest release": slurm("private_tmp: {path: /srv/tmp}", version="22.05"),
+    "more directories of each job's own in the newest release": slurm(
+        "private_tmp: {directories: [/tmp, /dev/shm, /var/tmp], shared: true}, build: schedmd", version="26.05"
+    ),
+    "a /tmp of each job's own beside Slurm's defaults": slurm(
+        "defaults: slurm, state_location: /srv/state, partitions: {all: {nodes: all, default: true}}, private_tmp: {},"
+        " scripts: {prolog: false, epilog: false, task_prolog: false}"
+    ),
     # values that need quotes or escapes
     "blanks, hashes, backslashes and other alphabets": options(
         r"JobCompLoc: '/var/log/a b#c\d', Licenses: 'matlab:5,ansys:2', MailDomain: grüße.example"
@@ -177,6 +186,18 @@ WRONG = {
         [("slurm-value-wrong", '"NoHold,Contain"')],
     ),
     "flags without what ssh needs": (options("PrologFlags: Alloc"), [("slurm-value-wrong", "Alloc")]),
+    "flags without what a /tmp of each job's own needs": (
+        slurm("private_tmp: {}, options: {PrologFlags: Alloc}"),
+        [("slurm-value-wrong", "Alloc")],
+    ),
+    "a /tmp of each job's own, twice": (
+        slurm("private_tmp: {}, options: {JobContainerType: job_container/tmpfs}"),
+        [("slurm-key-managed", "JobContainerType")],
+    ),
+    "directories of each job's own that an old release does not have": (
+        slurm("private_tmp: {directories: [/tmp, /var/tmp], shared: true}", version="22.05"),
+        [("slurm-feature-too-new", "[/tmp, /var/tmp]"), ("slurm-feature-too-new", "true")],
+    ),
     "configless undone by an option": (
         slurm("configless: true, options: {SlurmctldParameters: idle_on_node_suspend}"),
         [("slurm-key-managed", "SlurmctldParameters")],

@@ -98,6 +98,9 @@ PODMAN = Use(
     role="slurm-compute",
     is_private=True,
 )
+PRIVATE_TMP = Use(
+    "the /tmp of jobs", "/var/lib/job_container", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
+)
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
 SECRET = Use(
@@ -178,6 +181,8 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
         yield ("slurm", "pid_files", daemon), PID, daemon, path
     if slurm.scripts.tmpdir:
         yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", slurm.scripts.tmpdir
+    if slurm.private_tmp:
+        yield ("slurm", "private_tmp", "path"), PRIVATE_TMP, "", slurm.private_tmp.path
     yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
     yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
     docker, podman = manifest.containers.docker, manifest.containers.podman

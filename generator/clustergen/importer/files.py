@@ -18,6 +18,9 @@ from clustergen.importer.gres import import_gpus
 from clustergen.importer.lines import PLACES, import_lines
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import CONFIGS, Originals
+from clustergen.importer.private_tmp import FILE as JOB_CONTAINER
+from clustergen.importer.private_tmp import PATH as PRIVATE_TMP
+from clustergen.importer.private_tmp import import_private_tmp
 from clustergen.importer.settings import option_value
 from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory
@@ -71,6 +74,7 @@ def import_files(draft: Draft, originals: Originals, machines: Machines, account
     elif "gres.conf" in originals.configs:
         import_lines(draft, originals, "gres.conf")
     _gres_types(draft)
+    import_private_tmp(draft, originals)
     _whole_files(draft, originals, account_files)
 
 
@@ -101,8 +105,9 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
     files |= dict.fromkeys(draft.whole, everywhere)
     files |= dict(_programs(originals, directory))
     _remaining_programs(draft, originals, directory)
+    is_field = any(True for _ in draft.below(PRIVATE_TMP))
     for name, group in files.items():
-        if is_there(directory / name):
+        if is_there(directory / name) and not (is_field and name == JOB_CONTAINER):
             _one(draft, originals.directory, name, group)
     taken = {*CONFIGS, *files, originals.directory.main, *originals.directory.texts}
     read = {os.path.realpath(file) for file in account_files}

@@ -20,6 +20,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.partitions import Partition
 from clustergen.manifest.power_saving import PowerSaving
+from clustergen.manifest.slurm_jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.units import Age, Bare, Minutes
 
 
@@ -183,30 +184,6 @@ class Topology(Section):
     )
 
 
-class Pyxis(Section):
-    """Containers with enroot and pyxis: srun --container-image."""
-
-    enabled: bool = field(False, "Whether to load the SPANK plugin.")
-    runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
-    scope: Literal["global", "job"] = field("global", "Whether named containers persist after their job.")
-    cache: AbsolutePath = field("/var/lib/enroot", "Per-user data and cache of enroot; local NVMe is best.")
-
-
-class Scripts(Section):
-    """Prolog, epilog and task prolog, which clustergen renders; your own scripts go to prolog.d and epilog.d."""
-
-    prolog: bool = field(True, "Check the GPUs before a job; a failure drains the node.")
-    epilog: bool = field(True, "Kill processes that a job left on the GPUs, and check the GPUs.")
-    task_prolog: bool = field(True, "Pass the NCCL and UCX settings to every task.")
-    timeout: Annotated[int, Field(ge=10, le=65533), Bare("second")] = field(
-        300, "PrologEpilogTimeout: prolog or epilog fails after this time."
-    )
-    job_map: bool = field(True, "Export to dcgm-exporter which job uses which GPU.")
-    tmpdir: AbsolutePath | None = field(
-        None, "Local scratch: a directory per job that the prolog creates and the epilog removes."
-    )
-
-
 class Slurm(Section):
     """Slurm."""
 
@@ -259,11 +236,15 @@ class Slurm(Section):
     topology: Topology = section(Topology, "Topology.")
     pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
+    private_tmp: PrivateTmp | None = field(
+        None, "Private /tmp and /dev/shm for each job; none unless the section is present, which can be {}."
+    )
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(
         None, "MpiDefault; default: pmix if the build supports it, otherwise pmi2."
     )
     metrics: bool = field(True, "Slurm's OpenMetrics endpoint; requires 25.11.")
     interactive_step: bool = field(True, "salloc opens a shell on the first node of the allocation.")
+    disable_root_jobs: bool = field(False, "DisableRootJobs: root cannot submit jobs.")
     enforce_binding: bool = field(False, "Allocate GPUs only with cores of their own socket.")
     reboot_program: AbsolutePath = field("/usr/sbin/reboot", "RebootProgram of scontrol reboot.")
     resume_timeout: Annotated[int, Field(ge=60, le=65533), Bare("second")] = field(

@@ -72,6 +72,7 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
     namespaces = any(
         "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
     )
+    namespaces = namespaces or cluster.manifest.slurm.private_tmp is not None
     adopts = cluster.manifest.host.ssh_adopt
     for key, word, why in (
         (

@@ -120,6 +120,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "SchedulerParameters": Field("slurm.scheduler.parameters", "words"),
         "DependencyParameters": Field("slurm.scheduler.dependency_parameters", "words"),
         "JobRequeue": Field("slurm.scheduler.requeue", "boolean"),
+        "DisableRootJobs": Field("slurm.disable_root_jobs", "boolean"),
         "MaxJobCount": Field("slurm.scheduler.max_jobs", "number"),
         "MaxArraySize": Field("slurm.scheduler.max_array", "number"),
         "PriorityDecayHalfLife": Field("slurm.priority.half_life", "minutes"),
@@ -147,6 +148,8 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "Epilog": Field("slurm.scripts.epilog", "switch", optional=True),
         "TaskProlog": Field("slurm.scripts.task_prolog", "switch", optional=True),
         "HealthCheckProgram": Field("health.enabled", "switch", optional=True),
+        "JobContainerType": Field("slurm.private_tmp", optional=True),
+        "NamespaceType": Field("slurm.private_tmp", optional=True),
     },
     ("slurm.conf", "NodeName"): {
         "NodeAddr": Field("address"),

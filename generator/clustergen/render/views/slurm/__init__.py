@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from clustergen.render.file import File
-from clustergen.render.views.slurm import access, configs, containers, health, nhc, power_saving, scripts, services
+from clustergen.render.views.slurm import (
+    access,
+    configs,
+    containers,
+    health,
+    nhc,
+    power_saving,
+    private_tmp,
+    scripts,
+    services,
+)
 
 FILES: tuple[File, ...] = (
     *configs.FILES,
     *containers.FILES,
+    *private_tmp.FILES,
     *scripts.FILES,
     *health.FILES,
     *nhc.FILES,

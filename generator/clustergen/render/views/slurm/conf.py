@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.slurm import accounting, daemons, hooks, power_saving, resources, scheduling
+from clustergen.render.views.slurm import accounting, daemons, hooks, power_saving, private_tmp, resources, scheduling
 from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line, weights_derived
 from clustergen.render.views.slurm.settings import Section, own_lines, with_options
 from clustergen.render.views.slurm.stated import as_stated
@@ -21,6 +21,7 @@ TOPICS = (
     scheduling.topology,
     accounting.accounting,
     hooks.hooks,
+    private_tmp.namespace,
     power_saving.settings,
     daemons.logging,
 )

@@ -150,9 +150,10 @@ def compute_directories(cluster: Cluster) -> Directories:
     slurm, of_user = cluster.manifest.slurm, of_slurm_user(cluster)
     spool, pid = own_directory(slurm.spool_directory), pid_file(cluster, "slurmd")
     paths = [directory_of(log_file(cluster, "slurmd")), directory_of(pid) if pid else None, spool, slurm.scripts.tmpdir]
+    paths.append(slurm.private_tmp.path if slurm.private_tmp else None)
     if spool and is_below(spool, _OF_PACKAGES) and _OF_PACKAGES not in of_user:
         paths.insert(0, _OF_PACKAGES)
-    rows = dict.fromkeys(path for path in paths if path)
+    rows = dict.fromkeys(path.rstrip("/") for path in paths if path)
     return Directories(tuple((path, "0755", slurm.user if path in of_user else "root") for path in rows))
 
 

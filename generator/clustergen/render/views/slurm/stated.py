@@ -30,6 +30,7 @@ def as_stated(cluster: Cluster, file: str, sections: list[Section]) -> list[Sect
 
 
 def _stated(cluster: Cluster, file: str, key: str) -> bool:
-    if key == "PrologFlags":  # the prolog before the job, and ssh into it, need them
-        return cluster.manifest.slurm.scripts.prolog or cluster.manifest.host.ssh_adopt
+    if key == "PrologFlags":  # the prolog before the job, ssh into it, and its own /tmp need them
+        slurm = cluster.manifest.slurm
+        return slurm.scripts.prolog or cluster.manifest.host.ssh_adopt or slurm.private_tmp is not None
     return any(is_stated(cluster.manifest, row.path) for row in fields_of(file, "", key))

@@ -1,0 +1,46 @@
+"""What is around a job on its node: scripts, containers, and directories of its own."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.units import Bare
+
+
+class Pyxis(Section):
+    """Containers with enroot and pyxis: srun --container-image."""
+
+    enabled: bool = field(False, "Whether to load the SPANK plugin.")
+    runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
+    scope: Literal["global", "job"] = field("global", "Whether named containers persist after their job.")
+    cache: AbsolutePath = field("/var/lib/enroot", "Per-user data and cache of enroot; local NVMe is best.")
+
+
+class Scripts(Section):
+    """Prolog, epilog and task prolog, which clustergen renders; your own scripts go to prolog.d and epilog.d."""
+
+    prolog: bool = field(True, "Check the GPUs before a job; a failure drains the node.")
+    epilog: bool = field(True, "Kill processes that a job left on the GPUs, and check the GPUs.")
+    task_prolog: bool = field(True, "Pass the NCCL and UCX settings to every task.")
+    timeout: Annotated[int, Field(ge=10, le=65533), Bare("second")] = field(
+        300, "PrologEpilogTimeout: prolog or epilog fails after this time."
+    )
+    job_map: bool = field(True, "Export to dcgm-exporter which job uses which GPU.")
+    tmpdir: AbsolutePath | None = field(
+        None, "Local scratch: a directory per job that the prolog creates and the epilog removes."
+    )
+
+
+class PrivateTmp(Section):
+    """Directories of each job's own: job_container/tmpfs, which is called namespace/tmpfs from Slurm 25.11 on."""
+
+    path: AbsolutePath = field(
+        "/var/lib/job_container", "BasePath: local directory that holds the /tmp of running jobs; local NVMe is best."
+    )
+    directories: Annotated[tuple[AbsolutePath, ...], Field(min_length=1)] = field(
+        ("/tmp", "/dev/shm"), "Dirs: directories that each job has its own of; others than these from Slurm 23.02 on."
+    )
+    shared: bool = field(
+        False, "Shared: jobs see file systems that are mounted while they run, as autofs does; from Slurm 23.02 on."
+    )
