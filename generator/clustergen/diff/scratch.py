@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from clustergen.diff.snapshot import Snapshot
 
 EPILOG = "/etc/slurm/epilog.d/50-tmpdir"
-_REMOVES = re.compile(r'^rm -rf --one-file-system -- (.+)/"\$SLURM_JOB_ID"$', re.MULTILINE)
+_BASE = re.compile(r'^BASE = "(.+)"$', re.MULTILINE)
 
 
 def abandoned(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
@@ -19,4 +18,4 @@ def abandoned(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
 
 def _directories(side: Snapshot) -> list[str]:
     texts = [file.text for file in side.files.values() if file.target == EPILOG]
-    return [shlex.split(quoted)[0] for text in texts for quoted in _REMOVES.findall(text)]
+    return [directory for text in texts for directory in _BASE.findall(text)]

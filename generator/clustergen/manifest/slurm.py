@@ -259,8 +259,8 @@ class Slurm(Section):
     slurmd_timeout: Timeout = field(300, "SlurmdTimeout: a node that has not answered for this time is set DOWN.")
     unkillable_step_timeout: Annotated[int, Field(ge=1, le=65533), Bare("second")] | None = field(
         None,
-        "UnkillableStepTimeout: a node with a process that cannot be killed drains after this time; default 180, or"
-        " five message_timeout.",
+        "UnkillableStepTimeout: a node with a process that cannot be killed drains after this time; default 180, five"
+        " message_timeout, or two health.interval and 60, whichever is longest.",
     )
     return_to_service: Literal[0, 1, 2] = field(
         1, "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2)."

@@ -136,7 +136,7 @@ def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
     own_tmpdir = tmpdir(cluster)
     failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
     every_gpu = kind.gpus.gres_count if kind.gpus else 0  # without them, the job's checks would see no GPU
-    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir.tmpdir if own_tmpdir else ""}, (failed,), gpus=every_gpu)
+    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)
     if cluster.keeps_books:
         tres = "gres/gpu" if kind.gpus else "cpu"
         recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")

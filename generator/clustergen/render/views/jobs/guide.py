@@ -185,7 +185,12 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
         if site.shared
         else "Home directories are not shared: files of the login node do not exist on compute nodes."
     )
-    return Part("Storage", tuple(filter(None, (shared, local))), tables=(table,) if table.rows else ())
+    cleaned = (
+        "Files in `/tmp`, `/var/tmp` and `/dev/shm` of a node can be deleted when you have no job there."
+        if cluster.manifest.health.enabled
+        else ""
+    )
+    return Part("Storage", tuple(filter(None, (shared, local, cleaned))), tables=(table,) if table.rows else ())
 
 
 def _templates(cluster: Cluster) -> Part:

@@ -76,6 +76,12 @@ def _message_words(cluster: Cluster) -> str:
     return words("CommunicationParameters", ["block_null_hash", *["EnableIPv6"] * ipv6], cluster.release)
 
 
+def _unkillable(cluster: Cluster, message_timeout: int) -> int:
+    """Seconds: long enough that the health check frees what a user made unkillable with FUSE (05-fuse)."""
+    health = cluster.manifest.health
+    return min(65533, max(180, 5 * message_timeout, 2 * health.interval + 60 if health.enabled else 0))
+
+
 def messages(cluster: Cluster) -> Section:
     slurm = cluster.manifest.slurm
     nodes = sum(len(group.hosts) for group in cluster.compute)
@@ -94,7 +100,7 @@ def messages(cluster: Cluster) -> Section:
         ),
         Setting(
             "UnkillableStepTimeout",
-            slurm.unkillable_step_timeout or max(180, 5 * timeout),
+            slurm.unkillable_step_timeout or _unkillable(cluster, timeout),
             "a node with a process that cannot be killed drains after this time",
         ),
         Setting("RebootProgram", slurm.reboot_program),

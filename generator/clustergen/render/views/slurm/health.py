@@ -28,6 +28,11 @@ class Runner:
 
 
 @record
+class Fuse:
+    """Nothing of it depends on the cluster."""
+
+
+@record
 class GpuCount:
     count: int
 
@@ -48,6 +53,8 @@ class NvLink:
 @record
 class Temperature:
     limit: int
+    wait: int
+    """Seconds in which a healthy GPU cools down by a degree."""
 
 
 @record
@@ -74,6 +81,10 @@ class Disk:
 
 def runner(cluster: Cluster) -> Runner | None:
     return Runner(HEALTH_LIMIT - _RESERVE, HEALTH_LIMIT) if cluster.manifest.health.enabled else None
+
+
+def fuse(cluster: Cluster) -> Fuse | None:
+    return Fuse() if cluster.manifest.health.enabled else None
 
 
 def gpu_count(cluster: Cluster, kind: NodeType) -> GpuCount | None:
@@ -127,7 +138,7 @@ def wired_links(gpus: GpuSet) -> tuple[int, ...]:
 
 def temperature(cluster: Cluster, kind: NodeType) -> Temperature | None:
     spec = cluster.manifest.health
-    return Temperature(spec.max_temperature) if spec.enabled and spec.max_temperature and kind.gpus else None
+    return Temperature(spec.max_temperature, 10) if spec.enabled and spec.max_temperature and kind.gpus else None
 
 
 def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
@@ -164,11 +175,12 @@ def disk(cluster: Cluster) -> Disk | None:
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
     spec = cluster.manifest.health
     is_enabled = spec.enabled and spec.mounts and entry.required and "slurm-compute" in entry.clients
-    return {name: MountCheck(name, entry.mount)} if is_enabled else {}
+    return {name: MountCheck(name, entry.mount, 10)} if is_enabled else {}
 
 
 FILES: tuple[File, ...] = (
     script("slurm_compute/etc/slurm/health", runner),
+    script("slurm_compute/etc/slurm/health.d/05-fuse", fuse),
     script("gpu_node/etc/slurm/health.d/10-gpu-count", gpu_count, per_type=True),
     script("gpu_node/etc/slurm/health.d/15-gpu-settings", gpu_settings, per_type=True),
     script("gpu_node/etc/slurm/health.d/20-gpu-errors", gpu_errors, per_type=True),

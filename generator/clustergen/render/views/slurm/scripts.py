@@ -12,9 +12,10 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
+from clustergen.render.formats import PYTHON, SHELL, Format
 from clustergen.render.views.dcgm import job_map, job_metrics
 
+_DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
 
 
@@ -32,6 +33,10 @@ class TaskProlog:
 @record
 class TmpDir:
     tmpdir: str
+    creates: bool
+    """The prolog creates the job's directory, the epilog removes it."""
+    patience: int
+    """Seconds for a deletion before it goes on in the background."""
 
 
 @record
@@ -56,6 +61,8 @@ class JobMap:
 class MountCheck:
     name: str
     mount: str
+    patience: int
+    """Seconds in which it must respond. The prolog waits longer: slurmctld does not end its drains by itself."""
 
 
 def prolog(cluster: Cluster) -> Runner | None:
@@ -76,10 +83,23 @@ def task_prolog(cluster: Cluster) -> TaskProlog | None:
     return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
 
 
-def tmpdir(cluster: Cluster) -> TmpDir | None:
+def tmpdir(cluster: Cluster) -> str | None:
     """Made by the prolog and removed by the epilog: without both of them there is none."""
     scripts = cluster.manifest.slurm.scripts
-    return TmpDir(scripts.tmpdir.rstrip("/")) if scripts.tmpdir and scripts.prolog and scripts.epilog else None
+    return scripts.tmpdir.rstrip("/") if scripts.tmpdir and scripts.prolog and scripts.epilog else None
+
+
+def tmpdir_prolog(cluster: Cluster) -> TmpDir | None:
+    return _tmpdir(cluster, creates=True)
+
+
+def tmpdir_epilog(cluster: Cluster) -> TmpDir | None:
+    return _tmpdir(cluster, creates=False)
+
+
+def _tmpdir(cluster: Cluster, *, creates: bool) -> TmpDir | None:
+    place = tmpdir(cluster)
+    return TmpDir(place, creates, min(_DELETION, _runner(cluster).limit // 4)) if place else None
 
 
 def strays(cluster: Cluster) -> Strays | None:
@@ -127,15 +147,24 @@ def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
     """A file system that jobs cannot do without."""
     is_enabled = entry.required and "slurm-compute" in entry.clients and cluster.manifest.slurm.scripts.prolog
-    return {name: MountCheck(name, entry.mount)} if is_enabled else {}
+    patience = min(60, _runner(cluster).limit // 4)
+    return {name: MountCheck(name, entry.mount, patience)} if is_enabled else {}
 
 
-def script(path: str, view: Callable[..., object], *, source: str | None = None, per_type: bool = False) -> File:
+def script(
+    path: str,
+    view: Callable[..., object],
+    *,
+    source: str | None = None,
+    per_type: bool = False,
+    language: Format = SHELL,
+) -> File:
     """A program below /etc/slurm, read anew each time it runs."""
-    return File(path, view, mode=0o755, per="type" if per_type else "cluster", format=SHELL, source=source)
+    return File(path, view, mode=0o755, per="type" if per_type else "cluster", format=language, source=source)
 
 
 _MOUNT_CHECK = "mount/etc/slurm/health.d/30-mount-{name}"
+_TMPDIR = "slurm_compute/etc/slurm/epilog.d/50-tmpdir"
 _GPU_ERRORS = "gpu_node/etc/slurm/health.d/20-gpu-errors"
 
 FILES: tuple[File, ...] = (
@@ -145,10 +174,10 @@ FILES: tuple[File, ...] = (
     script("mount/etc/slurm/prolog.d/20-mount-{name}", mount_check, source=_MOUNT_CHECK),
     script("gpu_node/etc/slurm/prolog.d/30-gpu", gpu_prolog, per_type=True),
     script("gpu_node/etc/slurm/prolog.d/40-job-map", gpu_job_map, per_type=True),
-    script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", tmpdir),
+    script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", tmpdir_prolog, source=_TMPDIR, language=PYTHON),
     script("compute_only/etc/slurm/epilog.d/20-strays", strays),
     script("gpu_node/etc/slurm/epilog.d/30-gpu", gpu_epilog, per_type=True),
     script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", gpu_errors, source=_GPU_ERRORS, per_type=True),
     script("gpu_node/etc/slurm/epilog.d/40-job-map", gpu_job_map, per_type=True),
-    script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", tmpdir),
+    script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", tmpdir_epilog, source=_TMPDIR, language=PYTHON),
 )

@@ -154,7 +154,10 @@ def compute_directories(cluster: Cluster) -> Directories:
     if spool and is_below(spool, _OF_PACKAGES) and _OF_PACKAGES not in of_user:
         paths.insert(0, _OF_PACKAGES)
     rows = dict.fromkeys(path.rstrip("/") for path in paths if path)
-    return Directories(tuple((path, "0755", slurm.user if path in of_user else "root") for path in rows))
+    directories = [(path, "0755", slurm.user if path in of_user else "root") for path in rows]
+    if scratch := slurm.scripts.tmpdir:
+        directories.append((f"{scratch.rstrip('/')}/.removing", "0700", "root"))  # what epilogs delete in the background
+    return Directories(tuple(directories))
 
 
 def accounting_directories(cluster: Cluster) -> Directories:

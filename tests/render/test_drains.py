@@ -1,0 +1,380 @@
+"""No user drains a node: each row of the table in docs/slurm.md with a case that drains and one that does not."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify.sandbox import Outcome
+from clustergen.verify.slurm_roots import root_with
+from strategies.slurm_scripts import AT_ONCE, EPILOG, HEALTH, PROLOG, Node, drained, node
+from strategies.slurm_trees import cluster, settings
+
+PAGE = Path(__file__).parents[2] / "docs/slurm.md"
+IS_ROOT = os.geteuid() == 0  # only root can create the device file of FUSE
+USERS = "printf 'alice:x:1000:1000::/:/bin/sh\\nbob:x:1001:1001::/:/bin/sh\\n' >>/etc/passwd"
+# A FUSE file system of user $1 at $2 whose program never answers. Root may look into it, and then waits for ever.
+LIBRARY = """
+as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
+fuse() {
+  [ -e /dev/fuse ] || mknod -m 666 /dev/fuse c 10 229
+  exec {server}<>/dev/fuse
+  mount -i -n -t fuse -o "fd=$server,rootmode=40000,user_id=$1,group_id=$1,allow_other" program "$2"
+}
+small() { mkdir -p "$1"; mount -t tmpfs -o "size=$2,mode=1777" small "$1"; }
+fill() { as "$1" dd if=/dev/zero of="$2" bs=1M count="$3" status=none; }
+check() { printf '#!/bin/sh\\n%s\\n' "$2" >"/etc/slurm/health.d/$1"; chmod 755 "/etc/slurm/health.d/$1"; }
+"""
+SCRATCH = f"{USERS}; mkdir -m 755 /scratch; mkdir -m 700 /scratch/.removing"
+DISK = f"""{USERS}; small /tmp 40M; small /var/tmp 40M; small /dev/shm 8M
+small /var/lib/slurm 40M; mkdir /var/lib/slurm/slurmd"""
+# Bob's process on GPU 1, until it is killed.
+PROCESS = f"""{USERS}; {AT_ONCE}
+as_user 1001 sleep 99; pid=$!
+echo "GPU-1, $pid, python" >/run/clustergen/apps
+{{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &
+"""
+# A child of bob's that nobody waits for stays in the process table after SIGKILL, like one that a driver holds.
+ZOMBIE = f"""{USERS}; {AT_ONCE}
+chmod 777 /run/clustergen; rm /run/clustergen/apps
+as_user 1001 bash -c 'sleep 0.2 & echo "GPU-1, $!, python" >/run/clustergen/apps; exec sleep 99'; sleep 0.6
+"""
+# A program of alice's that waits for a file that it serves itself: not even SIGKILL ends it.
+WAITS = """
+import ctypes, os, struct, threading, time
+device = os.open('/dev/fuse', os.O_RDWR)
+options = f'fd={device},rootmode=40000,user_id=1000,group_id=1000'
+assert ctypes.CDLL(None).mount(b'program', b'/srv', b'fuse', 0, options.encode()) == 0
+os.setgroups([]); os.setgid(1000); os.setuid(1000)
+def serve():
+    while True:
+        size, opcode, unique = struct.unpack('<IIQ', os.read(device, 1 << 17)[:16])
+        if opcode != 26:
+            time.sleep(99)
+        limits = struct.pack('<IIIIHHI', 7, 31, 65536, 0, 12, 9, 65536)
+        os.write(device, struct.pack('<IiQ', 80, 0, unique) + limits.ljust(64, b'\\0'))
+threading.Thread(target=serve, daemon=True).start()
+os.stat('/srv/file')
+"""
+UNKILLABLE = f"""
+mknod -m 666 /dev/fuse c 10 229
+mount -t fusectl fusectl /sys/fs/fuse/connections
+python3 - <<'END' &
+{WAITS}
+END
+program=$!
+sleep 1; kill -9 $program; sleep 0.5
+number=$(sed -nE 's/^[0-9]+ [0-9]+ 0:([0-9]+) .* - fuse program .*/\\1/p' /proc/self/mountinfo)
+waits() {{ cat /proc/$program/task/*/status 2>/dev/null | grep -c ^State:.D; }}
+export program number; export -f waits
+"""
+FREED = f"waits; {HEALTH}; sleep 0.3; waits; echo 1 >/sys/fs/fuse/connections/$number/abort"
+GPU_JOB = {"SLURM_JOB_GPUS": "0,1", "SLURM_JOB_UID": "1001", "SLURM_JOB_USER": "bob"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A scene, a program of Slurm's that runs then, and patterns of what it logs and prints."""
+
+    scene: str
+    script: str = HEALTH
+    journal: str = ""
+    stdout: str = ""
+    outputs: dict[str, str] = field(default_factory=dict)
+
+
+HOT = {"temperature": "GPU-5, 5, 75, 0\n"}
+
+# The first cell of a row → what drains the node, and what does not.
+ROWS: dict[str, tuple[Case, Case]] = {
+    "scratch directory of a job": (
+        Case(f"{SCRATCH}; mount -t tmpfs -o ro disk /scratch", PROLOG, "50-tmpdir failed .* Read-only file system"),
+        Case(f"{SCRATCH}; mount -t tmpfs -o nr_inodes=1 full /scratch", PROLOG, "No space left on device"),
+    ),
+    "processes that a job left": (
+        Case(ZOMBIE, EPILOG, "process [0-9]+ on GPU 0,1 cannot be killed"),
+        Case(PROCESS, EPILOG, "killed on GPU 0,1"),
+    ),
+    "processes on a job's GPUs": (
+        Case(f"{AT_ONCE}; echo GPU-1, $$, tool >/run/clustergen/apps", PROLOG, "other processes run on the job's GPUs"),
+        Case(PROCESS, PROLOG, "killed on the job's GPUs: .* bob "),
+    ),
+    "faults of GPUs": (
+        Case("", journal="GPU 3 needs Reset", outputs={"recovery": "3, Reset\n"}),
+        Case("", journal="GPU 3 has 1 uncorrected memory error", outputs={"ecc": "3, 1\n"}),
+    ),
+    "temperature of GPUs": (
+        Case(AT_ONCE, journal="GPU 5 is idle and has 75 C", outputs=HOT),
+        Case(f"{AT_ONCE}; echo GPU-5, 4711, python >/run/clustergen/apps", outputs=HOT),
+    ),
+    "GPUs, NVLinks, fabric ports": (
+        Case("", journal="1 of 8 GPUs respond", outputs={"gpus": "0, GPU-0\n"}),
+        Case("", journal="slowed down by heat", outputs={"slowdowns": "0, 0x0000000000000020\n"}),
+    ),
+    "space on local disks": (
+        Case(f"{DISK}; fill 0 /tmp/system 35", journal="/tmp has only 5120 KiB free"),
+        Case(
+            f"{DISK}; fill 1000 /tmp/data 35", f"{HEALTH}; ls /tmp", r"deleted 1 files \(35840 KiB\) .*: 1000$", r"\A\Z"
+        ),
+    ),
+    "file systems of the cluster": (
+        Case("umount /home", journal="/home is not mounted"),
+        Case("mkdir -m 777 /home/mnt; fuse 1000 /home/mnt", f"timeout 20 {HEALTH}; echo $?", stdout=r"\A0\n\Z"),
+    ),
+    "checks that do not end": (
+        Case(
+            "check 00-hangs 'sleep 9'; sed -i s/^limit=.*/limit=1/ /etc/slurm/health", journal=r"no end within 1 second"
+        ),
+        Case(
+            "check 00-slow 'sleep 1'; check 01-slow 'sleep 9'; sed -i s/^limit=.*/limit=3/ /etc/slurm/health",
+            journal="01-slow has not ended within the [12] seconds that were left",
+        ),
+    ),
+}
+CASES = [
+    pytest.param(case, is_drained, id=f"{row}-{'drains' if is_drained else 'spares'}")
+    for row, cases in ROWS.items()
+    for case, is_drained in zip(cases, (True, False), strict=True)
+]
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Node:
+    """A node with all scripts, home directories and scratch."""
+    root = root_with("pgrep")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    return node(
+        tmp_path,
+        root,
+        slurm={"scripts": {"tmpdir": "/scratch"}},
+        storage={"home": {"type": "nfs", "server": "10.0.0.250", "path": "/h", "mount": "/home"}},
+        health={"max_temperature": 60, "min_free": "10MiB", "fabric": False},
+    )
+
+
+def play(box: Node, scene: str, script: str = HEALTH, outputs: dict[str, str] | None = None) -> Outcome:
+    before = f"{LIBRARY}\nmkdir -p /home; mount -t tmpfs -o mode=755 home /home\n{scene}"
+    return box.run(script, before, outputs, **GPU_JOB)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("case", "is_drained"), CASES)
+def test_a_fault_drains_and_what_a_user_does_spares_the_node(case: Case, is_drained: bool, box: Node) -> None:
+    done = play(box, case.scene, case.script, case.outputs)
+    assert (done.code != 0 or drained(done) != "") == is_drained, done
+    assert re.search(case.journal, done.files.get("journal", ""), re.MULTILINE), done
+    assert re.search(case.stdout, done.stdout), done
+
+
+def test_the_table_has_a_test_for_each_row() -> None:
+    text = PAGE.read_text(encoding="utf-8").partition("### What drains a node")[2].partition("\n#")[0]
+    first_cells = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)
+    assert [cell.split(",")[0] for cell in first_cells[1:]] == [row.split(",")[0] for row in (*ROWS, UNKILLABLE_ROW)]
+
+
+UNKILLABLE_ROW = "processes that cannot be killed"
+
+
+def test_slurm_waits_for_two_health_checks_before_a_process_counts_as_unkillable(tmp_path: Path) -> None:
+    assert settings(cluster(tmp_path, health={"interval": 600}))["UnkillableStepTimeout"] == "1260"
+    assert settings(cluster(tmp_path, health={"enabled": False}))["UnkillableStepTimeout"] == "180"
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not IS_ROOT, reason="only root can mount FUSE without its program")
+def test_a_killed_program_that_waits_for_itself_is_freed(box: Node) -> None:
+    done = play(box, UNKILLABLE, FREED)
+    assert done.stdout == "1\n0\n"
+    assert re.search("aborted FUSE connection [0-9]+ of user 1000", done.files["journal"])
+    assert drained(done) == ""
+
+
+# --- scratch ----------------------------------------------------------------------------------------------------------
+
+EPILOG_ONCE = "env -i $(env | grep ^SLURM_) /etc/slurm/epilog"
+LEFT = "$(find /scratch -mindepth 1 -printf '%P %U %m ') $(grep -c ' /scratch' /proc/self/mountinfo)"
+EMPTY = "0 .removing 0 700  0"  # exit status, what is left below /scratch, mounts there
+FUSE_LEFTOVERS = {
+    "a program that hangs": "mkdir $job/mnt; fuse 1001 $job/mnt",
+    "a program that is dead": "mkdir $job/mnt; fuse 1001 $job/mnt; exec {server}>&-",
+    "the directory itself": "fuse 1001 $job",
+    "upon and below each other": """mkdir -p $job/a/b; mount -t tmpfs x $job/a/b
+mkdir $job/a/b/c; fuse 1001 $job/a/b/c; fuse 1001 $job""",
+}
+LEFTOVERS = {
+    "names that are escaped": r"""d="$job/a b"$'\t\n'"\\040#/ü"
+mkdir -p "$d"; mount -t tmpfs x "$d"; mount -t tmpfs y "$d" """,
+    "many mounts": "for n in {1..20}; do mkdir $job/$n; mount -t tmpfs x $job/$n; done",
+    "a deep path": """python3 -c 'import os
+os.chdir(os.environ["job"])
+for _ in range(300): os.mkdir("d" * 16); os.chdir("d" * 16)' """,
+    "files of other users": """umask 0; mkdir $job/d; as 1000 touch $job/d/f
+ln -s /etc $job/l; mkfifo $job/p; chmod 0 $job/d""",
+    **(FUSE_LEFTOVERS if IS_ROOT else {}),
+}
+
+
+@pytest.mark.real
+def test_whatever_a_job_leaves_is_gone_after_its_epilog(box: Node) -> None:
+    """A job for each kind, one after the other; the programs of FUSE hang until the end."""
+    jobs = "\n".join(
+        f"""export SLURM_JOB_ID={number} job=/scratch/{number}; /etc/slurm/prolog
+{left}
+{EPILOG_ONCE}; echo "$? {LEFT}" """
+        for number, left in enumerate(LEFTOVERS.values(), 101)
+    )
+    done = play(box, f"{SCRATCH}\n{jobs}", "true")
+    assert dict(zip(LEFTOVERS, done.stdout.splitlines(), strict=True)) == dict.fromkeys(LEFTOVERS, EMPTY), done
+
+
+TAKEN = {
+    "another user's directory": "as 1000 mkdir -m 777 $job; as 1000 touch $job/f",
+    "a link": "as 1000 ln -s /etc $job",
+    "a file": "as 1000 touch $job",
+    "a mount": "mkdir $job; mount -t tmpfs x $job",
+    "the trash": "rm -r /scratch/.removing; as 1000 mkdir -m 777 /scratch/.removing; as 1000 mkdir $job",
+    **({"FUSE": "as 1000 mkdir $job; fuse 1000 $job"} if IS_ROOT else {}),
+}
+
+
+@pytest.mark.real
+def test_a_job_starts_although_users_took_its_name(box: Node) -> None:
+    """The parent is open to all users, as on a disk that a site gave to them."""
+    show = "$(stat -c %u:%F:%a:%h $job) $(stat -c %u:%a /etc) $(grep -c ' /scratch' /proc/self/mountinfo)"
+    jobs = "\n".join(
+        f"""export SLURM_JOB_ID={number} job=/scratch/{number}; {taken}
+/etc/slurm/prolog; echo "$? {show}" """
+        for number, taken in enumerate(TAKEN.values(), 101)
+    )
+    done = play(box, f"{SCRATCH}; chmod 1777 /scratch\n{jobs}", "true")
+    expected = dict.fromkeys(TAKEN, "0 1001:directory:700:2 0:755 0")
+    assert dict(zip(TAKEN, done.stdout.splitlines(), strict=True)) == expected, done
+    assert done.files["journal"].count("moved aside what had the name /scratch/1") == len(TAKEN)
+
+
+@pytest.mark.real
+def test_a_parent_that_others_can_rename_is_taken_back(box: Node) -> None:
+    done = play(box, f"{SCRATCH}; chmod 777 /scratch", f"{PROLOG.removeprefix('exec ')}; stat -c %u:%a /scratch")
+    assert done.stdout == "0:755\n"
+
+
+@pytest.mark.real
+def test_unmounting_follows_no_link_of_the_user(box: Node) -> None:
+    """As if another job of the user exchanged a directory while the epilog looks at it."""
+    source = 'open("/etc/slurm/epilog.d/50-tmpdir").read().rpartition("main()")[0]'
+    paths = "/scratch/77/link/home", "/scratch/77/tmp", "/scratch/77/mnt"
+    calls = "; ".join(f'detach_one("/scratch", "{path}")' for path in paths)
+    scene = f"{SCRATCH}; mkdir -p /scratch/77/mnt; mount -t tmpfs x /scratch/77/mnt"
+    scene += "; ln -s / /scratch/77/link; ln -s /tmp /scratch/77/tmp"
+    points = 'awk "{ print \\$5 }" /proc/self/mountinfo | grep -xE "/home|/tmp|/scratch/77/mnt" | sort'
+    done = play(box, f"{scene}\ncat >/run/call <<'END'\nexec({source}); {calls}\nEND", f"python3 /run/call; {points}")
+    assert done.stdout == "/home\n/tmp\n", done
+
+
+@pytest.mark.real
+def test_many_files_are_deleted_in_the_background(box: Node) -> None:
+    """The epilog ends, a second one starts no second deletion, and what is left is gone soon."""
+    scene = f"""{SCRATCH}; /etc/slurm/prolog || exit 9
+mkdir /scratch/.removing/old; touch /scratch/.removing/old/{{1..100}}
+sed -i 's/^PATIENCE = .*/PATIENCE = 0.001/' /etc/slurm/epilog.d/50-tmpdir
+cd /scratch/77; printf '%s\\n' {{1..20000}} | xargs touch; cd /"""
+    wait = 'for n in {1..200}; do [ "$(ls -A /scratch/.removing)" ] || break; sleep 0.1; done'
+    done = play(
+        box,
+        scene,
+        f"env -i $(env | grep ^SLURM_) /etc/slurm/epilog; echo $?; {wait}; ls -A /scratch /scratch/.removing",
+    )
+    assert done.stdout == "0\n/scratch:\n.removing\n\n/scratch/.removing:\n", done
+    assert "the deletion continues in the background" in done.files["journal"]
+
+
+@pytest.mark.real
+def test_a_full_disk_keeps_no_directory_from_being_removed(box: Node) -> None:
+    """Not even the directory for the trash can be created."""
+    scene = f"{USERS}; mkdir /scratch; mount -t tmpfs -o nr_inodes=9 full /scratch; /etc/slurm/prolog || exit 9; "
+    scene += f'touch /scratch/77/{{1..9}} 2>/dev/null; {EPILOG_ONCE}; echo "$? {LEFT}"'
+    assert play(box, scene, "true").stdout == EMPTY[:-1] + "1\n"
+
+
+# --- local disks ------------------------------------------------------------------------------------------------------
+
+FILLED = r"/tmp has only [0-9]+ KiB free, because of files of users"
+
+
+# Scene, users with jobs → what is left in /tmp, what is logged.
+DISKS: dict[str, tuple[str, str, str, str]] = {
+    "of a job": ("fill 1000 /tmp/data 35", "1000", "data", FILLED),
+    "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 9; sleep 0.1", "", "data", FILLED),
+    "of a job and others": ("fill 1000 /tmp/a 20; fill 1001 /tmp/b 15", "1001", "b", r"deleted 1 files \(20480"),
+    "unlinked": ("as 1000 sh -c 'exec 5>/tmp/f; rm /tmp/f; head -c 35M /dev/zero >&5; sleep 9 & '", "", "", FILLED),
+    "of a user and the system": ("fill 0 /tmp/a 20; fill 1000 /tmp/b 15", "1000", "a b", FILLED),
+    "without slurmctld": ("fill 1000 /tmp/data 35", "none", "data", "squeue does not respond"),
+    "beside slurmd": (
+        "fill 1000 /var/lib/slurm/data 35",
+        "",
+        "",
+        "slurmd has .* because of files of users",
+    ),
+    "shared memory": ("fill 1000 /dev/shm/data 8 2>/dev/null", "", "", "deleted 1 files .* in /dev/shm"),
+    "inodes": (
+        "mount -t tmpfs -o nr_inodes=100,mode=1777 few /tmp; as 1000 sh -c 'touch /tmp/$(seq -s \" /tmp/\" 96)'",
+        "",
+        "",
+        "deleted 96 files .* in /tmp",
+    ),
+    "links and mounts": (
+        "as 1000 mkdir -m 777 /tmp/d; fill 1000 /tmp/d/data 35; fill 1001 /tmp/d/other 1; "
+        "as 1000 ln -s /home /tmp/d/l; mkdir -p /tmp/m /home/alice; mount -t tmpfs m /tmp/m; touch /tmp/m/f /tmp/system /home/alice/f; "
+        "chown -R 1000 /tmp/m/f /home/alice",
+        "1001",
+        "d m system /home/alice/f /tmp/d/other /tmp/m/f",
+        "deleted 2 files",
+    ),
+}
+
+
+@pytest.mark.real
+def test_what_users_fill_is_cleaned_and_nobody_elses_files(box: Node) -> None:
+    runs = "\n".join(
+        f"""( {DISK}; cd /; rm -f /run/clustergen/journal
+printf '%s\\n' {jobs} >/run/clustergen/jobs; [ "{jobs}" != none ] || rm /run/clustergen/jobs
+{scene}
+/etc/slurm/health.d/50-disk >/run/clustergen/reason; status=$?
+echo $status $(cat /run/clustergen/reason) $(ls -A /tmp; ls -d /tmp/d/* /tmp/m/* /home/alice/* 2>/dev/null)
+cat /run/clustergen/journal >&2; echo >&2
+pkill sleep; umount /tmp/m 2>/dev/null; umount -l /tmp /var/tmp /dev/shm /var/lib/slurm )"""
+        for scene, jobs, _, _ in DISKS.values()
+    )
+    done = play(box, runs, "true")
+    states = dict(zip(DISKS, done.stdout.splitlines(), strict=True))
+    assert states == {name: f"0 {left}".strip() for name, (_, _, left, _) in DISKS.items()}, done
+    journals = dict(zip(DISKS, done.stderr.rstrip().split("\n\n"), strict=True))
+    for name, (_, _, _, journal) in DISKS.items():
+        assert re.search(journal, journals[name]), (name, journals[name])
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("place", ["/tmp", "/var/lib/slurm"])
+def test_a_disk_that_cannot_be_written_drains(place: str, box: Node) -> None:
+    assert "cannot be written (Read-only file system)" in drained(play(box, f"{DISK}; mount -o remount,ro {place}"))
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.real
+def test_processes_that_fork_without_end_are_ended(box: Node) -> None:
+    """In no job's cgroup, as from cron; bob's limit of processes is reached, and SIGTERM is ignored."""
+    scene = f"""{USERS}
+chmod 777 /run/clustergen; as_user 1000 sleep 98; echo 0::/system.slice/slurmstepd.scope/job_78 >/run/job
+mount --bind /run/job /proc/$!/cgroup; echo $! >/run/clustergen/spared
+as_user 1001 bash -c 'trap "" TERM; ulimit -u 60; bomb() {{ while :; do bomb & sleep 0.05; done; }}; bomb' 2>/dev/null
+sleep 1"""
+    done = play(
+        box, scene, f"{EPILOG.removeprefix('exec ')}; echo $?; pgrep -cU 1001; kill -0 $(cat /run/clustergen/spared)"
+    )
+    assert done.stdout == "0\n0\n", done
