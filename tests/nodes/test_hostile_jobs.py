@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,30 +17,39 @@ pytestmark = [pytest.mark.container, pytest.mark.slow]
 NODE = "compute01"
 # The mount has to come from root: the containers have no /dev/fuse. tests/render/test_drains.py has FUSE mounts.
 WORST = r"""
-cd "$TMPDIR" && mkdir many mnt && touch ready
+cd "$TMPDIR" && mkdir many mnt && touch ready || exit 1
 (cd many && seq {files} | xargs touch)
 head -c 20M /dev/zero >/tmp/alice
 cat /dev/zero >/dev/shm/alice
 mkdir -m 777 /tmp/carol /dev/shm/carol
-mkdir "/scratch/$((SLURM_JOB_ID + 1))" && touch squatted
+mkdir "/scratch/$((SLURM_JOB_ID + 1))" && exit 2
 cp /bin/bash "NVRM: Xid (PCI:0000:1b:00): 79, x"
 "./NVRM: Xid (PCI:0000:1b:00): 79, x" -c 'kill -SEGV $$'
 until mountpoint -q mnt; do sleep 0.1; done
-ulimit -u 300
-bomb() {{ while :; do bomb & sleep 0.1; done; }}
-bomb & setsid bash -c 'trap "" TERM; sleep 300' &
-sleep 2
+setsid bash -c 'trap "" TERM; sleep 300' &
+ulimit -u 300 || exit 3
+exec python3 -c '
+import os, time
+for number in range(400):
+    try:
+        child = os.fork()
+    except BlockingIOError:  # the limit is reached
+        os._exit(0)
+    if not child:
+        time.sleep(300)
+os._exit(4)'
 """
 
 
 @pytest.fixture(autouse=True)
 def small_tmp(lab: Lab) -> Iterator[None]:
-    """A /tmp on which 20 MB are enough to be short of space."""
-    lab.out(NODE, "mount -t tmpfs -o size=1030M,mode=1777 small /tmp")
+    """A /tmp on which 20 MB are enough to be short of space, and a /dev/shm that a job can fill."""
+    for size, place in (("1030M", "/tmp"), ("64M", "/dev/shm")):
+        lab.out(NODE, f"mount -t tmpfs -o size={size},mode=1777 small {place}")
     yield
     lab.out("slurm-head", "squeue -h -o %A | xargs -r scancel")
     lab.idle()
-    lab.out(NODE, "umount -l /tmp; rm -rf /dev/shm/alice /dev/shm/bob /dev/shm/carol")
+    lab.out(NODE, "umount -l /tmp /dev/shm")
 
 
 @pytest.mark.parametrize("files", [100_000, pytest.param(1_000_000, marks=pytest.mark.long)])
@@ -47,9 +57,17 @@ def test_a_job_that_does_its_worst_takes_no_node_out_of_service(files: int, lab:
     keep = "echo kept >/tmp/bob; echo kept >/dev/shm/bob; touch $TMPDIR/bob"
     other = lab.submit("bob", f"{keep}; sleep 300", "--gpus=1", "-c1", f"-w {NODE}", "-o /dev/null")
     lab.waits(NODE, f"ls /scratch/{other}", "^bob$")
-    worst = lab.submit("alice", WORST.format(files=files), "--gpus=1", "-c1", f"-w {NODE}", "-o /dev/null")
+    worst = lab.submit(
+        "alice",
+        f"exec bash -c {shlex.quote(WORST.format(files=files))}",
+        "--gpus=1",
+        "-c1",
+        f"-w {NODE}",
+        "-o /dev/null",
+    )
     lab.waits(NODE, f"ls /scratch/{worst}", "^ready$")
     lab.out(NODE, f"mount -t tmpfs left /scratch/{worst}/mnt && touch /scratch/{worst}/mnt/file")
+    lab.waits("slurm-head", f"sacct -X -n -P -j {worst} -o State", "^COMPLETED$")
     lab.waits("slurm-head", f"squeue -h -o %A -j {worst} 2>/dev/null | wc -l", "^0$")
     lab.out(NODE, "/etc/slurm/health", timeout=100)
 

@@ -328,8 +328,8 @@ DISKS: dict[str, tuple[str, str, str, str]] = {
     ),
     "links and mounts": (
         "as 1000 mkdir -m 777 /tmp/d; fill 1000 /tmp/d/data 35; fill 1001 /tmp/d/other 1; "
-        "as 1000 ln -s /home /tmp/d/l; mkdir -p /tmp/m /home/alice; mount -t tmpfs m /tmp/m; touch /tmp/m/f /tmp/system /home/alice/f; "
-        "chown -R 1000 /tmp/m/f /home/alice",
+        "as 1000 ln -s /home /tmp/d/l; mkdir -p /tmp/m /home/alice; mount -t tmpfs m /tmp/m; "
+        "touch /tmp/m/f /tmp/system /home/alice/f; chown -R 1000 /tmp/m/f /home/alice",
         "1001",
         "d m system /home/alice/f /tmp/d/other /tmp/m/f",
         "deleted 2 files",
@@ -372,7 +372,8 @@ def test_processes_that_fork_without_end_are_ended(box: Node) -> None:
     scene = f"""{USERS}
 chmod 777 /run/clustergen; as_user 1000 sleep 98; echo 0::/system.slice/slurmstepd.scope/job_78 >/run/job
 mount --bind /run/job /proc/$!/cgroup; echo $! >/run/clustergen/spared
-as_user 1001 bash -c 'trap "" TERM; ulimit -u 60; bomb() {{ while :; do bomb & sleep 0.05; done; }}; bomb' 2>/dev/null
+as_user 1001 bash -c 'trap "" TERM; ulimit -u 60 || exit
+bomb() {{ while :; do bomb & sleep 0.05; done; }}; bomb' 2>/dev/null
 sleep 1"""
     done = play(
         box, scene, f"{EPILOG.removeprefix('exec ')}; echo $?; pgrep -cU 1001; kill -0 $(cat /run/clustergen/spared)"
