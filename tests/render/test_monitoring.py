@@ -783,7 +783,13 @@ def test_values_that_would_leave_their_place_are_refused(section: dict[str, Any]
 def test_without_a_monitoring_node_nothing_of_it_is_made(tmp_path: Path) -> None:
     tree = tree_of(manifest(), tmp_path)
     made = [file.path for file in tree if "prometheus" in file.path or "dcgm" in file.path]
-    assert made == ["overlays/gpu_node/etc/slurm/health.d/70-dcgm"]  # which asks DCGM itself
+    units = "overlays/gpu_node/etc/systemd/system"
+    assert sorted(made) == [  # a check that asks DCGM itself, and what keeps users away from DCGM
+        "overlays/gpu_node/etc/clustergen/dcgm.nft",
+        "overlays/gpu_node/etc/slurm/health.d/70-dcgm",
+        f"{units}/clustergen-dcgm-guard.service",
+        f"{units}/nvidia-dcgm.service.d/50-clustergen.conf",
+    ]
     kept = tree_of(manifest(monitoring={"dcgm": {"enabled": True}}), tmp_path)
     assert COUNTERS in node_files(kept, "c1")
 

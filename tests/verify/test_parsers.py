@@ -241,6 +241,7 @@ BROKEN = [
     ("NetworkManager profiles", "rocky", f"{PROFILES}/*bond0.nmconnection", put("miimon", "miimonn"), "miimonn"),
     ("NetworkManager profiles", "rocky", f"{PROFILES}/*eno1.nmconnection", put("auto.*-pri", "auto-pri"), "auto-pri"),
     ("nftables", "roce", f"{RULES}/ports.d/slurm_compute.nft", put("@compute", "@computing"), "computing"),
+    ("rules for DCGM", "roce", "etc/clustergen/dcgm.nft", put("type uid", "type user"), "type user"),
     ("nftables", "rocky", f"{RULES}/main.nft", put("policy drop", "policy deny"), "deny"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("<source ", "<sourse "), "sourse"),
     ("firewalld", "rocky", "etc/firewalld/zones/clustergen.xml", put("10.0.0.0/24", "10.0.0.0/240"), "10.0.0.0/240"),

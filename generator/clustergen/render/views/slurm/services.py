@@ -156,7 +156,7 @@ def compute_directories(cluster: Cluster) -> Directories:
     rows = dict.fromkeys(path.rstrip("/") for path in paths if path)
     directories = [(path, "0755", slurm.user if path in of_user else "root") for path in rows]
     if scratch := slurm.scripts.tmpdir:
-        directories.append((f"{scratch.rstrip('/')}/.removing", "0700", "root"))  # what epilogs delete in the background
+        directories.append((f"{scratch.rstrip('/')}/.removing", "0700", "root"))  # for epilogs to empty
     return Directories(tuple(directories))
 
 

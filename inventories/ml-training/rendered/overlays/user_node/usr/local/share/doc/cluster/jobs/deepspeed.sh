@@ -3,6 +3,9 @@
 # edit the manifest and render again. Template: user_node/jobs/deepspeed.sh.j2
 # DeepSpeed, one process per GPU, started by srun.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.
+# The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.
+# Other users of the cluster can reach them, end the job, and read or change what the processes exchange.
+# If your program exchanges Python objects, not just tensors, they may run code as you.
 #SBATCH --job-name=deepspeed
 #SBATCH --output=%x-%j.out
 #SBATCH --partition=gpu-training
@@ -16,15 +19,23 @@
 # The share of a GPU.
 #SBATCH --mem-per-gpu=186613M
 
+echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. If your program exchanges Python objects, not just tensors, they may run code as you.' >&2
+
 # Your program and its arguments: sbatch deepspeed.sh my_program.py --epochs 10
 : "${1:?name your program behind the name of this script}"
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy deepspeed
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
-# All processes meet at the first node. A port by the job's number: two jobs may share a node.
+# A port by the job's number: two jobs may share a node.
+port=${JOB_PORT:-$((20000 + SLURM_JOB_ID % 10000))}
+if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
+  echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch deepspeed.sh …" >&2
+  exit 1
+fi
+# All processes meet at the first node, which runs this script.
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+MASTER_PORT=$port
 export MASTER_ADDR MASTER_PORT
 # NCCL needs no variables here: /etc/nccl.conf of the compute nodes names the fabric.
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK

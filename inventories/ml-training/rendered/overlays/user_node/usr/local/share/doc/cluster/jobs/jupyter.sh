@@ -19,12 +19,24 @@
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install jupyterlab
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
-# The output has the token that opens the server: only you may read it. Other users on this node can reach the port.
-chmod 600 "${SLURM_JOB_NAME}-$SLURM_JOB_ID.out" || exit 1
-port=$((20000 + SLURM_JOB_ID % 10000))
+# Keys and tokens of this job: a directory that only you can open, on all nodes. It is removed when the job ends.
+private=$(mktemp -d "$HOME/.jupyter-$SLURM_JOB_ID.XXXXXX") || exit 1
+trap 'rm -rf "$private"' EXIT
+(umask 077 && printf %s "$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')" >"$private/token") || exit 1
+# A port by the job's number: two jobs may share a node.
+port=${JOB_PORT:-$((20000 + SLURM_JOB_ID % 10000))}
+if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
+  echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch jupyter.sh …" >&2
+  exit 1
+fi
+# Kernels get sockets that only you can open: at TCP ports, other users of the node could read what cells print.
+JUPYTER_RUNTIME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/jupyter-XXXXXX") || exit 1
+trap 'rm -rf "$private" "$JUPYTER_RUNTIME_DIR"' EXIT
+export JUPYTER_RUNTIME_DIR JUPYTER_TOKEN_FILE=$private/token
 cat <<END
 On your own computer, run: ssh -N -L $port:$SLURMD_NODENAME:$port $USER@login1
-Then open the address below that begins with http://127.0.0.1. The server ends with the job: scancel $SLURM_JOB_ID
+Then open http://127.0.0.1:$port/lab
+The page requires a token, which this command prints: ssh $USER@login1 cat $private/token
+The server ends with the job: scancel $SLURM_JOB_ID. End the ssh command then, too.
 END
-exec jupyter lab --no-browser --ip="$SLURMD_NODENAME" --port="$port" --port-retries=0 \
-  --ServerApp.custom_display_url="http://127.0.0.1:$port"
+jupyter lab --no-browser --ip="$SLURMD_NODENAME" --port="$port" --port-retries=0 --KernelManager.transport=ipc

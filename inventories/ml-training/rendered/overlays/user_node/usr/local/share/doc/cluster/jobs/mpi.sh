@@ -3,6 +3,8 @@
 # edit the manifest and render again. Template: user_node/jobs/mpi.sh.j2
 # MPI program, one process per core.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.
+# MPI does not authenticate the connections between processes.
+# Over TCP, other users of the cluster can reach them, end the job, and read or change messages.
 #SBATCH --job-name=mpi
 #SBATCH --output=%x-%j.out
 #SBATCH --partition=gpu-training
@@ -12,6 +14,8 @@
 #SBATCH --ntasks-per-node=124
 # One core with all its threads.
 #SBATCH --cpus-per-task=2
+
+echo 'MPI does not authenticate the connections between processes. Over TCP, other users of the cluster can reach them, end the job, and read or change messages.' >&2
 
 # Your program and its arguments: sbatch mpi.sh ./my_program input.dat
 : "${1:?name your program behind the name of this script}"

@@ -22,13 +22,37 @@
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install ray
 PATH=${VENV:-$HOME/venv}/bin:$PATH
 
+# Keys and tokens of this job: a directory that only you can open, on all nodes. It is removed when the job ends.
+private=$(mktemp -d "$HOME/.ray-$SLURM_JOB_ID.XXXXXX") || exit 1
+trap 'rm -rf "$private"' EXIT
+(umask 077 && printf %s "$(head -c 24 /dev/urandom | base64 | tr '+/' '-_')" >"$private/token") || exit 1
+# Ray's processes and your program read these variables. Without the token, any user of the cluster could run code as you.
+export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=$private/token RAY_enable_metrics_collection=0
+if ! ray get-auth-token --help >/dev/null 2>&1; then
+  echo "this Ray cannot require a token, and 2.52 and later can: pip install --upgrade ray" >&2
+  exit 1
+fi
+
+# A port by the job's number: two jobs may share a node.
+port=${JOB_PORT:-$((20000 + SLURM_JOB_ID % 10000))}
+if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
+  echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch ray.sh …" >&2
+  exit 1
+fi
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-address=$head:$((20000 + SLURM_JOB_ID % 10000))
+address=$head:$port
 resources=(--num-cpus="$SLURM_CPUS_PER_TASK" --num-gpus=8 --disable-usage-stats --block)
+
+# Ray lets all users write to its directory: on each node, one that only you can open is around it.
+sockets=$(mktemp -u "${TMPDIR:-/tmp}/ray-XXXXXX")
+each=(srun --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+"${each[@]}" mkdir -m 700 "$sockets" || exit 1
+trap '"${each[@]}" --overlap rm -rf "$sockets"; rm -rf "$private"' EXIT
 
 # The head first, then a worker on each other node. They end with the job.
 srun --nodes=1 --ntasks=1 --nodelist="$head" --cpus-per-task="$SLURM_CPUS_PER_TASK" \
-  ray start --head --port="${address##*:}" --include-dashboard=false "${resources[@]}" &
+  ray start --head --port="$port" --include-dashboard=false --temp-dir="$sockets/ray" \
+  --ray-client-server-port=$((20000 + (port + 5000) % 10000)) "${resources[@]}" &
 head_step=$!
 until ray status --address="$address" >/dev/null 2>&1; do
   kill -0 "$head_step" || exit 1
