@@ -379,3 +379,13 @@ sleep 1"""
         box, scene, f"{EPILOG.removeprefix('exec ')}; echo $?; pgrep -cU 1001; kill -0 $(cat /run/clustergen/spared)"
     )
     assert done.stdout == "0\n0\n", done
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "status"), [("50-tmpdir", 0), ("60-site", 1)])
+def test_an_epilog_that_users_slow_down_drains_no_node(name: str, status: int, box: Node) -> None:
+    scene = f"{SCRATCH}; sed -i s/^limit=.*/limit=1/ /etc/slurm/epilog; rm /etc/slurm/epilog.d/*\n"
+    scene += f"printf '#!/bin/sh\\nsleep 9\\n' >/etc/slurm/epilog.d/{name}; chmod 755 /etc/slurm/epilog.d/{name}"
+    done = play(box, scene, EPILOG)
+    assert done.code == status
+    assert f"{name} failed (124): no end within 1 seconds" in done.files["journal"]
