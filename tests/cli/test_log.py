@@ -32,6 +32,6 @@ def test_steps_are_logged_beside_the_output() -> None:
 @pytest.mark.slow
 def test_single_programs_are_logged_with_vv() -> None:
     assert (
-        "clustergen.diff.git: git "
+        "clustergen.diff.git_objects: git "
         in clustergen("diff", "-vv", f"HEAD:{MANIFEST.relative_to(ROOT)}", str(MANIFEST)).stderr
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,10 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-INVENTORIES = Path(__file__).parents[2] / "inventories"
-PAGES = sorted(INVENTORIES.glob("*/rendered/overlays/monitoring/etc/grafana/dashboards/*.json"))
+from strategies.inventories import MANIFESTS, paths, texts
+
+DASHBOARDS = "overlays/monitoring/etc/grafana/dashboards/"
+PAGES = [(name, path) for name in MANIFESTS for path in paths(name) if path.startswith(DASHBOARDS)]
 OF_THE_SOURCE = {
     "titleFormat"
 }  # of marks: the data source of Prometheus reads it, and the types have marks of any source
@@ -45,27 +46,27 @@ def problems(page: dict[str, Any]) -> list[str]:
     return [place for place in lost(page, through_types(page)) if place.rpartition("/")[2] not in OF_THE_SOURCE]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parts[-8]}-{path.stem}")
-def test_no_key_of_a_dashboard_is_lost(path: Path) -> None:
-    assert problems(json.loads(path.read_text(encoding="utf-8"))) == []
+@pytest.mark.parametrize(("name", "path"), PAGES, ids=lambda part: part.removeprefix(DASHBOARDS).removesuffix(".json"))
+def test_no_key_of_a_dashboard_is_lost(name: str, path: str) -> None:
+    assert problems(json.loads(texts(name)[path])) == []
 
 
 def test_every_example_has_dashboards() -> None:
-    examples = {path.parent.name for path in INVENTORIES.glob("*/manifest.yaml")}
-    assert {path.parts[-8] for path in PAGES} == examples
+    assert {name for name, _ in PAGES} == MANIFESTS.keys()
 
 
 @pytest.mark.parametrize("key", ["gridPoss", "typ"])
 def test_an_unknown_key_is_noticed(key: str) -> None:
-    page = json.loads(PAGES[0].read_text(encoding="utf-8"))
+    name, path = PAGES[0]
+    page = json.loads(texts(name)[path])
     page["panels"][0][key] = 1
     assert problems(page) == [f"/panels/0/{key}"]
 
 
 def test_a_dashboard_has_a_stable_uid_and_no_id() -> None:
-    for path in PAGES:
-        page = json.loads(path.read_text(encoding="utf-8"))
-        assert page["uid"] == f"clustergen-{path.stem}"
+    for name, path in PAGES:
+        page = json.loads(texts(name)[path])
+        assert page["uid"] == f"clustergen-{path.removeprefix(DASHBOARDS).removesuffix('.json')}"
         assert "id" not in page
         assert {target["datasource"]["uid"] for panel in page["panels"] for target in panel.get("targets", ())} == {
             "clustergen-prometheus"

@@ -91,10 +91,10 @@ def test_a_manifest_is_checked_rendered_and_compared(
 
 
 def test_any_user_reads_all_but_what_the_page_names(container: Container) -> None:
-    assert "| podman with `--user` | Slurm, systemd's manager |" in PAGE
+    assert "| podman with `--user` | Slurm, systemd's manager, logrotate |" in PAGE
     done = container("verify", "rendered", options=ANY_USER)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert re.findall(r"(?m)^not run +(\w+)", done.stdout) == ["slurmctld", "slurmd", "systemd"]
+    assert re.findall(r"(?m)^not run +(\w+)", done.stdout) == ["slurmctld", "slurmd", "systemd", "logrotate"]
     assert "failed" not in done.stdout
 
 

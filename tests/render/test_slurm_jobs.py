@@ -75,13 +75,19 @@ def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 
 def test_a_job_has_its_gpus_its_scratch_and_its_settings(slurm: SlurmInstall, tmp_path: Path) -> None:
     script = """
 as_alice srun --gpus=2 --cpus-per-task=4 bash -c 'touch $TMPDIR/mine; ls -d $TMPDIR/mine; env'
-state 'idle none'; ls -A /scratch"""
+state 'idle none'; ls -A /scratch /scratch/.removing"""
     done = run(slurm, tmp_path, script)
     lines = done.stdout.splitlines()
     assert {"CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=WARN", "TMPDIR=/scratch/1", "/scratch/1/mine"} <= set(lines), done
     # Variables of other makers would make some programs give up.
     assert not [line for line in lines if line.startswith(("ROCR_VISIBLE", "ZE_AFFINITY", "GPU_DEVICE_ORDINAL"))]
-    assert lines[-1] == "idle none"  # the epilog found nothing, and the scratch directory is gone
+    assert lines[-5:] == [
+        "idle none",
+        "/scratch:",
+        ".removing",
+        "",
+        "/scratch/.removing:",
+    ]  # the job's directory is gone
     journal = done.files["journal"]
     assert "SLURM_JOB_GPUS=0,1" in journal
     assert "SLURM_JOB_USER=alice" in journal

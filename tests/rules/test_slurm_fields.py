@@ -44,6 +44,7 @@ OF_ENTRIES = ("address", "state")
 SAMPLES: dict[str, Any] = {
     "slurm.partitions": {"p": {"nodes": "all"}},
     "slurm.node_sets": {"s": "n1"},
+    "slurm.private_tmp": {"path": "/var/lib/jobs"},
     "slurm.srun_ports": "60001-63000",
     "slurm.scheduler.parameters": ["bf_continue"],
     "slurm.scheduler.dependency_parameters": ["kill_invalid_depend"],

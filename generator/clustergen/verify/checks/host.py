@@ -219,7 +219,14 @@ CHECKS = (
         "logrotate -d",
         "logrotate accepts every directive. It rotates no log.",
         paths("/etc/logrotate.d/*"),
-        Reader("logrotate", _VERSION, 'for file; do "$program" -d "$file"; done', _logrotate, newest=True),
+        Reader(
+            "logrotate",
+            _VERSION,
+            'for file; do "$program" -d "$file"; done',
+            _logrotate,
+            newest=True,
+            is_one_user=False,  # `su` of a file
+        ),
     ),
     Check(
         "rsyslog",
