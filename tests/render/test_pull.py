@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import http.server
 import os
 import re
 import shutil
 import subprocess
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import pytest
 
@@ -61,6 +66,25 @@ class Site(NamedTuple):
         configured["user.signingkey"] = str(self.directory / "key")
         options = [word for name, value in configured.items() for word in ("-c", f"{name}={value}")]
         return git(self.directory / "repository", *options, *words, age=age)
+
+    def offer(self, raw: bytes) -> str:
+        """The branch at a commit with these bytes."""
+        command = ["git", "-C", str(self.directory / "repository"), "hash-object", "-t", "commit", "-w", "--literally"]
+        done = subprocess.run([*command, "--stdin"], input=raw, capture_output=True, timeout=30, check=True)
+        name = done.stdout.decode().strip()
+        self.git("reset", "-q", "--hard")
+        (self.directory / "repository/.git/refs/heads/main").write_text(f"{name}\n", encoding="utf-8")
+        return name
+
+    def raw(self, commit: str) -> bytes:
+        command = ["git", "-C", str(self.directory / "repository"), "cat-file", "commit", commit]
+        return subprocess.run(command, capture_output=True, timeout=30, check=True).stdout
+
+    def add(self, size: int) -> None:
+        """A new file of random bytes, which no pack makes smaller, for the next commit."""
+        name = f"blob{time.time_ns()}"
+        (self.directory / "repository" / name).write_bytes(os.urandom(size))
+        self.git("add", name)
 
     def pull(self, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
         return run_script(self.text, {**PULLED, **programs}, self.directory, *arguments)
@@ -227,6 +251,160 @@ def test_going_back_on_purpose(tmp_path: Path) -> None:
     assert "older than the newest that this node had" in one.refusal()
 
 
+def stored(directory: Path) -> dict[str, int]:
+    """Names and sizes of the files in which the program keeps commits."""
+    state = directory / "state"
+    files = [each for each in state.rglob("*") if each.is_file() and each.name not in {"FETCH_HEAD", "lock"}]
+    return {str(each.relative_to(state)): each.stat().st_size for each in files}
+
+
+@pytest.mark.slow
+def test_nothing_of_a_refused_commit_is_kept(tmp_path: Path) -> None:
+    """Without a signature, too large, or without its history; accepted commits are not fetched again."""
+    one = site(tmp_path, signed=True)
+    one = one._replace(text=one.text.replace("\nlimit=2097152 ", "\nlimit=512 "))
+    one.add(300_000)
+    first = one.commit("first")
+    assert one.applies()
+    one.add(300_000)
+    second = one.commit("second")
+    assert one.applies()
+    before = stored(tmp_path)
+    for _ in range(2):
+        one.add(200_000)
+        one.commit("unsigned", signed=False)
+        assert "has no accepted signature" in one.refusal()
+        one.git("reset", "-q", "--hard", second)
+    one.add(700_000)
+    one.commit("large")
+    assert "It may add at most 512 KiB" in one.refusal()
+    git(tmp_path, "clone", "-q", "--bare", "--depth", "1", f"file://{tmp_path}/repository", "shallow")
+    text = one.text.replace(f"{tmp_path}/repository", f"{tmp_path}/shallow").replace("\nlimit=512 ", "\nlimit=2048 ")
+    shallow = one._replace(text=text)
+    assert "the server has no complete history of the branch" in shallow.refusal()
+    assert stored(tmp_path) == before
+    refs = git(tmp_path / "state/repository.git", "for-each-ref", "--format=%(refname) %(objectname)")
+    assert refs == f"refs/heads/accepted {second}"
+    assert git(tmp_path / "state/repository.git", "rev-list", "accepted").split() == [second, first]
+
+
+@pytest.mark.slow
+def test_a_server_of_plain_files_fills_no_disk(tmp_path: Path) -> None:
+    """It sends many small files, and then nothing for minutes: the fetch ends all the same."""
+    one = site(tmp_path, signed=False)
+    for _ in range(4):
+        one.add(150_000)
+    one.commit("first")
+    one.git("update-server-info")
+    sent: list[int] = []
+    end = threading.Event()
+
+    class Files(http.server.SimpleHTTPRequestHandler):
+        def copyfile(self, source: IO[bytes], outputfile: IO[bytes]) -> None:  # type: ignore[override]
+            if sum(sent) > 350_000:
+                end.wait(60)
+            content = source.read()
+            outputfile.write(content)
+            sent.append(len(content))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    serve = functools.partial(Files, directory=str(tmp_path / "repository/.git"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        text = one.text.replace(f"file://{tmp_path}/repository", url)
+        assert url in text
+        small = one._replace(text=text.replace("\nlimit=2097152 ", "\nlimit=300 "))
+        reason = small.refusal()
+        assert sum(sent) > 350_000
+        end.set()
+        assert "It may add at most 300 KiB" in reason
+        assert not (tmp_path / "state/candidate.git").exists()
+        assert one._replace(text=text).applies()
+        server.shutdown()
+
+
+def signature(raw: bytes) -> tuple[bytes, bytes, bytes]:
+    """Headers before the signature, its header, and the message with the empty line before it."""
+    headers, _, message = raw.partition(b"\n\n")
+    start = headers.index(b"gpgsig ")
+    return headers[:start], headers[start:] + b"\n", b"\n" + message
+
+
+BEGIN = b"-----BEGIN SSH SIGNATURE-----\n "
+END = b" -----END SSH SIGNATURE-----\n"
+VARIANTS: dict[str, Callable[[bytes], bytes]] = {
+    "a signature of another kind": lambda signed: signed + b"gpgsig-sha256 junk\n",
+    "the same before it": lambda signed: b"gpgsig-sha256 junk\n" + signed,
+    "a header that git skips": lambda signed: signed + b"gpgsig2 junk\n more\n",
+    "its signature twice": lambda signed: signed + signed,
+    "text after the signature": lambda signed: signed.replace(END, END + b" junk\n"),
+    "an empty line after the signature": lambda signed: signed.replace(END, END + b" \n"),
+    "a space in the signature": lambda signed: signed.replace(BEGIN, BEGIN + b" "),
+    "a NUL after the signature": lambda signed: signed.replace(END, END[:-1] + b"\0\n"),
+    "text before the signature": lambda signed: signed.replace(b"gpgsig ", b"gpgsig junk\n "),
+}
+
+
+@pytest.mark.slow
+def test_a_commit_that_differs_where_its_signature_does_not_cover_it_is_refused(tmp_path: Path) -> None:
+    """What git would accept: a node with such a commit refuses the honest one that follows the original."""
+    one = site(tmp_path, signed=True)
+    one.commit("first")
+    assert one.applies()
+    honest = one.commit("honest")
+    reasons = {}
+    for name, change in VARIANTS.items():
+        before, signed, message = signature(one.raw(honest))
+        assert change(signed) != signed
+        one.offer(before + change(signed) + message)
+        done = one.pull()
+        reasons[name] = done.stderr.rpartition("refused: ")[2] if done.returncode == 1 else "applied"
+    expected = ("has headers that git commit -S does not write", "has no accepted signature")
+    assert not {name: reason for name, reason in reasons.items() if not any(each in reason for each in expected)}
+    one.git("update-ref", "refs/heads/main", honest)
+    one.git("reset", "-q", "--hard")
+    # Covered by the signature: a signed tag that is merged, and another encoding.
+    one.git("checkout", "-q", "-b", "vendor")
+    one.git("commit", "-q", "--allow-empty", "-m", "of a vendor")
+    one.git("tag", "-s", "-m", "of a vendor", "v1")
+    one.git("checkout", "-q", "main")
+    words = ["-m", "merge", "-m", "clustergen-branch: main"]
+    one.git("-c", "i18n.commitEncoding=ISO-8859-1", "merge", "-q", "--no-ff", "-S", *words, "v1")
+    assert re.search(rb"\nencoding ISO-8859-1\nmergetag object .*\ngpgsig ", one.raw("HEAD"), re.DOTALL)
+    assert one.applies()
+
+
+ORDER = 2**252 + 27742317777372353535851937790883648493
+
+
+def same_content(raw: bytes) -> bytes:
+    """The commit with another valid signature: OpenSSH's Ed25519 accepts a scalar plus the order of the group."""
+    before, signed, message = signature(raw)
+    lines = signed.split(b"\n ")
+    blob = base64.b64decode(b"".join(lines[1:-1]))
+    scalar = int.from_bytes(blob[-32:], "little") + ORDER
+    text = base64.b64encode(blob[:-32] + scalar.to_bytes(32, "little"))
+    return before + b"\n ".join([lines[0], text, lines[-1]]) + message
+
+
+@pytest.mark.slow
+def test_another_signature_of_the_same_content_locks_no_node_out(tmp_path: Path) -> None:
+    one = site(tmp_path, signed=True)
+    one.commit("first")
+    assert one.applies()
+    honest = one.commit("honest")
+    following = one.commit("following")
+    changed = one.offer(same_content(one.raw(honest)))
+    assert one.applies()
+    assert git(tmp_path / "state/repository.git", "rev-parse", "accepted") == changed
+    one.git("update-ref", "refs/heads/main", following)
+    assert one.applies()
+
+
 @pytest.mark.slow
 def test_the_guides_commands_sign_what_nodes_accept(tmp_path: Path) -> None:
     page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
@@ -255,13 +433,16 @@ def test_an_interrupted_run_does_not_stop_the_next_ones(tmp_path: Path) -> None:
     (tmp_path / "state/repository.git").mkdir(parents=True)  # `git init` was killed
     first = one.pull()
     assert first.returncode == 0, first.stderr
-    for lock in ("repository.git/refs/heads/candidate.lock", "checkout/.git/index.lock"):
-        (tmp_path / "state" / lock).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "state" / lock).touch()
+    packs = ("repository.git/objects/pack/tmp_pack_", "checkout/.git/objects/pack/tmp_pack_", "candidate.git/x")
+    left = [tmp_path / "state" / name for name in (*packs, "repository.git/HEAD.lock", "checkout/.git/index.lock")]
+    for each in left:
+        each.parent.mkdir(parents=True, exist_ok=True)
+        each.touch()
     second = one.pull(**{"ansible-pull": "umask >&2; ls $(dirname $0)/../state/checkout/.git >&2"})
     assert second.returncode == 0, second.stderr
     assert "0022" in second.stderr
     assert "index.lock" not in second.stderr
+    assert not [each for each in left if each.exists()]
 
 
 @pytest.mark.slow
