@@ -91,6 +91,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
         for path in (
             "", ".", "..", "/etc/passwd", "../a", "a/../../b", "a/..", "./a", "a//b", "a/", "a\nb", "\x1b[2Ka", "a\0",
             "\udcff", ".clustergen-render/x", ".clustergen-render.owner",
+            ".git", "a/.Git/HEAD", "GIT~1/HEAD", ".git./x",
         )
     },
 }  # fmt: skip

@@ -86,6 +86,14 @@ def make_blank(directory: Path) -> None:
     place(directory, "all/etc/is sue")
 
 
+def make_gits(directory: Path) -> None:
+    place(directory, "all/etc/.git/config")
+
+
+def make_gits_template(directory: Path) -> None:
+    place(directory, "all/etc/.git.j2")
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -95,6 +103,8 @@ def make_blank(directory: Path) -> None:
         (make_pipe, "not a regular file"),
         (make_large, "5 MiB; the maximum is 4"),
         (make_blank, "blanks"),
+        (make_gits, "named .git"),
+        (make_gits_template, "named .git"),
     ],
 )
 def test_files_that_cannot_be_taken(tmp_path: Path, make: object, words: str) -> None:

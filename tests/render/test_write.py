@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,9 +19,11 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.diff.snapshot import of_directory
 from clustergen.render import access, staging
 from clustergen.render.compare import differences
+from clustergen.render.journal import Journal
 from clustergen.render.tree import FILE_LIMIT, LOCK
 from clustergen.render.write import write
 from clustergen.verify.files import read_tree
+from strategies.diffs import git
 from strategies.output_faults import each_call, full_disk, killed, mounts, plain_tree, separately, texts, two_writers
 
 
@@ -323,7 +326,7 @@ def test_foreign_files_inside_the_staging_directory_stay(tmp_path: Path, name: s
 def test_a_journal_that_clustergen_did_not_write(tmp_path: Path, journal: str) -> None:
     directory = tmp_path / "rendered"
     write(plain_tree({"a": "1"}), directory)
-    (directory / staging.STAGING).mkdir()
+    (directory / staging.STAGING).mkdir(0o1755)
     (directory / staging.STAGING / "journal.json").write_text(journal)
     for action in (write, differences):
         with pytest.raises(ClustergenError, match=r"cannot be read|was interrupted"):
@@ -343,6 +346,8 @@ def test_a_journal_moves_no_file_that_it_does_not_know(tmp_path: Path) -> None:
         {"remove": [["mine", "0" * 64]]},
         {"place": [["mine", "0" * 64, "0" * 64]]},
         {"place": [["mine", None, "0" * 64]]},
+        {"place": [["no-staged-file", None, "0" * 64]]},
+        {"place": [[".git", None, sha256(b"bad").hexdigest()]]},
         {"place": [["link/mine", None, "0" * 64]]},
         {"make": ["link/mine"]},
         {"place": [["mine", None, "0" * 64], ["a", hashed, "0" * 64], ["link/x", None, "0" * 64]]},
@@ -351,14 +356,79 @@ def test_a_journal_moves_no_file_that_it_does_not_know(tmp_path: Path) -> None:
         place = directory / staging.STAGING
         for name in ("new", "old"):
             (place / name).mkdir(parents=True)
+        place.chmod(0o1755)
         (place / "new/0").write_text("bad")
         journal = {"format": 1, "remove": [], "prune": [], "make": [], "place": [], **change}
         (place / "journal.json").write_text(json.dumps(journal))
+        if ".git" in json.dumps(change):
+            with pytest.raises(ClustergenError, match=r"journal\.json cannot be read"):
+                write(plain_tree({"a": "1"}), directory)
+            shutil.rmtree(place)
         write(plain_tree({"a": "1"}), directory)
         assert {path: text for path, text in texts(directory).items() if path not in (LOCK, "a")} == {
             "mine": "precious"
         }
         assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("has_owner", [True, False])
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0])
+def test_a_journal_of_a_commit_is_not_carried_out(tmp_path: Path, umask: int, has_owner: bool) -> None:
+    directory, program = tmp_path / "rendered", "#!/bin/sh\n"
+    write(plain_tree({"a": "1"}), tmp_path / "source")
+    place = tmp_path / "source" / staging.STAGING
+    for name, text in (("new/0", program), ("old/r7", "")):
+        (place / name).parent.mkdir(parents=True)
+        (place / name).write_text(text)
+    journal = {"remove": [], "prune": [], "make": [], "place": [["b", None, sha256(program.encode()).hexdigest()]]}
+    (place / "journal.json").write_text(json.dumps({"format": 1, **journal}))
+    if has_owner:
+        owner = {"pid": 1, "host": os.uname().nodename, "boot": staging._boot(), "since": "x", "command": "render"}
+        (tmp_path / "source" / f"{staging.STAGING}.owner").symlink_to(json.dumps(owner))
+    git(tmp_path / "source", "init", "-q", "-b", "main")
+    git(tmp_path / "source", "add", "-f", ".")
+    git(tmp_path / "source", "commit", "-q", "-m", "hostile")
+    before = os.umask(umask)
+    try:
+        git(tmp_path, "clone", "-q", "source", "rendered")
+    finally:
+        os.umask(before)
+    with pytest.raises(ClustergenError, match="was not left by a render of this directory") as caught:
+        write(plain_tree({"a": "2"}), directory)
+    assert f"git rm -r {directory / staging.STAGING}" in (caught.value.hint or "")
+    assert not (directory / "b").exists()
+    assert (directory / "a").read_text() == "1"
+    git(directory, "rm", "-q", "-r", staging.STAGING)
+    write(plain_tree({"a": "2"}), directory)
+    assert (directory / "a").read_text() == "2"
+
+
+def test_git_adds_nothing_that_a_killed_render_staged(tmp_path: Path) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    git(directory, "init", "-q")
+    with access.writing(directory):
+        staging.stage(directory, Journal([], [], [], [("b", None, "0" * 64)]), [(b"2", 0o644)])
+    git(directory, "add", ".")
+    listing = subprocess.run(["git", "ls-files"], cwd=directory, capture_output=True, timeout=30, check=True)
+    assert f"{staging.STAGING}/".encode() not in listing.stdout
+    write(plain_tree({"a": "1"}), directory)
+    assert not list(directory.glob(f"{staging.STAGING}*"))
+
+
+@pytest.mark.parametrize("path", [".git/HEAD", ".GIT/HEAD", "git~1/HEAD", "sub/.git/HEAD"])
+def test_a_lock_file_that_names_a_file_of_git_removes_nothing(tmp_path: Path, path: str) -> None:
+    directory = tmp_path / "rendered"
+    write(plain_tree({"a": "1"}), directory)
+    (directory / path).parent.mkdir(parents=True)
+    (directory / path).write_text("1")
+    lock = (directory / LOCK).read_text()
+    (directory / LOCK).write_text(
+        lock.replace('"a": {', f'"{path}": {{"sha256": "{sha256(b"1").hexdigest()}"}},\n"a": {{')
+    )
+    with pytest.raises(ClustergenError, match=f"'{path}' is outside the tree"):
+        write(plain_tree({"a": "1"}), directory)
+    assert (directory / path).read_text() == "1"
 
 
 @pytest.mark.slow

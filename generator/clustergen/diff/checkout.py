@@ -6,7 +6,6 @@ Only what is extracted is judged: an entry elsewhere in the repository does not 
 from __future__ import annotations
 
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ from clustergen.diagnostics import ClustergenError, printable, quote, shortened
 from clustergen.diff.git_objects import Objects, TreeEntry, UnreadableError
 from clustergen.records import record
 from clustergen.regular_file import reason_of
+from clustergen.render.lock_file import is_gits_directory
 
 _MOST_ENTRIES = 100_000
 _DEEPEST = 64
@@ -27,7 +27,6 @@ _LONGEST_LINK = 4095  # bytes; PATH_MAX without its NUL
 
 DIRECTORY, LINK, MODULE = 0o040000, 0o120000, 0o160000
 _FILES = {0o100644: 0o644, 0o100664: 0o644, 0o100755: 0o755}  # 664: of git before 1.0
-_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # by HFS+ in names, as git has it
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -219,7 +218,7 @@ def _wrong_name(name: str) -> str | None:
         return "has a slash in its name, so it could be written anywhere"
     if any(unicodedata.category(char) == "Cc" for char in name):
         return "has a control character in its name"
-    if re.split(r"[:\\]", _IGNORED.sub("", name))[0].rstrip(" .").lower() in (".git", "git~1"):
+    if is_gits_directory(name):
         return "has the name of git's own directory"
     return None
 

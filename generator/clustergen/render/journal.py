@@ -120,13 +120,15 @@ def apply(directory: Path, staging: Path, journal: Journal) -> None:
     _check_parents(directory, [path for path, *_ in journal.place], journal.make)
     for path in journal.make:
         (directory / path).mkdir(exist_ok=True)
-    for number, (path, before, _after) in enumerate(journal.place):
-        target, new, old = directory / path, f"{staging}/new/{number}", f"{staging}/old/{number}"
+    for number, (path, before, after) in enumerate(journal.place):
+        target, new, old = directory / path, staging / f"new/{number}", f"{staging}/old/{number}"
         if not os.path.lexists(new):
             continue
+        if not _has_content(new, after):
+            raise ClustergenError(f"{new} is not the file of {path} that the render prepared")
         if not os.path.lexists(old) and os.path.lexists(target):
             _move(target, before, old)
-        _rename(new, str(target), target)
+        _rename(str(new), str(target), target)
 
 
 def undo(directory: Path, staging: Path, journal: Journal) -> None:

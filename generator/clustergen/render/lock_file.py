@@ -171,6 +171,7 @@ def parse_lock(raw: bytes) -> LockFile:
     return document  # type: ignore[return-value]
 
 
+_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # by HFS+ in names, as git has it
 _CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PLAIN = re.compile(r"[!-~]+")
@@ -206,6 +207,17 @@ def _text(what: str, value: Any, form: re.Pattern[str]) -> None:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path names a file below the directory that it is relative to, in its shortest form and printable."""
+    """Whether a path names a file below the directory that it is relative to, in its shortest form and printable. Git's
+    directory is outside: a file in it can be a program that git runs.
+    """
     parts = path.split("/")
-    return path.isprintable() and not path.startswith(STAGING) and not {"", ".", ".."}.intersection(parts)
+    if not path.isprintable() or path.startswith(STAGING) or {"", ".", ".."}.intersection(parts):
+        return False
+    return not any(map(is_gits_directory, parts))
+
+
+def is_gits_directory(name: str) -> bool:
+    """Whether a file system could take a name for `.git`: also in capitals, as Windows shortens it, or with characters
+    that macOS ignores.
+    """
+    return re.split(r"[:\\]", _IGNORED.sub("", name))[0].rstrip(" .").lower() in (".git", "git~1")

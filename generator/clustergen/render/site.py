@@ -15,6 +15,7 @@ from clustergen.regular_file import reason_of
 from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
 from clustergen.render.formats import format_of
+from clustergen.render.lock_file import is_gits_directory
 from clustergen.render.tree import RenderedFile
 
 _LIMIT = 4 << 20
@@ -132,6 +133,8 @@ def _refused(directory: Path, place: Path) -> str | None:
     """Why a file cannot be taken; None where it can."""
     if not _NAME.fullmatch(place.relative_to(directory).as_posix()):
         return "its name has blanks or other characters that not all files of a tree can contain"
+    if any(map(is_gits_directory, place.relative_to(directory).as_posix().removesuffix(".j2").split("/"))):
+        return "it is in a directory named .git, which no tree contains"
     if place.is_symlink() and not place.exists():
         return f"it is a link to {place.readlink()}, which does not exist"
     if place.is_symlink() and not place.resolve().is_relative_to(directory.resolve()):

@@ -1,6 +1,7 @@
 """Where a render prepares its changes, inside the output directory, and the journal that completes them.
 
     .clustergen-render.owner         a symbolic link whose target is text: the process that writes here
+    .clustergen-render/.gitignore    no commit should contain the rest
     .clustergen-render/new/0, 1 …    files to be put in place
     .clustergen-render/old/0, 1 …    files that they replace, or that are removed
     .clustergen-render/journal.json  which file goes where; from the moment that it has this name, the new tree counts
@@ -9,6 +10,9 @@ A process that ends before that moment has changed nothing. One that ends after 
 render completes it first. The lock of `access` holds off the processes of one machine. Those of others, on a network
 file system, see the owner's link, which can be created once. All functions but `is_pending` and `holder` expect the
 caller to hold `access.writing`.
+
+A commit can contain all of these names, the link included. The directory's sticky bit tells a journal of a render from
+one that a checkout wrote: git stores no modes of directories, and no umask adds the bit.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Sequence
@@ -29,8 +34,9 @@ from clustergen.regular_file import reason_of
 from clustergen.render.journal import Journal, apply, undo
 from clustergen.render.tree import LOCK, STAGING
 
-_JOURNAL, _UNFINISHED = "journal.json", "journal.new"
-_NAMES = {_JOURNAL, _UNFINISHED, "new", "old"}
+_JOURNAL, _UNFINISHED, _IGNORE = "journal.json", "journal.new", ".gitignore"
+_NAMES = {_JOURNAL, _UNFINISHED, _IGNORE, "new", "old"}
+_MODE = 0o1755
 
 
 def is_pending(directory: Path) -> bool:
@@ -48,7 +54,7 @@ def holder(directory: Path) -> str:
 
 def recover(directory: Path) -> None:
     """Completes or discards what an ended render left. Raises ClustergenError (exit code 3) where its process may still
-    run on another machine, or where a foreign file lies in the place of the staging directory.
+    run on another machine, or where a foreign file or a journal of a commit is in the place of the staging directory.
     """
     place, link = directory / STAGING, _link(directory)
     if not os.path.lexists(place) and not os.path.lexists(link):
@@ -61,6 +67,11 @@ def recover(directory: Path) -> None:
     if owner is not None and owner["boot"] != _boot() and owner["host"] != os.uname().nodename:
         raise _in_use(directory)
     if is_pending(directory):
+        if not place.stat().st_mode & stat.S_ISVTX:
+            raise ClustergenError(
+                f"{place} was not left by a render of this directory: it comes from a commit or a copy",
+                hint=f"remove it (`git rm -r {place}` if git tracks it) and render again",
+            )
         try:
             finish(directory, Journal.read(place / _JOURNAL))
         except (OSError, ClustergenError):
@@ -117,8 +128,10 @@ def stage(directory: Path, journal: Journal, contents: Sequence[tuple[bytes, int
 
 
 def _fill(place: Path, journal: Journal, contents: Sequence[tuple[bytes, int]]) -> None:
-    for directory in (place, place / "new", place / "old"):
-        directory.mkdir()
+    place.mkdir(_MODE)
+    _write(f"{place}/{_IGNORE}", b"*\n", 0o644, sync=False)
+    for name in ("new", "old"):
+        (place / name).mkdir()
     for number, (content, mode) in enumerate(contents):
         is_lock = journal.place[number][0] == LOCK
         _write(f"{place}/new/{number}", content, mode, sync=is_lock)
@@ -170,7 +183,8 @@ def discard(directory: Path) -> None:
         (place / _JOURNAL).unlink(missing_ok=True)
         shutil.rmtree(place / "new", ignore_errors=True)
         shutil.rmtree(place / "old", ignore_errors=True)
-        (place / _UNFINISHED).unlink(missing_ok=True)
+        for name in (_UNFINISHED, _IGNORE):
+            (place / name).unlink(missing_ok=True)
         if place.exists():
             place.rmdir()
         _link(directory).unlink(missing_ok=True)
