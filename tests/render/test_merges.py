@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.render.lock_file import LockFileError
-from clustergen.render.tree import LOCK, Tree
+from clustergen.render.registry import files
+from clustergen.render.tree import LOCK, TOP, Tree
 from clustergen.render.write import write
 from strategies.diffs import git
 from strategies.inventories import ML_TRAINING
@@ -95,27 +96,38 @@ def test_two_branches_merge(ours: str, theirs: str, trees: Path, tmp_path: Path)
     assert CliRunner().invoke(group, ["render", "--check", manifest]).exit_code == 1
     assert CliRunner().invoke(group, ["render", manifest]).exit_code == 0
     assert CliRunner().invoke(group, ["render", "--check", manifest]).exit_code == 0
-    files = {path.relative_to(tmp_path / "rendered") for path in (tmp_path / "rendered").rglob("*") if path.is_file()}
-    assert files == {Path(path) for path in tree_of(edited(edited(TEXT, ours), theirs), trees).contents()}
+    names = {path.relative_to(tmp_path / "rendered") for path in (tmp_path / "rendered").rglob("*") if path.is_file()}
+    assert names == {Path(path) for path in tree_of(edited(edited(TEXT, ours), theirs), trees).contents()}
+
+
+def test_the_top_of_trees_is_that_of_the_registry() -> None:
+    paths = [file.path for file in files() if "tree" in (file.scope, file.per)]
+    assert {path.partition("/")[0] for path in paths} | {"overlays"} == TOP
 
 
 @pytest.mark.slow
 def test_what_only_the_other_branch_rendered_is_removed(trees: Path, tmp_path: Path) -> None:
-    """A file that the lock file lists on one side of a conflict belongs to clustergen as well."""
+    """A file that the lock file lists on one side of a conflict belongs to clustergen as well, if trees have such."""
     tree = tree_of(TEXT, trees)
     write(tree, tmp_path / "rendered")
     (tmp_path / "manifest.yaml").write_text(TEXT, encoding="utf-8")
     lock = tmp_path / "rendered" / LOCK
     extra = tmp_path / "rendered/overlays/all/etc/extra"
-    extra.write_text("1\n", encoding="utf-8")
+    foreign = tmp_path / "rendered/notes/extra"
+    foreign.parent.mkdir()
+    for place in (extra, foreign):
+        place.write_text("1\n", encoding="utf-8")
     digest = "4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865"
     entry = (
         f'  "overlays/all/etc/extra": {{"sha256": "{digest}", "group": "all", "target": "/etc/extra", "mode": "0644",'
         ' "owner": "root:root", "effect": "none", "source": ""},\n'
     )
+    entry += f'  "notes/extra": {{"sha256": "{digest}"}},\n'
     head, line, tail = lock.read_text(encoding="utf-8").partition('  "overlays/all/etc/hosts"')
     lock.write_text(f"{head}<<<<<<< HEAD\n=======\n{entry}>>>>>>> theirs\n{line}{tail}", encoding="utf-8")
     done = CliRunner().invoke(group, ["render", str(tmp_path / "manifest.yaml")])
     assert done.exit_code == 0, done.output
     assert not extra.exists()
+    assert f"{extra}: removed. A side of the merge lists it" in done.stderr
+    assert foreign.read_text(encoding="utf-8") == "1\n", "no tree has a directory of this name"
     assert lock.read_bytes() == tree.lock()

@@ -17,6 +17,7 @@ from clustergen.cli.output import findings, remark
 from clustergen.diagnostics import ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
+from clustergen.render.lock_file import has_conflicts
 from clustergen.render.tree import RENDERED
 from clustergen.render.write import write
 
@@ -73,6 +74,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
     )
     result.diagnostics.extend(shown)
     result.suppressed.extend(suppressed)
+    merged = has_conflicts(directory)
     changes = write(tree, directory) if tree is not None and not check else []  # even where no finding can be shown
     status = show([compiled], shown, form) if form == "text" else exit_code(shown)
     if tree is None:
@@ -87,7 +89,9 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
         what = f"{len(changes)} changed" if changes else "nothing changed"
         remark(printable(f"{directory}: {len(tree.files) + 1} files, {what}."))
     for change in changes:
+        place = directory / change.path
         if change.kind == "kept":
-            place = directory / change.path
             click.echo(f"{place}: no longer rendered, but kept because it was edited. Remove it yourself.", err=True)
+        elif change.kind == "left-over" and merged:
+            click.echo(f"{place}: removed. A side of the merge lists it, and {manifest} does not render it.", err=True)
     return 0

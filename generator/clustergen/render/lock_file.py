@@ -15,7 +15,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.regular_file import reason_of
 from clustergen.render import effects
 from clustergen.render.node_hardware import read_hardware
-from clustergen.render.tree import FILE_LIMIT, HEADER, LOCK, LOCK_FORMAT, LOCK_LIMIT, README, STAGING
+from clustergen.render.tree import FILE_LIMIT, HEADER, LOCK, LOCK_FORMAT, LOCK_LIMIT, README, STAGING, TOP
 
 
 class Entry(TypedDict, total=False):
@@ -79,7 +79,7 @@ def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
 def owned(directory: Path) -> dict[str, str]:
     """Path → SHA-256 of the files that clustergen wrote to a directory, but for the lock file.
 
-    After a merge with conflicts in the lock file: of both sides.
+    After a merge with conflicts in the lock file: of both sides, where it is a path as trees have it.
 
     Raises LockFileError as `read_lock`.
     """
@@ -93,19 +93,29 @@ def owned(directory: Path) -> dict[str, str]:
     return {path: entry["sha256"] for path, entry in lock["files"].items()} if lock else {}
 
 
-def _entries_of_both_sides(directory: Path) -> dict[str, str] | None:
-    """None where the file has no conflict markers. Of an entry on both sides, the first one counts."""
+def has_conflicts(directory: Path) -> bool:
+    """Whether the lock file is the result of a merge with conflicts."""
+    return _raw_with_conflicts(directory) is not None
+
+
+def _raw_with_conflicts(directory: Path) -> bytes | None:
     try:
         raw = regular_file.read(directory / LOCK, LOCK_LIMIT)
     except OSError:
         return None
-    if not _CONFLICT.search(raw):
+    return raw if _CONFLICT.search(raw) else None
+
+
+def _entries_of_both_sides(directory: Path) -> dict[str, str] | None:
+    """None where the file has no conflict markers. Of an entry on both sides, the first one counts."""
+    raw = _raw_with_conflicts(directory)
+    if raw is None:
         return None
     files: dict[str, str] = {}
     for line in raw.decode("utf-8", "replace").splitlines():
         try:
             ((path, entry),) = json.loads(f"{{{line.strip().rstrip(',')}}}").items()
-            if is_inside(path):
+            if is_inside(path) and path.partition("/")[0] in TOP:
                 _check_entry(path, entry)
                 files.setdefault(path, entry["sha256"])
         except (ValueError, RecursionError):

@@ -20,6 +20,11 @@ LOCK = "clustergen.lock.json"
 README = "README.md"
 RENDERED = "rendered"
 """The directory of a tree, beside its manifest."""
+TOP = frozenset(
+    {"README.md", "ansible.cfg", "pull.yml", "site.yml"}
+    | {"acceptance", "cloud-init", "facility", "inventory", "overlays", "warewulf"}
+)
+"""Files and directories at the top of trees, but for the lock file."""
 HEADER = "Made by clustergen", "edit the manifest and render again"
 """How the two lines begin that open a rendered file, behind the sign of a comment."""
 LOCK_FORMAT = 2
