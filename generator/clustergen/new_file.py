@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from contextlib import AbstractContextManager, suppress
+from functools import cache
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
-_TEMPORARY = re.compile(r"\.clustergen\.(\d{1,9})\.\d+")
+_TEMPORARY = re.compile(r"\.clustergen\.([0-9a-f]{12})\.([0-9]{1,9})\.[0-9]+")
 _NUMBERS = count(1)
+_DAY = 86_400  # seconds
 
 
 class NewFile(AbstractContextManager["NewFile"]):
@@ -18,7 +22,8 @@ class NewFile(AbstractContextManager["NewFile"]):
 
     A file without a name vanishes with its process. To replace another file it needs a temporary name for one moment,
     and on file systems without O_TMPFILE, such as NFS, from the beginning: the next writer of the directory removes
-    what killed ones have left under such names. All methods raise OSError; none follows a symbolic link at the path.
+    what killed ones have left under such names, on other machines after a day. All methods raise OSError; none follows
+    a symbolic link at the path.
     """
 
     def __init__(self, path: Path, content: bytes) -> None:
@@ -47,12 +52,14 @@ class NewFile(AbstractContextManager["NewFile"]):
             names = [entry.name for entry in entries]
         for name in names:
             match = _TEMPORARY.fullmatch(name)
-            if match and not _runs(int(match[1])):
-                with suppress(OSError):
-                    status = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
-                    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
-                        os.unlink(name, dir_fd=self._directory)
-        return f".clustergen.{os.getpid()}.{next(_NUMBERS)}"
+            if match is None:
+                continue
+            with suppress(OSError):
+                status = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
+                is_left = not _runs(int(match[2])) if match[1] == _here() else time.time() - status.st_mtime > _DAY
+                if is_left and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                    os.unlink(name, dir_fd=self._directory)
+        return f".clustergen.{_here()}.{os.getpid()}.{next(_NUMBERS)}"
 
     def create(self) -> None:
         """Puts the file at its path. Raises FileExistsError where something is there."""
@@ -78,6 +85,15 @@ class NewFile(AbstractContextManager["NewFile"]):
         for descriptor in (self.descriptor, self._directory):
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+@cache
+def _here() -> str:
+    """Where numbers of processes mean the same as here: the running kernel and the namespace of PIDs."""
+    names = [os.uname().nodename]
+    with suppress(OSError):
+        names = [Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"), os.readlink("/proc/self/ns/pid")]  # noqa: PTH115 - text
+    return sha256("\n".join(names).encode()).hexdigest()[:12]
 
 
 def _runs(process: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,11 +86,24 @@ def test_a_killed_writer_leaves_the_old_or_the_new_file(
 
 
 def test_what_others_own_or_still_write_is_left_untouched(tmp_path: Path) -> None:
-    names = [f".clustergen.{os.getpid()}.0", f".clustergen.{os.getppid()}.1", ".clustergen.x", ".slurm.conf.swp"]
+    with NewFile(tmp_path / "new", b"new") as file:
+        here = file._temporary_name().split(".")[2]
+    names = [
+        f".clustergen.{here}.{os.getpid()}.0",
+        f".clustergen.{here}.{os.getppid()}.1",
+        f".clustergen.{'0' * 12}.999999998.1",  # of another machine, or of another namespace of processes
+        f".clustergen.{here}.٣٣.1",
+        ".clustergen.x",
+        ".slurm.conf.swp",
+    ]
     for name in names:
         (tmp_path / name).write_text("x", encoding="utf-8")
-    (tmp_path / ".clustergen.999999999.1").mkdir()
-    (tmp_path / ".clustergen.999999998.1").write_text("x", encoding="utf-8")
+    directory = f".clustergen.{here}.999999999.1"
+    (tmp_path / directory).mkdir()
+    for name in (f".clustergen.{here}.999999998.1", f".clustergen.{'0' * 12}.999999998.2"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    day_ago = time.time() - 90_000
+    os.utime(tmp_path / f".clustergen.{'0' * 12}.999999998.2", (day_ago, day_ago))
     with NewFile(tmp_path / "new", b"new") as file:
         file.replace()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, ".clustergen.999999999.1", "new"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, directory, "new"])
