@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import time
 from itertools import product
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
+from clustergen.diff import git_objects
 from strategies.diffs import LONGER, MANIFEST, diff, git, write
 
 FILE, LINK, DIRECTORY, MODULE = "100644", "120000", "40000", "160000"
@@ -105,6 +107,7 @@ NAMES = {
     "a\nb": "site/all/etc/a␊b has a control character in its name",
     "\x1b[2K": "site/all/etc/␛[2K has a control character in its name",
     "a\x7f": "has a control character in its name",
+    "é" * 128: "has a name of more than 255 bytes",
     "x" * 2000: "has a longer path than 1,024 characters and 64 directories",
 }
 
@@ -141,6 +144,9 @@ def test_two_entries_of_one_name_are_refused(repository: Repository, modes: tupl
         ("a/../b", "is a link to 'a/../b', with .. behind a name"),
         ("", "is a link without a valid target"),
         ("a\0b", "is a link without a valid target"),
+        ("x" * 256, "is a link to a path of more than 1,024 characters, or with a name of more than 255 bytes"),
+        ("a/" * 2000, "is a link to a path of more than 1,024 characters"),
+        ("x" * 4000, "is a link to a path of more than 1,024 characters"),
     ],
 )
 def test_a_link_that_leads_outside_is_refused(repository: Repository, target: str, reason: str) -> None:
@@ -306,6 +312,35 @@ def test_the_hint_for_a_partial_clone_can_be_pasted(partial: Path, monkeypatch: 
     assert (done.exit_code, done.stderr) == (1, "")
     assert "partition debug MaxTime" in done.stdout
     assert "/etc/motd: +1 -1 lines" in done.stdout
+
+
+@pytest.mark.parametrize("path", ["manifest.yaml", "", "./manifest.yaml"])
+def test_a_message_about_a_site_file_of_a_commit_names_it_as_in_git(repository: Repository, path: str) -> None:
+    commit = repository.with_site((LINK, "motd", repository.blob("nowhere")))
+    done = diff(f"{commit}:{path}", "manifest.yaml")
+    assert f"{commit}:{'./' if path.startswith('./') else ''}site/all/etc/motd: error" in done.stderr
+    assert "clustergen-diff-" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_pipe_in_the_place_of_an_object_blocks_for_seconds(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_objects, "_SILENCE", 3)
+    text = repository.blob(f"# a pipe\n{MANIFEST}")
+    commit = repository.commit(repository.tree((FILE, "manifest.yaml", text)))
+    stored = repository.path / ".git/objects" / text[:2] / text[2:]
+    stored.unlink()
+    os.mkfifo(stored)
+    start = time.monotonic()
+    try:
+        done = diff(f"{commit}:manifest.yaml", "manifest.yaml")
+    finally:
+        stored.unlink()
+    assert time.monotonic() - start < 20
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.message == "git cannot read manifest.yaml of this commit within 3 s"
+    assert "! -type f" in (done.exception.hint or "")
 
 
 @pytest.mark.slow

@@ -133,7 +133,8 @@ class Argument(AbstractContextManager["Argument"]):
 
     def _called(self, path: Path) -> str:
         inside = path.relative_to(self.path).as_posix()
-        return self.text if inside == "." else f"{self.text.rstrip('/')}/{inside}"
+        slash = "" if self.text.endswith((":", "/")) else "/"
+        return self.text if inside == "." else f"{self.text}{slash}{inside}"
 
 
 def read(side: Side, called: str | None = None) -> Read:
@@ -151,12 +152,24 @@ def read(side: Side, called: str | None = None) -> Read:
     if not compiled.ok or compiled.cluster is None:
         return Read(None, compiled.diagnostics, compiled.source.text)
     tree, render_diagnostics = compiler.render(compiled, side.path.with_name(called or side.path.name))
+    if side.commit:
+        render_diagnostics = tuple(_in_commit(side, item) for item in render_diagnostics)
     diagnostics = (*compiled.diagnostics, *render_diagnostics)
     if tree is None:
         return Read(None, diagnostics, compiled.source.text)
     snapshot = snapshot_of_tree(side.name, tree, compiled.cluster, compiled.source)
     snapshot.commit = side.commit
     return Read(snapshot, diagnostics, compiled.source.text)
+
+
+def _in_commit(side: Side, diagnostic: Diagnostic) -> Diagnostic:
+    """A diagnostic about a site file, with the file's name as `REV:path` in place of that of the extracted copy."""
+    directory, place = f"{side.path.parent}/", diagnostic.place
+    if place is None or not place.file.startswith(directory):
+        return diagnostic
+    name = side.name.removesuffix(side.path.name) + place.file.removeprefix(directory)
+    shown = place._replace(file=name)
+    return Diagnostic(diagnostic.code, diagnostic.severity, shown, diagnostic.message, diagnostic.hint)
 
 
 def pairs(old: Argument, new: Argument) -> Iterator[tuple[str, Side | None, Side | None]]:

@@ -24,6 +24,7 @@ _LONGEST_PATH = 1024  # characters
 _LARGEST = 1 << 30  # bytes of all files together
 _LONGEST_SHOWN = 200  # characters of a path in a message
 _LONGEST_LINK = 4095  # bytes; PATH_MAX without its NUL
+_LONGEST_NAME = 255  # bytes
 
 DIRECTORY, LINK, MODULE = 0o040000, 0o120000, 0o160000
 _FILES = {0o100644: 0o644, 0o100664: 0o644, 0o100755: 0o755}  # 664: of git before 1.0
@@ -137,6 +138,12 @@ class Commit:
             yield
         except UnreadableError:
             name = printable(item.path) or "the root directory"
+            if seconds := self._objects.exceeded:
+                raise ClustergenError(
+                    f"git cannot read {name} of this commit within {seconds} s",
+                    'remove what `find "$(git rev-parse --git-path objects)" ! -type d ! -type f` lists, and run `git'
+                    " fetch`. If it lists nothing, the file system is slow: clone the repository to a local disk",
+                ) from None
             raise ClustergenError(f"git cannot read {name} of this commit", self._hint(item.path)) from None
 
     def _text(self, item: Item, kind: str, limit: int) -> str:
@@ -188,6 +195,9 @@ class Commit:
         if not target or "\0" in target:
             raise self._refusal(item.path, "is a link without a valid target")
         parts = PurePosixPath(target).parts
+        if len(target) > _LONGEST_PATH or any(map(_is_long, parts)):
+            limits = f"{_LONGEST_PATH:,} characters, or with a name of more than {_LONGEST_NAME} bytes"
+            raise self._refusal(item.path, f"is a link to a path of more than {limits}")
         ups = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
         above = item.path.split("/")[:-1]
         if target.startswith("/") or ups > len(above):
@@ -218,9 +228,15 @@ def _wrong_name(name: str) -> str | None:
         return "has a slash in its name, so it could be written anywhere"
     if any(unicodedata.category(char) == "Cc" for char in name):
         return "has a control character in its name"
+    if _is_long(name):
+        return f"has a name of more than {_LONGEST_NAME} bytes"
     if is_gits_directory(name):
         return "has the name of git's own directory"
     return None
+
+
+def _is_long(name: str) -> bool:
+    return len(name.encode("utf-8", "surrogateescape")) > _LONGEST_NAME
 
 
 @contextmanager

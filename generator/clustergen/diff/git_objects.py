@@ -6,9 +6,10 @@ import hashlib
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from threading import Timer
+from contextlib import AbstractContextManager, contextmanager
+from threading import Event, Thread
 
 from clustergen import log
 from clustergen.diagnostics import ClustergenError
@@ -16,6 +17,7 @@ from clustergen.records import record
 
 _TIMEOUT = 60
 _READING = 300  # seconds for all objects of one argument
+_SILENCE = 20  # seconds until the next answer: a pipe in the place of an object gives none
 _CHUNK = 1 << 20
 _AT_ONCE = 500  # requests; with ids of 64 characters they fit into a pipe of 64 KiB
 _SHA1 = 40
@@ -90,9 +92,12 @@ class Objects(AbstractContextManager["Objects"]):
     """The objects of the repository, by id. Each is compared with its id, so that a commit is what was reviewed."""
 
     def __init__(self) -> None:
+        self.exceeded = 0
+        """Seconds after which git was stopped; 0 where it answers."""
         self._programs: list[_Program] = []
-        self._timer = Timer(_READING, self._kill)
-        self._timer.start()
+        self._waiting_since: float | None = None
+        self._is_done = Event()
+        Thread(target=self._watch, daemon=True).start()
         try:
             # Two programs, since only the first can tell the size of an object without reading it.
             for mode in ("--batch-check", "--batch"):
@@ -102,12 +107,30 @@ class Objects(AbstractContextManager["Objects"]):
             raise
         self._sizes, self._contents = self._programs
 
+    def _watch(self) -> None:
+        start = time.monotonic()
+        while not self._is_done.wait(0.25):
+            since = self._waiting_since
+            if since is not None and time.monotonic() - since > _SILENCE:
+                self.exceeded = _SILENCE
+            elif time.monotonic() - start > _READING:
+                self.exceeded = _READING
+            if self.exceeded:
+                self._kill()
+                return
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self._waiting_since = time.monotonic()
+        yield
+        self._waiting_since = None
+
     def _kill(self) -> None:
         for program in self._programs:
             program.process.kill()
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        self._is_done.set()
         self._kill()
         for program in self._programs:
             program.process.communicate()
@@ -129,7 +152,8 @@ class Objects(AbstractContextManager["Objects"]):
         digest.update(f"{kind} {size}\0".encode())
         left = size
         while left:
-            piece = self._contents.answers.read(min(_CHUNK, left))
+            with self._waiting():
+                piece = self._contents.answers.read(min(_CHUNK, left))
             if not piece:
                 raise UnreadableError
             left -= len(piece)
@@ -169,7 +193,8 @@ class Objects(AbstractContextManager["Objects"]):
             except BrokenPipeError:
                 raise UnreadableError from None
             for _ in batch:
-                answer = program.answers.readline().split()
+                with self._waiting():
+                    answer = program.answers.readline().split()
                 if len(answer) != 3 or answer[1] != kind.encode() or not answer[2].isdigit():
                     raise UnreadableError
                 yield int(answer[2])
