@@ -43,13 +43,16 @@ ZOMBIE = f"""{USERS}; {AT_ONCE}
 chmod 777 /run/clustergen; rm /run/clustergen/apps
 as_user 1001 bash -c 'sleep 0.2 & echo "GPU-1, $!, python" >/run/clustergen/apps; exec sleep 99'; sleep 0.6
 """
-# A program of alice's that waits for a file that it serves itself: not even SIGKILL ends it.
+# A program of a user that waits for a file that it serves itself: not even SIGKILL ends it.
 WAITS = """
-import ctypes, os, struct, threading, time
+import ctypes, os, struct, sys, threading, time
 device = os.open('/dev/fuse', os.O_RDWR)
-options = f'fd={device},rootmode=40000,user_id=1000,group_id=1000'
+options = f'fd={device},rootmode=40000,user_id=1234,group_id=1234'
 assert ctypes.CDLL(None).mount(b'program', b'/srv', b'fuse', 0, options.encode()) == 0
-os.setgroups([]); os.setgid(1000); os.setuid(1000)
+place = os.open('/srv', os.O_PATH)
+if sys.argv[1:] == ['detached']:
+    assert ctypes.CDLL(None).umount2(b'/srv', 2) == 0
+os.setgroups([]); os.setgid(1234); os.setuid(1234)
 def serve():
     while True:
         size, opcode, unique = struct.unpack('<IIQ', os.read(device, 1 << 17)[:16])
@@ -58,21 +61,45 @@ def serve():
         limits = struct.pack('<IIIIHHI', 7, 31, 65536, 0, 12, 9, 65536)
         os.write(device, struct.pack('<IiQ', 80, 0, unique) + limits.ljust(64, b'\\0'))
 threading.Thread(target=serve, daemon=True).start()
-os.stat('/srv/file')
+os.stat('file', dir_fd=place)
 """
 UNKILLABLE = f"""
 mknod -m 666 /dev/fuse c 10 229
 mount -t fusectl fusectl /sys/fs/fuse/connections
-python3 - <<'END' &
+python3 - $how <<'END' &
 {WAITS}
 END
 program=$!
 sleep 1; kill -9 $program; sleep 0.5
-number=$(sed -nE 's/^[0-9]+ [0-9]+ 0:([0-9]+) .* - fuse program .*/\\1/p' /proc/self/mountinfo)
 waits() {{ cat /proc/$program/task/*/status 2>/dev/null | grep -c ^State:.D; }}
-export program number; export -f waits
+export program; export -f waits
 """
-FREED = f"waits; {HEALTH}; sleep 0.3; waits; echo 1 >/sys/fs/fuse/connections/$number/abort"
+ABORT = """for place in $(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 -user 1234); do
+  echo 1 >$place/abort
+done"""
+FREED = f"waits; {HEALTH}; sleep 0.3; waits; {ABORT}"
+# Bob's program holds another one, which is on GPU 1, in its exit.
+TRACER = """
+import ctypes, os, signal, sys, time
+libc = ctypes.CDLL(None)
+child = os.fork()
+if not child:
+    time.sleep(0.5)
+    os._exit(0) if sys.argv[1:] == ['exits'] else signal.pause()
+assert libc.ptrace(0x4206, child, None, ctypes.c_void_p(0x40)) == 0
+print(child, flush=True)
+time.sleep(99)
+"""
+TRACED = f"""{USERS}; {AT_ONCE}
+cat >/run/tracer <<'END'
+{TRACER}
+END
+as_user 1001 python3 /run/tracer $how >/run/traced
+sleep 0.9; traced=$(cat /run/traced); echo "GPU-1, $traced, python" >/run/clustergen/apps; export traced
+held() {{ grep -sc ^State:.t /proc/$traced/status; }}
+{{ while held >/dev/null || kill -0 $traced; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &
+export -f held
+"""
 GPU_JOB = {"SLURM_JOB_GPUS": "0,1", "SLURM_JOB_UID": "1001", "SLURM_JOB_USER": "bob"}
 
 
@@ -186,11 +213,47 @@ def test_slurm_waits_for_two_health_checks_before_a_process_counts_as_unkillable
 
 @pytest.mark.real
 @pytest.mark.skipif(not IS_ROOT, reason="only root can mount FUSE without its program")
-def test_a_killed_program_that_waits_for_itself_is_freed(box: Node) -> None:
-    done = play(box, UNKILLABLE, FREED)
+@pytest.mark.parametrize("how", ["mounted", "detached"])
+def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) -> None:
+    done = play(box, f"how={how}\n{UNKILLABLE}", FREED)
     assert done.stdout == "1\n0\n"
-    assert re.search("aborted FUSE connection [0-9]+ of user 1000", done.files["journal"])
+    assert re.search("aborted FUSE connection [0-9]+ of user 1234", done.files["journal"])
     assert drained(done) == ""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("how", "script"), [("killed", HEALTH), ("exits", HEALTH), ("killed", PROLOG), ("killed", EPILOG)]
+)
+def test_what_a_tracer_holds_is_freed(how: str, script: str, box: Node) -> None:
+    kill = "kill -9 $traced; sleep 0.2; held"
+    done = play(box, f"how={how}\n{TRACED}", f"{kill}; {script.removeprefix('exec ')}; echo $?; sleep 0.2; held")
+    assert done.stdout == "1\n0\n", done
+    assert drained(done) == ""
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not IS_ROOT, reason="only root can mount FUSE without its program")
+def test_a_check_for_killed_programs_that_users_slow_down_drains_no_node(box: Node) -> None:
+    slow = "sed -i s/^limit=.*/limit=3/ /etc/slurm/health; sed -i 's/timeout -k 1 10/timeout -k 1 1/' $check"
+    slow += "; printf '#!/bin/sh\\nsleep 9\\n' >/usr/sbin/xargs; chmod 755 /usr/sbin/xargs"
+    rest = 'find /etc/slurm/health.d -type f ! -path "$check" -delete'
+    scene = f"check=$(echo /etc/slurm/health.d/05-*); how=mounted\n{UNKILLABLE}\n{slow}; {rest}"
+    done = play(box, scene, f"{HEALTH}; {ABORT}")
+    assert drained(done) == ""
+    assert done.files.get("journal", "") == ""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "limit", "others"), [("05-killed", 1, ":"), ("01-slow", 3, "check 00-slow 'sleep 1'")]
+)
+def test_a_check_that_survives_sigterm_is_late_like_others(name: str, limit: int, others: str, box: Node) -> None:
+    scene = f"""rm /etc/slurm/health.d/*; sed -i s/^limit=.*/limit={limit}/ /etc/slurm/health; {others}
+check {name} 'trap "" TERM; sleep 9'"""
+    done = play(box, scene)
+    assert drained(done) == ""
+    assert f"{name} has not ended within" in done.files["journal"]
 
 
 # --- scratch ----------------------------------------------------------------------------------------------------------
@@ -309,6 +372,12 @@ FILLED = r"/tmp has only [0-9]+ KiB free, because of files of users"
 DISKS: dict[str, tuple[str, str, str, str]] = {
     "of a job": ("fill 1000 /tmp/data 35", "1000", "data", FILLED),
     "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 9; sleep 0.1", "", "data", FILLED),
+    "of a set-user-ID program": (
+        "fill 1000 /tmp/data 35; setpriv --ruid 1000 --clear-groups sleep 9 & sleep 0.1",
+        "",
+        "data",
+        FILLED,
+    ),
     "of a job and others": ("fill 1000 /tmp/a 20; fill 1001 /tmp/b 15", "1001", "b", r"deleted 1 files \(20480"),
     "unlinked": ("as 1000 sh -c 'exec 5>/tmp/f; rm /tmp/f; head -c 35M /dev/zero >&5; sleep 9 & '", "", "", FILLED),
     "of a user and the system": ("fill 0 /tmp/a 20; fill 1000 /tmp/b 15", "1000", "a b", FILLED),
@@ -382,10 +451,14 @@ sleep 1"""
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "status"), [("50-tmpdir", 0), ("60-site", 1)])
-def test_an_epilog_that_users_slow_down_drains_no_node(name: str, status: int, box: Node) -> None:
+@pytest.mark.parametrize(
+    ("name", "status", "signals"), [("50-tmpdir", 0, ""), ("50-tmpdir", 0, 'trap "" TERM;'), ("60-site", 1, "")]
+)
+def test_an_epilog_that_users_slow_down_drains_no_node(name: str, status: int, signals: str, box: Node) -> None:
     scene = f"{SCRATCH}; sed -i s/^limit=.*/limit=1/ /etc/slurm/epilog; rm /etc/slurm/epilog.d/*\n"
-    scene += f"printf '#!/bin/sh\\nsleep 9\\n' >/etc/slurm/epilog.d/{name}; chmod 755 /etc/slurm/epilog.d/{name}"
+    scene += (
+        f"printf '#!/bin/sh\\n{signals}sleep 9\\n' >/etc/slurm/epilog.d/{name}; chmod 755 /etc/slurm/epilog.d/{name}"
+    )
     done = play(box, scene, EPILOG)
     assert done.code == status
     assert f"{name} failed (124): no end within 1 seconds" in done.files["journal"]

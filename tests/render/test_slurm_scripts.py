@@ -120,9 +120,33 @@ def test_somebody_else_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, r
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("apps", ["GPU-6, 4711, python\n", "GPU-3, 4712, nvidia-cuda-mps-server\n"])
-def test_processes_elsewhere_do_not_matter(apps: str, tmp_path: Path, root: Path) -> None:
-    assert node(tmp_path, root).run(PROLOG, outputs={"apps": apps}, SLURM_JOB_GPUS="2,3").code == 0
+def test_processes_elsewhere_do_not_matter(tmp_path: Path, root: Path) -> None:
+    assert node(tmp_path, root).run(PROLOG, outputs={"apps": "GPU-6, 4711, python\n"}, SLURM_JOB_GPUS="2,3").code == 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("user", "is_spared"), [(0, True), (1000, True), (1001, False)])
+def test_only_a_server_of_mps_by_root_or_the_jobs_user_may_stay(
+    user: int, is_spared: bool, tmp_path: Path, root: Path
+) -> None:
+    scene = f"""{USERS}; {AT_ONCE}
+server=/usr/bin/nvidia-cuda-mps-server; cp /bin/sleep $server
+as_user {user} $server 30; pid=$!; sleep 0.2
+echo "GPU-3, $pid, nvidia-cuda-mps-server" >/run/clustergen/apps
+{{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &"""
+    done = node(tmp_path, root).run(PROLOG, scene, SLURM_JOB_GPUS="2,3")
+    assert done.code == 0
+    assert ("killed on the job" in done.files.get("journal", "")) != is_spared
+
+
+@pytest.mark.real
+def test_a_name_of_a_process_makes_no_line_of_another_user(tmp_path: Path, root: Path) -> None:
+    scene = f"""{USERS}; {AT_ONCE}
+as_user 1001 sleep 30; victim=$!; echo $victim >/run/clustergen/spared
+printf '%s\\n' "GPU-6, 4711, x\\\\nGPU-3, $victim, y" >/run/clustergen/apps"""
+    done = node(tmp_path, root).run(PROLOG, scene, SLURM_JOB_GPUS="2,3")
+    assert done.files["spared"].strip() in done.files["alive"].split()
+    assert done.code == 0
 
 
 @pytest.mark.real
@@ -291,6 +315,40 @@ echo "$other_job $other_user $system" >/run/clustergen/spared"""
     assert "TERM to processes of alice outside of all jobs" in done.files["journal"]
 
 
+V1 = "/slurm_c1/uid_1000/job_78/step_0/task_0"
+STRAYS = {
+    "/system.slice/c1_slurmstepd.scope/job_78/step_0/user/task_0": False,
+    "/user.slice/user-1000.slice/user@1000.service/app.slice/slurmstepd.scope/x": True,
+    "/user.slice/user-1000.slice/user@1000.service/slurm/uid_1000/x": True,
+    "/user.slice/a:/slurm/uid_1000/x": True,
+}
+
+
+@pytest.mark.real
+def test_users_name_no_cgroup_like_one_of_slurm(tmp_path: Path, root: Path) -> None:
+    strays = "\n".join(
+        f"as_user 1000 sleep 301; cgroup_of $! {path}" + ("" if is_stray else '; spared+=" $!"')
+        for path, is_stray in STRAYS.items()
+    )
+    scene = f"""{USERS}
+as_user 1001 sleep 302; cgroup_of $! {JOB}; spared=$!
+as_user 1000 sleep 303; echo 4:freezer:{V1} >/run/v1; mount --bind /run/v1 /proc/$!/cgroup; spared+=" $!"
+{strays}
+echo $spared >/run/clustergen/spared"""
+    done = node(tmp_path, root).run(EPILOG, scene)
+    assert done.files["alive"].split() == done.files["spared"].split()
+
+
+@pytest.mark.real
+def test_a_cgroup_of_that_name_does_not_mean_that_slurm_tracks_jobs(tmp_path: Path, root: Path) -> None:
+    own = next(path for path, is_stray in STRAYS.items() if is_stray)
+    scene = f"""{USERS}
+as_user 1001 sleep 301; cgroup_of $! {own}
+as_user 1000 sleep 302; cgroup_of $! /system.slice/slurmd.service; echo $! >/run/clustergen/spared"""
+    done = node(tmp_path, root).run(EPILOG, scene)
+    assert done.files["spared"].strip() in done.files["alive"].split()
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("changes", "groups"), [({}, ""), ({"host": {"admin_group": "admins"}}, "echo admins:x:2000:alice >>/etc/group")]
@@ -318,6 +376,19 @@ echo $theirs >/run/clustergen/spared"""
     assert done.files["alive"] == done.files["spared"]
     assert "killed on GPU 0" in done.files["journal"]
     assert done.code == 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("script", "user"), [(PROLOG, 1001), (EPILOG, 1000)])
+def test_a_set_user_id_program_on_gpus_counts_as_its_users(script: str, user: int, tmp_path: Path, root: Path) -> None:
+    """Its real user is the one who started it; its effective user is root."""
+    scene = f"""{USERS}; {AT_ONCE}
+setpriv --ruid {user} --clear-groups sleep 30 & pid=$!
+echo "GPU-3, $pid, x" >/run/clustergen/apps
+{{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &"""
+    done = node(tmp_path, root).run(script, scene, SLURM_JOB_GPUS="3")
+    assert done.code == 0
+    assert "killed on " in done.files.get("journal", "")
 
 
 @pytest.mark.real

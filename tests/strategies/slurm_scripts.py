@@ -33,7 +33,8 @@ GOOD = {
 PROGRAMS = {
     "nvidia-smi": """case "$*" in
   *query-compute-apps=pid*) cut -d, -f2 apps ;;
-  *query-compute-apps*) cat apps ;;
+  *query-compute-apps=*name*) printf '%b\n' "$(cat apps)" ;;
+  *query-compute-apps*) cut -d, -f1,2 apps ;;
   *query-remapped-rows*) cat remapped ;;
   *index,gpu_recovery_action*) cat recovery ;;
   *gpu_recovery_action*) cut -d" " -f2- recovery ;;

@@ -77,7 +77,7 @@ def _message_words(cluster: Cluster) -> str:
 
 
 def _unkillable(cluster: Cluster, message_timeout: int) -> int:
-    """Seconds: long enough that the health check frees what a user made unkillable with FUSE (05-fuse)."""
+    """Seconds: long enough that the health check frees what a user made unkillable (05-killed)."""
     health = cluster.manifest.health
     return min(65533, max(180, 5 * message_timeout, 2 * health.interval + 60 if health.enabled else 0))
 

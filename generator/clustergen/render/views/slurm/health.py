@@ -28,7 +28,7 @@ class Runner:
 
 
 @record
-class Fuse:
+class Killed:
     """Nothing of it depends on the cluster."""
 
 
@@ -83,8 +83,8 @@ def runner(cluster: Cluster) -> Runner | None:
     return Runner(HEALTH_LIMIT - _RESERVE, HEALTH_LIMIT) if cluster.manifest.health.enabled else None
 
 
-def fuse(cluster: Cluster) -> Fuse | None:
-    return Fuse() if cluster.manifest.health.enabled else None
+def killed(cluster: Cluster) -> Killed | None:
+    return Killed() if cluster.manifest.health.enabled else None
 
 
 def gpu_count(cluster: Cluster, kind: NodeType) -> GpuCount | None:
@@ -180,7 +180,7 @@ def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountChe
 
 FILES: tuple[File, ...] = (
     script("slurm_compute/etc/slurm/health", runner),
-    script("slurm_compute/etc/slurm/health.d/05-fuse", fuse),
+    script("slurm_compute/etc/slurm/health.d/05-killed", killed),
     script("gpu_node/etc/slurm/health.d/10-gpu-count", gpu_count, per_type=True),
     script("gpu_node/etc/slurm/health.d/15-gpu-settings", gpu_settings, per_type=True),
     script("gpu_node/etc/slurm/health.d/20-gpu-errors", gpu_errors, per_type=True),
