@@ -32,7 +32,7 @@ JOB = {
 # A server: keeps what it can see of the job's files, with their modes, and what is in them.
 SERVER = """
 [[ $* != *get-auth-token* || -z $OLD ]] || exit 2
-find "$HOME" "$TMPDIR" -mindepth 1 -printf '%m %y %p\\n' >>"$RECORD/modes"
+find "$HOME" "$RECORD/tmp" -mindepth 1 -printf '%m %y %p\\n' >>"$RECORD/modes"
 cat "$HOME"/.*/token "$HOME"/.*/key.pem 2>/dev/null >>"$RECORD/secrets"
 env | sort >"$RECORD/environment"
 for ((i = 1; i < $#; i++)); do
@@ -60,7 +60,7 @@ def run(script: str, directory: Path, **environment: str) -> SimpleNamespace:
     places = {name: directory / name for name in ("bin", "home", "tmp")}
     for place in places.values():
         place.mkdir()
-    stand_ins = dict.fromkeys((*SERVERS.values(), "python3", "torchrun", "podman", "accelerate"), SERVER)
+    stand_ins = dict.fromkeys((*SERVERS.values(), "python3", "torchrun", "podman", "accelerate", "apptainer"), SERVER)
     stand_ins |= {"srun": STEP, "scontrol": "echo localhost", "sleep": "/bin/sleep 0.02"}
     stand_ins |= {name: f'exec {shutil.which(name)} "$@"' for name in TOOLS}
     for name, body in stand_ins.items():
@@ -103,6 +103,32 @@ def test_secrets_of_a_server_are_private_in_no_command_line_and_end_with_the_job
     assert min(map(len, secrets)) > 20
     for secret in secrets:
         assert secret not in job.calls + job.output + job.environment
+    assert job.left == []
+
+
+IN_CONTAINERS = ("pytorch-container", "pytorch-podman", "triton")
+"""Templates whose programs have a /tmp of their container."""
+
+
+@pytest.mark.parametrize("name", [name for name in template_kinds() if name not in IN_CONTAINERS])
+def test_programs_use_a_directory_that_other_users_cannot_open(
+    scripts: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    """Not a name in a shared /tmp that another user can create first, as dask-scratch-space or torchinductor_ada."""
+    script = scripts[f"jobs/{name}.sh"].replace('echo "task ', 'python3 "task ')  # as the array's script says
+    (tmp_path / "program").write_text(f"#!/bin/bash\n{SERVER}", encoding="utf-8")
+    (tmp_path / "program").chmod(0o755)
+    script = script.replace(' "$@"\n', f" {tmp_path}/program\n") if name == "mpi" else script
+    job = run(script, tmp_path, IMAGE=str(tmp_path))
+    assert job.code == 0, job.output
+    temporary = re.findall(r"^TMPDIR=(.*)$", job.environment, re.MULTILINE)
+    assert len(temporary) == 1
+    assert Path(temporary[0]).parent == tmp_path / "tmp"
+    assert f"700 d {temporary[0]}\n" in job.modes
+    shared = [line for line in job.calls.splitlines() if not line.startswith(("mktemp", "mkdir", "rm", "srun"))]
+    assert not [line for line in shared if str(tmp_path / "tmp") in line.replace(temporary[0], "")]
+    assert name != "dask" or f" --local-directory {temporary[0]}" in job.calls
+    assert name != "pytorch-apptainer" or f" --bind {temporary[0]}:/tmp --env TMPDIR=/tmp " in job.calls
     assert job.left == []
 
 

@@ -196,11 +196,18 @@ def http(port: str, path: str) -> str:
 
 @pytest.mark.parametrize("protected", [True, False])
 def test_dask_runs_code_of_its_owner_alone(place: Path, scripts: dict[str, str], protected: bool) -> None:
-    script = scripts["jobs/dask.sh"]
+    shared = place / f"shared-{protected}"
+    shared.mkdir(mode=0o777)
+    shared.chmod(0o1777)
+    spilled = shared / "dask-scratch-space"  # the name that workers use; they unpickle what is in it
+    subprocess.run(command(place, OTHER, "mkdir", "--mode=777", spilled), check=True, timeout=20)
+    script = scripts["jobs/dask.sh"].replace("\n\n", f"\n\nexport TMPDIR={shared}\n\n", 1)
     if not protected:  # the attack works where nothing stops it
         script = re.sub(r"^ *export .*DASK_DISTRIBUTED.*$", ":", script, flags=re.MULTILINE)
+        script = script.replace("temporary=$(mktemp -u ", "temporary=$TMPDIR; each=(:) # ")
     with Job(place, script, DASK_PROGRAM) as job:
         uid, address = job.waits_for("owner: ").split()
+        assert bool(list(spilled.iterdir())) is not protected
         assert uid == str(OWNER)
         answer = job.attack(DASK_ATTACK, address.partition("://")[2])
         pages = [http(port, path) for port in open_ports() for path in ("/info/main/workers.html", "/metrics")]
