@@ -155,7 +155,9 @@ def test_a_reader_sees_one_name_of_a_regular_file(place: Path, tmp_path: Path) -
     ("arguments", "message"),
     [
         (["{}/file"], ""),
-        ([], "usage: clustergen-write /FILE <TEXT\n"),
+        ([], "usage: clustergen-write /FILE <TEXT, or clustergen-write --directory /DIRECTORY USER\n"),
+        (["--directory", "{}/new", "no-such"], "{}/new: no account no-such\n"),
+        (["--directory", "{}/file/new", USER], "{}/file/new: file is not a directory\n"),
         (["{}/absent/file"], "{}/absent/file: No such file or directory\n"),
         (["{}/file/file"], "{}/file/file: file is not a directory\n"),
         (["file"], "file: not an absolute path\n"),
@@ -166,6 +168,48 @@ def test_the_program_replaces_a_file_or_says_why_not(arguments: list[str], messa
     done = subprocess.run(words, input=b"new", capture_output=True, timeout=30, check=False)
     assert (done.returncode, done.stderr.decode()) == (1 if message else 0, message.format(place))
     assert (place / "file").read_text() == ("old" if message else "new")
+
+
+@pytest.mark.slow
+def test_a_directory_for_an_account_is_created_only_where_nothing_is(place: Path, tmp_path: Path) -> None:
+    """The owner of its parent, such as SlurmUser, gets no directory of root's through a link or an exchange."""
+    assert os.geteuid() == 0, "root gives directories to other accounts"
+    nobody = pwd.getpwnam("nobody").pw_uid
+    roots = tmp_path / "roots"
+    roots.mkdir(mode=0o755)
+    (place / "link").symlink_to(roots)
+    (place / "old").mkdir(mode=0o755)
+    os.chown(place, nobody, -1)
+    for name in ("link", "file", "old", "new/state"):
+        words = [sys.executable, "-IS", PROGRAM, "--directory", str(place / name), "nobody"]
+        subprocess.run(words, capture_output=True, timeout=30, check=True)
+    new = (place / "new/state").stat()
+    assert (new.st_uid, stat.S_IMODE(new.st_mode)) == (nobody, 0o700)
+    others = [(path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in (roots, place / "old")]
+    assert others == [(0, 0o755)] * 2
+    words = [sys.executable, "-IS", PROGRAM, "--directory", str(place / "link/state"), "nobody"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert "link is a symbolic link in a directory that not only root can write to" in done.stderr
+    assert not list(roots.iterdir())
+
+
+def test_a_directory_exchanged_while_it_is_created_keeps_its_owner(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "roots").mkdir()
+    (place / "roots/file").touch()
+    real = os.open
+
+    def exchanged(name: str, *rest: Any, **more: Any) -> int:
+        if name == "state":
+            (place / "state").rmdir()
+            (place / "roots").rename(place / "state")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", exchanged)
+    with pytest.raises(OSError, match="not the directory that was created"):
+        safe_write.make_directory(str(place / "state"), (65534, 65534))
+    assert (place / "state").stat().st_uid == os.geteuid()
 
 
 def secret(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **more: Any) -> Any:

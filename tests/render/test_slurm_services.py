@@ -95,8 +95,9 @@ def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
 def test_a_state_directory_on_a_mounted_file_system_is_not_made_below_it(tmp_path: Path) -> None:
     tree = cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"})
     assert "/state" not in text_of(tree, "head", "/etc/tmpfiles.d/clustergen-slurmctld.conf")
-    made = "ExecStartPre=-+/usr/bin/install -d -m 0700 -o slurm -g slurm /state/slurm"
+    made = "ExecStartPre=-+/usr/local/sbin/clustergen-write --directory /state/slurm slurm"
     assert made in unit_lines(tree, "head", "slurmctld")
+    assert "/usr/local/sbin/clustergen-write" in node_files(tree, "head")
     local = cluster(tmp_path, slurm={"state_location": "/state/slurm"})
     assert "/state/slurm" in text_of(local, "head", "/etc/tmpfiles.d/clustergen-slurmctld.conf")
     assert made not in unit_lines(local, "head", "slurmctld")

@@ -15,6 +15,7 @@ from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
 from clustergen.render.views.scrape import monitored
+from clustergen.render.views.slurm.services import state_is_mounted
 
 # Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
 _UNITS = "|".join(
@@ -87,7 +88,7 @@ class WriteProgram:
 
 def write_program(cluster: Cluster, os: OperatingSystem) -> WriteProgram | None:
     is_used = node_exporter(cluster, os) is not None or cluster.manifest.reports is not None
-    return WriteProgram(_WRITE) if is_used else None
+    return WriteProgram(_WRITE) if is_used or state_is_mounted(cluster) else None
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:

@@ -101,7 +101,7 @@ def slurmd(cluster: Cluster, os: OperatingSystem) -> Slurmd:
 def slurmctld(cluster: Cluster) -> Slurmctld:
     local = set(cluster.controllers) & set(cluster.accounting_hosts)
     slurm = cluster.manifest.slurm
-    return Slurmctld(_munge(cluster), slurm.state_location, _state_is_mounted(cluster), slurm.user, bool(local))
+    return Slurmctld(_munge(cluster), slurm.state_location, state_is_mounted(cluster), slurm.user, bool(local))
 
 
 def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
@@ -127,7 +127,7 @@ def user(cluster: Cluster) -> User | None:
 
 def controller_directories(cluster: Cluster) -> Directories:
     """A state directory on a mounted file system is not made here: at boot it would land below the mount."""
-    state = "" if _state_is_mounted(cluster) else own_directory(state_location(cluster))
+    state = "" if state_is_mounted(cluster) else own_directory(state_location(cluster))
     state_directory = [(state, "0700", cluster.manifest.slurm.user)] if state else []
     return _directories(cluster, "slurmctld", state_directory)
 
@@ -141,7 +141,7 @@ def _directories(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, 
     return Directories((*rows, *others), ((log, user),) if directory_of(log) is None else ())
 
 
-def _state_is_mounted(cluster: Cluster) -> bool:
+def state_is_mounted(cluster: Cluster) -> bool:
     return any(is_below(state_location(cluster), entry.mount) for entry in cluster.manifest.storage.values())
 
 

@@ -1,6 +1,7 @@
 """Replaces a file of root's in a directory that may belong to another account. Also the program clustergen-write of a node:
 
-    clustergen-write FILE    writes standard input to FILE, with mode 0644
+    clustergen-write FILE                        writes standard input to FILE, with mode 0644
+    clustergen-write --directory DIRECTORY USER  creates DIRECTORY with mode 0700; what is in its place stays as it is
 
 The new file is created beside FILE under a random name, is complete before it replaces FILE in one step, and has its owner
 and mode from then on. No link that an account other than root could have placed is followed, in any part of the path: the
@@ -10,6 +11,7 @@ directory's owner can exchange names, but make root write neither to another fil
 import contextlib
 import errno
 import os
+import pwd
 import stat
 import sys
 
@@ -59,6 +61,29 @@ def _open_entry(name, place, create):
     inner = os.open(name, _DIRECTORY, dir_fd=place)
     os.fchmod(inner, 0o755)  # whatever the umask of a hardened root is
     return inner
+
+
+def make_directory(path, ids):
+    """Creates a directory with mode 0700 for an account, unless something is in its place."""
+    directory, name = os.path.split(path)
+    place = open_directory(directory, create=True)
+    try:
+        try:
+            os.mkdir(name, 0o700, dir_fd=place)
+        except FileExistsError:
+            return
+        inner = os.open(name, _DIRECTORY, dir_fd=place)
+        try:
+            # Between the two steps, the parent's owner could exchange it for another directory of root's.
+            if os.fstat(inner).st_uid != os.geteuid() or os.listdir(inner):
+                raise OSError(errno.EBUSY, "not the directory that was created")
+            os.fchown(inner, *ids)
+        finally:
+            os.close(inner)
+    except OSError as err:
+        raise OSError(err.errno, err.strerror, path) from None
+    finally:
+        os.close(place)
 
 
 def _link_of_root(name, place, path):
@@ -144,12 +169,20 @@ def remove(path):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: clustergen-write /FILE <TEXT")
+    is_directory = sys.argv[1:2] == ["--directory"] and len(sys.argv) == 4
+    if not is_directory and len(sys.argv) != 2:
+        sys.exit("usage: clustergen-write /FILE <TEXT, or clustergen-write --directory /DIRECTORY USER")
+    path = sys.argv[2 if is_directory else 1]
     try:
-        replace(sys.argv[1], sys.stdin.buffer.read())
+        if is_directory:
+            account = pwd.getpwnam(sys.argv[3])
+            make_directory(path, (account.pw_uid, account.pw_gid))
+        else:
+            replace(path, sys.stdin.buffer.read())
+    except KeyError:
+        sys.exit("%s: no account %s" % (path, sys.argv[3]))
     except OSError as err:
-        sys.exit("%s: %s" % (sys.argv[1], err.strerror))
+        sys.exit("%s: %s" % (path, err.strerror))
 
 
 if __name__ == "__main__":
