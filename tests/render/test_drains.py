@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from clustergen.verify.sandbox import Outcome
 from clustergen.verify.slurm_roots import root_with
 from strategies.slurm_scripts import AT_ONCE, EPILOG, HEALTH, PROLOG, Node, drained, node
 from strategies.slurm_trees import cluster, settings
+from strategies.trees import text_of
 
 PAGE = Path(__file__).parents[2] / "docs/slurm.md"
 IS_ROOT = os.geteuid() == 0  # only root can create the device file of FUSE
@@ -368,6 +370,9 @@ def test_a_full_disk_keeps_no_directory_from_being_removed(box: Node) -> None:
 FILLED = r"/tmp has only [0-9]+ KiB free, because of files of users"
 
 
+# As a container whose user has 20,000 numbers.
+NUMBERS = 'import os\nfor n in range(100000, 120000): os.mknod(f"/tmp/n/{n}"); os.chown(f"/tmp/n/{n}", n, 0)'
+
 # Scene, users with jobs → what is left in /tmp, what is logged.
 DISKS: dict[str, tuple[str, str, str, str]] = {
     "of a job": ("fill 1000 /tmp/data 35", "1000", "data", FILLED),
@@ -395,6 +400,12 @@ DISKS: dict[str, tuple[str, str, str, str]] = {
         "",
         "deleted 96 files .* in /tmp",
     ),
+    "numbers without names": (
+        f"fill 1000 /tmp/a 18; fill 1001 /tmp/b 15; mkdir /tmp/n; python3 -c '{NUMBERS}'",
+        "1000",
+        "a n",
+        r"deleted 1 files \(15360 KiB\) in /tmp .*: 1001$",
+    ),
     "links and mounts": (
         "as 1000 mkdir -m 777 /tmp/d; fill 1000 /tmp/d/data 35; fill 1001 /tmp/d/other 1; "
         "as 1000 ln -s /home /tmp/d/l; mkdir -p /tmp/m /home/alice; mount -t tmpfs m /tmp/m; "
@@ -412,7 +423,7 @@ def test_what_users_fill_is_cleaned_and_nobody_elses_files(box: Node) -> None:
         f"""( {DISK}; cd /; rm -f /run/clustergen/journal
 printf '%s\\n' {jobs} >/run/clustergen/jobs; [ "{jobs}" != none ] || rm /run/clustergen/jobs
 {scene}
-/etc/slurm/health.d/50-disk >/run/clustergen/reason; status=$?
+timeout 25 /etc/slurm/health.d/50-disk >/run/clustergen/reason; status=$?
 echo $status $(cat /run/clustergen/reason) $(ls -A /tmp; ls -d /tmp/d/* /tmp/m/* /home/alice/* 2>/dev/null)
 cat /run/clustergen/journal >&2; echo >&2
 pkill sleep; umount /tmp/m 2>/dev/null; umount -l /tmp /var/tmp /dev/shm /var/lib/slurm )"""
@@ -430,6 +441,52 @@ pkill sleep; umount /tmp/m 2>/dev/null; umount -l /tmp /var/tmp /dev/shm /var/li
 @pytest.mark.parametrize("place", ["/tmp", "/var/lib/slurm"])
 def test_a_disk_that_cannot_be_written_drains(place: str, box: Node) -> None:
     assert "cannot be written (Read-only file system)" in drained(play(box, f"{DISK}; mount -o remount,ro {place}"))
+
+
+# A directory of ext4 with blocks of 1 KiB that holds no more names: long ones, and short ones in what these leave.
+FULL_INDEX = """
+import os
+os.chdir("/tmp")
+os.mkdir("files")
+number = 0
+for width in (250, 24):
+    failed = 0
+    while failed < 10:
+        if number % 60000 == 0:
+            file = f"files/{number}"
+            open(file, "w").close()
+        number += 1
+        try:
+            os.link(file, f"{number:0{width}}")
+            failed = 0
+        except OSError as error:
+            failed, reason = failed + 1, error.strerror
+print(reason)
+"""
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not IS_ROOT, reason="only root can mount ext4")
+def test_a_directory_that_holds_no_more_names_drains_no_node(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    options = ["-q", "-b", "1024", "-N", "2000", "-O", "^has_journal"]
+    subprocess.run(["mkfs.ext4", *options, image], check=True, timeout=60)
+    check = text_of(cluster(tmp_path, health={"min_free": "10MiB"}), "c1", "/etc/slurm/health.d/50-disk")
+    scene = f"""mount -t tmpfs -o mode=755 lib /var/lib; mkdir -p /var/lib/slurm/slurmd
+mount -o loop {image} /tmp && /usr/bin/python3 -c '{FULL_INDEX}'
+mount -t tmpfs -o mode=755 bin /usr/local/sbin; PATH=/usr/local/sbin:$PATH
+printf '#!/bin/sh\\necho "$6"\\n' >/usr/local/sbin/logger; chmod 755 /usr/local/sbin/logger
+stat -f -c '%a %d' /tmp; for _ in 1 2 3 4 5; do bash -c "$1"; echo $?; done"""
+    words = ["unshare", "--mount", "bash", "-c", scene, "bash", check]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    reason, free, *notes = done.stdout.splitlines()
+    blocks, inodes = map(int, free.split())
+    assert reason == "No space left on device"
+    assert blocks > 20000
+    assert inodes > 1000
+    assert set(notes) == {"/tmp cannot be written (No space left on device)", "0"}, done
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
