@@ -91,6 +91,22 @@ prolog {ALICE}; prolog 4711"""
 
 
 @pytest.mark.real
+def test_users_of_containers_cannot_fill_run(tree: Tree, tmp_path: Path) -> None:
+    """Each directory in /run below which users can write has a tmpfs of its own, unless it is in use."""
+    places = ("/run/enroot", "/run/slurm-oci", "/run/pyxis")
+    scene = f"""chmod 0755 {places[0]} {places[1]}; mkdir {places[2]}
+prolog {ALICE} & prolog {MALLORY}; wait; prolog {ALICE}
+for at in {" ".join(places)}; do echo $at $(grep -c " $at " /proc/self/mountinfo) $(stat -c %u:%a $at); done
+before=$(stat -f -c %f:%d /run)
+as {ALICE} "head -c 80M /dev/zero >/run/enroot/user-1000/file"; as {ALICE} "touch /run/slurm-oci/1000/{{1..20000}}"
+[ $before = $(stat -f -c %f:%d /run) ]; echo $?
+umount /run/enroot; mkdir /run/enroot/user-7; prolog {ALICE}; grep -c ' /run/enroot ' /proc/self/mountinfo"""
+    done = run(tree, tmp_path, scene)
+    assert done.stdout.splitlines() == [*["rc 0"] * 3, *(f"{place} 1 0:755" for place in places), "0", "rc 0", "0"]
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.real
 def test_jobs_of_one_user_that_start_together_share_a_directory(tree: Tree, tmp_path: Path) -> None:
     scene = (
         f"for n in 1 2 3 4 5 6; do prolog {ALICE} & done; wait; stat -c %u:%a {' '.join(PLACES)}; ls -A /raid/podman"

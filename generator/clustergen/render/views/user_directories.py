@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
@@ -10,6 +11,10 @@ from clustergen.render.formats import SHELL, Safe
 
 _PROLOG = "slurm_compute/etc/slurm/prolog.d/45-user-directories"
 _PROGRAM = "usr/local/sbin/clustergen-user-directories"
+_SMALL = "size=64m,nr_inodes=16k"
+"""Of mount points and states of containers."""
+_IMAGES = "size=20%,nr_inodes=100k"
+"""Of images that pyxis imports: what systemd gives /run."""
 _BY_UID, _BY_PREFIX, _BY_NAME = Safe('"$uid"'), Safe('"user-$uid"'), Safe('"$user"')
 
 
@@ -17,6 +22,8 @@ _BY_UID, _BY_PREFIX, _BY_NAME = Safe('"$uid"'), Safe('"user-$uid"'), Safe('"$use
 class UserDirectories:
     places: tuple[tuple[str, Safe], ...]
     """Directory of root, and the name of the user's directory in it as a word of the shell."""
+    mounts: tuple[tuple[str, str], ...] = ()
+    """Directories of root below /run, and options of the tmpfs that each gets."""
     is_prolog: bool = True
     """Whether Slurm names the user, in the environment; else the first argument does."""
 
@@ -52,7 +59,11 @@ def in_jobs(cluster: Cluster) -> UserDirectories | None:
     podman, storage = cluster.manifest.containers.podman, podman_storage(cluster)
     if podman and storage and "slurm-compute" in podman.roles:
         places += ((storage.directory, _BY_NAME),)
-    return UserDirectories(places) if places else None
+    mounts = [(directory, _SMALL) for directory, _ in places if is_below(directory, "/run")]
+    pyxis = cluster.manifest.slurm.pyxis
+    if pyxis.enabled and is_below(pyxis.runtime_path, "/run"):
+        mounts.append((pyxis.runtime_path, _IMAGES))
+    return UserDirectories(places, tuple(mounts)) if places else None
 
 
 def at_login(cluster: Cluster) -> UserDirectories | None:
