@@ -119,7 +119,10 @@ def test_programs_use_a_directory_that_other_users_cannot_open(
     (tmp_path / "program").write_text(f"#!/bin/bash\n{SERVER}", encoding="utf-8")
     (tmp_path / "program").chmod(0o755)
     script = script.replace(' "$@"\n', f" {tmp_path}/program\n") if name == "mpi" else script
-    job = run(script, tmp_path, IMAGE=str(tmp_path))
+    (tmp_path / "mine").mkdir()  # variables of the user come along with sbatch
+    mine = dict.fromkeys(("private", "temporary", "each"), str(tmp_path / "mine"))
+    job = run(script, tmp_path, IMAGE=str(tmp_path), **mine)
+    assert (tmp_path / "mine").exists()
     assert job.code == 0, job.output
     temporary = re.findall(r"^TMPDIR=(.*)$", job.environment, re.MULTILINE)
     assert len(temporary) == 1
