@@ -16,7 +16,8 @@ from strategies.slurm_scripts import AT_ONCE, EPILOG, HEALTH, PROLOG, Node, drai
 from strategies.slurm_trees import cluster, settings
 from strategies.trees import text_of
 
-PAGE = Path(__file__).parents[2] / "docs/slurm.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "slurm.md"
 IS_ROOT = os.geteuid() == 0  # only root can create the device file of FUSE
 USERS = "printf 'alice:x:1000:1000::/:/bin/sh\\nbob:x:1001:1001::/:/bin/sh\\n' >>/etc/passwd"
 # A FUSE file system of user $1 at $2 whose program never answers. Root may look into it, and then waits for ever.
@@ -319,6 +320,33 @@ def test_a_job_starts_although_users_took_its_name(box: Node) -> None:
     expected = dict.fromkeys(TAKEN, "0 1001:directory:700:2 0:755 0")
     assert dict(zip(TAKEN, done.stdout.splitlines(), strict=True)) == expected, done
     assert done.files["journal"].count("moved aside what had the name /scratch/1") == len(TAKEN)
+
+
+@pytest.mark.real
+def test_a_user_whom_the_node_does_not_know_drains_no_node(box: Node) -> None:
+    """SSSD is down. A directory that has the job's number is nobody's way to hand files to the job."""
+    scene = "mkdir -m 755 /scratch; export SLURM_JOB_UID=99999; unset SLURM_JOB_USER"
+    done = play(box, scene, f"{PROLOG.removeprefix('exec ')}; echo $?; ls -A /scratch")
+    assert done.stdout == "0\n", done
+    reason = "50-tmpdir: user 99999 is not known on this node: no scratch directory; check SSSD"
+    assert reason in done.files["journal"]
+    assert "Traceback" not in done.files["journal"]
+
+
+@pytest.mark.real
+def test_the_prolog_of_the_guide_drains_a_node_for_its_fault_alone(box: Node) -> None:
+    """Docs/site-files.md: no user fails it, not even one whom the node does not know."""
+    page = (DOCS / "site-files.md").read_text(encoding="utf-8")
+    script = re.search(r"```sh file=site/slurm_compute/etc/slurm/(prolog\.d/\S+)\n(.*?)```", page, re.DOTALL)
+    assert script
+    once = PROLOG.removeprefix("exec ")
+    scene = f"""cat >/etc/slurm/{script[1]} <<'END'\n{script[2]}END
+chmod 755 /etc/slurm/{script[1]}; mkdir -m 755 /scratch /raid
+export SLURM_JOB_UID=99999 SLURM_JOB_USER=nobody-here; {once}; echo $?
+mount -t tmpfs -o ro disk /raid"""
+    done = play(box, scene, f"{once}; echo $?")
+    assert done.stdout == "0\n1\n", done
+    assert "60-raid failed (1): /raid is mounted read-only" in done.files["journal"]
 
 
 @pytest.mark.real
