@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from typing import IO, NamedTuple
 
 import pytest
 
+from clustergen.compile import validate
 from strategies.trees import (
     COMPUTE,
     HEAD,
@@ -35,6 +37,7 @@ SCRIPT = "/usr/local/sbin/clustergen-pull"
 SIGNERS = "/etc/clustergen/pull-signers"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 HOST = {"hostname": "echo c1.cluster.local"}
+COMMENT = 'Jörg\'s laptop, "since" 2026 (#2) \\ %h $HOME'
 PGP = """#!/bin/sh
 cat >/dev/null
 echo '-----BEGIN PGP SIGNATURE-----
@@ -118,7 +121,7 @@ def git(directory: Path, *words: str, age: int = 0) -> str:
 
 
 def site(directory: Path, *, signed: bool) -> Site:
-    keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "release", "-f", str(directory / "key")]
+    keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", COMMENT, "-f", str(directory / "key")]
     subprocess.run(keygen, check=True, timeout=30, stdin=subprocess.DEVNULL)
     repository = directory / "repository"
     repository.mkdir()
@@ -136,6 +139,32 @@ def site(directory: Path, *, signed: bool) -> Site:
     if signed:
         (directory / "pull-signers").write_text(text_of(tree, "c1", SIGNERS), encoding="utf-8")
     return Site(directory, text)
+
+
+KEYS = {"ssh-ed25519": ("ed25519",), "ssh-rsa": ("rsa", "-b", "2048"), "ecdsa-sha2-nistp521": ("ecdsa", "-b", "521")}
+
+
+def problem_of(signer: str, directory: Path) -> str:
+    """The error of a manifest with this key; empty where it is valid."""
+    pull = {"repository": "file:///r", "signers": [signer]}
+    path = directory / "manifest.yaml"
+    path.write_text(json.dumps(manifest(ansible={"pull": pull}, slurm={"version": "24.11", "configless": True})), encoding="utf-8")
+    return "".join(one.message for one in validate(path).diagnostics if one.severity == "error")
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_signer_is_a_key_that_ssh_keygen_reads(kind: str, tmp_path: Path) -> None:
+    name, *size = KEYS[kind]
+    keygen = ["ssh-keygen", "-q", "-t", name, *size, "-N", "", "-C", COMMENT, "-f", str(tmp_path / "key")]
+    subprocess.run(keygen, check=True, timeout=60, stdin=subprocess.DEVNULL)
+    line = (tmp_path / "key.pub").read_text(encoding="utf-8").strip()
+    assert line.startswith(f"{kind} ")
+    assert line.endswith(COMMENT)
+    assert problem_of(line, tmp_path) == ""
+    _, encoded, _ = line.split(" ", 2)
+    other = next(one for one in KEYS if one != kind)
+    for wrong in (f"{kind} AAAA", f"{kind} {encoded[:-8]}", f"{other} {encoded}", f"{kind} {encoded[1:]}"):
+        assert "is not a public SSH key" in problem_of(wrong, tmp_path), wrong
 
 
 @pytest.mark.slow

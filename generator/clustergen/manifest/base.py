@@ -140,7 +140,7 @@ def text(pattern: str, hint: str, limit: int = 255) -> Any:
 
 
 # Control characters, ends of lines, marks that turn the order of what is shown, and what YAML does not take.
-_NOT_ON_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
+NOT_ON_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
 Name = Annotated[
     str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 63)
 ]
@@ -241,10 +241,10 @@ Url = Annotated[
     ),
 ]
 Phrase = Annotated[
-    str, text(rf"^[^{_NOT_ON_A_LINE}\"'`$\\]+$", "write one line without quotes, backslashes, $ and backquotes", 500)
+    str, text(rf"^[^{NOT_ON_A_LINE}\"'`$\\]+$", "write one line without quotes, backslashes, $ and backquotes", 500)
 ]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
-_ONE_LINE = rf"^[^{_NOT_ON_A_LINE}]*$"
+_ONE_LINE = rf"^[^{NOT_ON_A_LINE}]*$"
 describe(_ONE_LINE, "write one line, without control characters")
 OneLine = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=4000)]
 """Free text on one line."""

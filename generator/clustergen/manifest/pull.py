@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from clustergen.manifest.base import AbsolutePath, Section, field, text
+from clustergen.diagnostics.words import cut
+from clustergen.manifest.base import NOT_ON_A_LINE, AbsolutePath, Section, field, text
 from clustergen.units import Bare
 
 _PATH = r"[A-Za-z0-9._~/+-]+"
@@ -33,16 +38,52 @@ TreePath = Annotated[
         255,
     ),
 ]
+_PUB = "write the line of a .pub file, as ssh-ed25519 AAAA… name"
+
+
+def _public_key(value: str) -> str:
+    """Runs after the pattern, which cannot look into the key: its first field is its type, its second is not empty."""
+    kind, encoded = value.split(" ")[:2]
+    with suppress(binascii.Error):
+        fields = list(_fields(base64.b64decode(encoded, validate=True)))
+        if fields[0] == kind.encode() and len(fields) == _FIELDS[kind] and all(fields[:2]):
+            return value
+    from pydantic_core import PydanticCustomError
+
+    message = "'{value}' is not a public SSH key: it is cut off, or has another type than its first word"
+    raise PydanticCustomError("text-malformed", message, {"value": cut(value, 40), "hint": _PUB})
+
+
+def _fields(blob: bytes) -> Iterator[bytes]:
+    """The fields of RFC 4253, each with its length in front. Raises binascii.Error where one is cut off."""
+    while blob:
+        end = 4 + int.from_bytes(blob[:4], "big")
+        if len(blob) < end:
+            raise binascii.Error
+        yield blob[4:end]
+        blob = blob[end:]
+
+
+_FIELDS = {
+    "ssh-ed25519": 2,
+    "ssh-rsa": 3,
+    "ecdsa-sha2-nistp256": 3,
+    "ecdsa-sha2-nistp384": 3,
+    "ecdsa-sha2-nistp521": 3,
+    "sk-ssh-ed25519@openssh.com": 3,
+}
+"""Type of a public key → number of its fields."""
 PublicKey = Annotated[
     str,
     text(
         r"^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com) [A-Za-z0-9+/]+={0,2}"
-        r"( [A-Za-z0-9_.@+-]+)?$",
-        "write a line of a .pub file, as ssh-ed25519 AAAA… name",
+        rf"( [^{NOT_ON_A_LINE}]*)?$",
+        _PUB,
         1500,
     ),
+    AfterValidator(_public_key),
 ]
-"""A public SSH key, as `ssh-keygen` writes it."""
+"""A public SSH key, as `ssh-keygen` writes it, with any comment."""
 
 
 class Pull(Section):
