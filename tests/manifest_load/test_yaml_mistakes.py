@@ -55,6 +55,27 @@ MISTAKES = {
         "a comma is missing before this key",
         "write a: {b: x, c: 2}",
     ),
+    "a conflict of a merge": (
+        "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> more\nc: 4\n",
+        "yaml-syntax",
+        "2:1",
+        "this line is a conflict marker of a git merge",
+        "resolve the conflict of lines 2-6, then run clustergen render",
+    ),
+    "a conflict within a list": (
+        "a:\n  - b\n<<<<<<< HEAD\n  - c\n||||||| 1f2e3d4\n=======\n  - d\n>>>>>>> more\n",
+        "yaml-syntax",
+        "3:1",
+        "this line is a conflict marker of a git merge",
+        "resolve the conflict of lines 3-8, then run clustergen render",
+    ),
+    "a conflict whose beginning was removed": (
+        "a: 1\nb: 2\n=======\nb: 3\n>>>>>>> more\n",
+        "yaml-syntax",
+        "3:1",
+        "this line is a conflict marker of a git merge",
+        "resolve the conflict of lines 3-5, then run clustergen render",
+    ),
     "no colon": ("a: 1\nfoo # x\n", "yaml-syntax", "2:1", "'foo' is not 'key: value'", "add the missing colon"),
     "no-break space": (
         "a: 1\nfoo:\u00a0bar\n",

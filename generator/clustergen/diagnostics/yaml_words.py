@@ -17,6 +17,7 @@ from clustergen.records import record
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
 _LONGEST_HINT, _LONGEST_LINE = 60, 100
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"  # quotes as word processors and web pages have them
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
 
 
@@ -51,6 +52,7 @@ class Complaint:
 def explain_error(complaint: Complaint) -> Problem:
     """The mistake that is most likely behind a parser's complaint."""
     for explain in (
+        _conflict,
         _tab,
         _first_character,
         _sign,
@@ -71,6 +73,18 @@ def explain_error(complaint: Complaint) -> Problem:
 
 def _problem(start: int, length: int, message: str, hint: str | None = None, code: str = "yaml-syntax") -> Problem:
     return Problem(code, start, length, message, hint)
+
+
+def _conflict(complaint: Complaint) -> Problem | None:
+    """Markers of a merge anywhere above, since the parser may give up on a later line."""
+    text = complaint.text
+    markers = list(_CONFLICT.finditer(text))
+    if not markers or markers[0].start() > line_around(text, complaint.at)[1]:
+        return None
+    first, last = markers[0], next((one for one in markers if one[0][0] == ">"), markers[-1])
+    lines = f"lines {line_number(text, first.start())}-{line_number(text, last.start())}"
+    hint = f"resolve the conflict of {lines}, then run clustergen render"
+    return _problem(first.start(), 7, "this line is a conflict marker of a git merge", hint)
 
 
 def _tab(complaint: Complaint) -> Problem | None:
