@@ -109,6 +109,25 @@ def test_sides_that_cannot_be_had(repository: Path, old: str, words: str) -> Non
 
 
 @pytest.mark.slow
+def test_a_commit_without_the_new_files_of_its_tree(repository: Path) -> None:
+    """`git commit -a` takes the lock file, and not the files that are new."""
+    cluster = repository / "clusters/small"
+    rendered(cluster / "manifest.yaml")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "tree")
+    (cluster / "site/all/etc/issue").write_text("new\n")
+    rendered(cluster / "manifest.yaml")
+    git(repository, "commit", "-q", "-a", "-m", "without the new file")
+    message = error_of("HEAD:rendered", cluster)
+    assert re.search("commit [0-9a-f]{7,} lacks overlays/all/etc/issue, which its lock file lists", message), message
+    assert "hint: git add rendered && git commit" in message
+    (cluster / "rendered/overlays/all/etc/issue").unlink()
+    message = error_of(str(cluster / "rendered"), cluster)  # a directory is no commit
+    assert "overlays/all/etc/issue: no such file" in message
+    assert "hint: render the tree again" in message
+
+
+@pytest.mark.slow
 def test_a_shallow_clone_says_how_to_get_the_rest(repository: Path, tmp_path: Path) -> None:
     write(repository / "clusters/small", LONGER)
     git(repository, "commit", "-q", "-a", "-m", "second")

@@ -143,8 +143,7 @@ def read(side: Side, called: str | None = None) -> Read:
     `called`: the name of the manifest that the files' headers shall tell, so that another name is no difference.
     """
     if side.path.is_dir():
-        snapshot = of_directory(side.name, side.path)
-        snapshot.commit = side.commit
+        snapshot = of_directory(side.name, side.path, side.commit)
         return Read(snapshot, (), "")
     from clustergen import compile as compiler
 

@@ -107,13 +107,16 @@ def _is_compared(path: str) -> bool:
     return path == _WAREWULF or (path.startswith(FACILITY) and path.endswith((".csv", ".yaml")))
 
 
-def of_directory(name: str, directory: Path) -> Snapshot:
-    """A rendered tree on disk. ClustergenError where it is none, or was not made by a clustergen like this one."""
+def of_directory(name: str, directory: Path, commit: str = "") -> Snapshot:
+    """A rendered tree on disk. ClustergenError where it is none, or was not made by a clustergen like this one.
+
+    `commit`: the short id of the commit that it is read from; empty outside of git.
+    """
     with reading(directory):
-        return _of_directory(name, directory)
+        return _of_directory(name, directory, commit)
 
 
-def _of_directory(name: str, directory: Path) -> Snapshot:
+def _of_directory(name: str, directory: Path, commit: str) -> Snapshot:
     lock = read_lock(directory, name)
     if lock is None:
         raise without_lock(directory, name)
@@ -126,11 +129,14 @@ def _of_directory(name: str, directory: Path) -> Snapshot:
             raise ValueError(f"{lost} is for a group that {HOSTS} lacks")
     except OSError as err:
         where = err.filename and Path(err.filename).relative_to(directory)
+        if commit and isinstance(err, FileNotFoundError):
+            hint = f"git add {name.partition(':')[2] or '.'} && git commit"
+            raise ClustergenError(f"commit {commit} lacks {where}, which its lock file lists", hint) from None
         raise ClustergenError(f"{name}: {where}: {reason_of(err)}", "render the tree again") from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    return Snapshot(name, inventory, files, texts, _manifest(name, directory, lock))
+    return Snapshot(name, inventory, files, texts, _manifest(name, directory, lock), commit)
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:

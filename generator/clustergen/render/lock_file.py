@@ -69,7 +69,7 @@ def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
     except OSError as err:
         reason = reason_of(err)
     except ConflictError as err:
-        raise LockFileError(f"{shown}: {err}", "run clustergen render MANIFEST, which writes the tree anew") from None
+        raise LockFileError(f"{shown}: {err}", "run clustergen render MANIFEST, which writes the tree again") from None
     except ValueError as err:
         reason = str(err)
     hint = f"restore it from git, or remove {name or directory} and render the tree again"
