@@ -33,8 +33,9 @@ def test_a_file_edited_removed_or_added_by_hand_is_named(place: Path) -> None:
 
 
 def test_a_directory_without_a_lock_file_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(AnsibleError, match="clustergen render"):
+    with pytest.raises(AnsibleError, match="clustergen render") as refusal:
         Tree(tmp_path)
+    assert refusal.value.__cause__ is None  # Ansible would print its message as well, which is the same
 
 
 def test_a_host_gets_the_files_of_its_groups_but_for_those_left_out(place: Path) -> None:

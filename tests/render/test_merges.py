@@ -93,7 +93,9 @@ def test_two_branches_merge(ours: str, theirs: str, trees: Path, tmp_path: Path)
     assert isinstance(refusal, LockFileError)
     assert refusal.exit_code == 3
     assert "conflict markers of a git merge" in refusal.message
-    assert CliRunner().invoke(group, ["render", "--check", manifest]).exit_code == 1
+    outdated = CliRunner().invoke(group, ["render", "--check", manifest])
+    assert outdated.exit_code == 1
+    assert f"rendered/{LOCK}: changed, has the conflict markers of a git merge\n" in outdated.output
     assert CliRunner().invoke(group, ["render", manifest]).exit_code == 0
     assert CliRunner().invoke(group, ["render", "--check", manifest]).exit_code == 0
     names = {path.relative_to(tmp_path / "rendered") for path in (tmp_path / "rendered").rglob("*") if path.is_file()}

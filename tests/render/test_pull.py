@@ -148,7 +148,8 @@ def problem_of(signer: str, directory: Path) -> str:
     """The error of a manifest with this key; empty where it is valid."""
     pull = {"repository": "file:///r", "signers": [signer]}
     path = directory / "manifest.yaml"
-    path.write_text(json.dumps(manifest(ansible={"pull": pull}, slurm={"version": "24.11", "configless": True})), encoding="utf-8")
+    data = manifest(ansible={"pull": pull}, slurm={"version": "24.11", "configless": True})
+    path.write_text(json.dumps(data), encoding="utf-8")
     return "".join(one.message for one in validate(path).diagnostics if one.severity == "error")
 
 

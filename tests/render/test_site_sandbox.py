@@ -196,23 +196,58 @@ def test_templates_of_a_group_extend_import_and_include(tmp_path: Path) -> None:
     assert (path.parent / "rendered/overlays/all/etc/child").read_text(encoding="utf-8") == "<base 1text>\n"
 
 
-def test_a_method_is_answered_with_its_filter(tmp_path: Path) -> None:
-    a_filter = "since templates have no methods: write 'upper' as a filter"
-    messages = {
-        "{{ cluster.hosts('login') }}": "hosts cannot be called: write ['login'] in place of ('login')",
-        "{{ cluster.node_types[0].data_ports() }}": "a list cannot be called: write it without the parentheses",
-        "{{ cluster.hosts.items() }}": f"hosts has no attribute 'items', {a_filter.replace('upper', 'items')}",
-        "{{ cluster.name.upper() }}": f"a text has no attribute 'upper', {a_filter}",
-        "{{ 1 if 'ab'.startswith('a') }}": "a text has no attribute 'startswith', "
-        "since templates have no methods: write 'is startswith'",
-        "{{ clster.name }}": "'clster' is undefined",
-        "{{ cluster.hosts.all }}": "a list printed into a configuration file: "
-        "print its items, or use a filter such as join",
-        "{{ 'a\\x1b[2K' }}": "'a\\x1b[2K' may not stand unquoted in a configuration file",
-    }
-    _, diagnostics, _ = render(site(tmp_path, **{f"t{number}": text for number, text in enumerate(messages)}))
-    assert [item["message"] for item in diagnostics] == list(messages.values())
-    assert "did you mean 'cluster'?" in [item.get("hint") for item in diagnostics]
+INSTEAD = {
+    "{{ cluster.hosts('login') }}": ("cluster.hosts cannot be called", "write ['login'] in place of ('login')"),
+    "{{ cluster.node_types[0].data_ports() }}": ("a list cannot be called", "write it without the parentheses"),
+    "{{ cluster.hosts.slurm-compute }}": (
+        "cluster.hosts has no attribute 'slurm'",
+        "write cluster.hosts['slurm-controller'] or cluster.hosts['slurm-accounting'] or cluster.hosts['slurm-compute']",
+    ),
+    "{{ cluster.hosts.items() }}": (
+        "cluster.hosts has no attribute 'items': templates have no methods",
+        "write {% for key, value in cluster.hosts | items %}",
+    ),
+    "{{ cluster.manifest.slurm.get('version') }}": (
+        "Slurm has no attribute 'get': templates have no methods",
+        "write mapping['key'] | default(1)",
+    ),
+    "{{ cluster.name.upper() }}": ("a text has no attribute 'upper': templates have no methods", "write text | upper"),
+    "{{ 1 if 'ab'.startswith('a') }}": (
+        "a text has no attribute 'startswith': templates have no methods",
+        "write text is startswith('gpu')",
+    ),
+    "{% set x = [] %}{{ x.append(1) }}": (
+        "a list has no attribute 'append': templates have no methods",
+        "write {% set names = names + [name] %}, or {% set state.names = state.names + [name] %} of a namespace",
+    ),
+    "{{ cluster.hosts.all.index('c1') }}": (
+        "a list has no attribute 'index': templates have no methods",
+        "write {% for item in list %}, and loop.index0 there",
+    ),
+    "{{ clster.name }}": ("'clster' is undefined", "did you mean 'cluster'?"),
+    "{{ hosts.login }}": ("'hosts' is undefined", "write cluster.hosts"),
+    "{{ cluster.name | uper }}": ("there is no filter 'uper'", "did you mean 'upper'?"),
+    "{{ 1 if cluster.name is startwith('a') }}": ("there is no test 'startwith'", "did you mean 'startswith'?"),
+    "{% if cluster.name %}{{ cluster.name | uper }}{% endif %}": ("there is no filter 'uper'", "did you mean 'upper'?"),
+    "{{ [1] | random }}": ("the filter 'random' of Jinja is not available in site templates", None),
+    "{{ range(100001) | list }}": ("a range can have at most 100,000 items", None),
+    "{{ cluster.keeps_books }}": (
+        "True printed into a configuration file",
+        "use {% if … %}, or | default('UNLIMITED', true)",
+    ),
+    "{{ none }}": ("None printed into a configuration file", "use {% if … %}, or | default('UNLIMITED', true)"),
+    "{{ cluster.hosts.all }}": (
+        "a list printed into a configuration file",
+        "print its items, or use a filter, as | join(',')",
+    ),
+    "{{ 'a\\x1b[2K' }}": ("'a\\x1b[2K' may not stand unquoted in a configuration file", None),
+}
+
+
+def test_what_a_template_lacks_is_answered_with_what_does_the_same(tmp_path: Path) -> None:
+    _, diagnostics, _ = render(site(tmp_path, **{f"t{number:02}": text for number, text in enumerate(INSTEAD)}))
+    answers = [(item["message"], item.get("hint")) for item in diagnostics]
+    assert dict(zip(INSTEAD, answers, strict=True)) == INSTEAD
 
 
 # --- The process, without the sandbox: the task is Python code of an attacker.

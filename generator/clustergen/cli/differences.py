@@ -15,6 +15,7 @@ from clustergen.diagnostics.machine import as_data
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.records import record
 from clustergen.render.compare import Difference
+from clustergen.render.lock_file import MARKERS, has_conflict
 from clustergen.render.tree import FILE_LIMIT, Tree
 
 RULE = "tree-out-of-date"
@@ -38,10 +39,13 @@ class Stale:
     file: str
     kind: str
     line: int
+    conflict: bool = False
+    """Whether it has the conflict markers of a merge."""
 
     @property
     def message(self) -> str:
-        return f"{_WORDS[self.kind]}: clustergen render {self.manifest}"
+        words = f"this file has {MARKERS}" if self.conflict else _WORDS[self.kind]
+        return f"{words}: clustergen render {self.manifest}"
 
 
 @record
@@ -56,28 +60,27 @@ class Result:
 def stale(manifest: Path, directory: Path, tree: Tree, differences: Sequence[Difference]) -> list[Stale]:
     """Differences with their places."""
     contents = tree.contents()
-    return [
-        Stale(
-            str(manifest), str(directory / item.path), item.kind, _line(directory / item.path, contents.get(item.path))
-        )
-        for item in differences
-    ]
+    return [_stale(str(manifest), directory / item.path, item.kind, contents.get(item.path)) for item in differences]
 
 
-def _line(path: Path, made: tuple[bytes, int] | None) -> int:
-    if made is None:
-        return 0
+def _stale(manifest: str, path: Path, kind: str, made: tuple[bytes, int] | None) -> Stale:
     try:
-        current, rendered = regular_file.read(path, FILE_LIMIT).split(b"\n"), made[0].split(b"\n")
+        content = regular_file.read(path, FILE_LIMIT) if made else b""
     except OSError:
-        return 0
+        content = b""
+    line = _line(content, made[0]) if made and content else 0
+    return Stale(manifest, str(path), kind, line, has_conflict(content))
+
+
+def _line(content: bytes, made: bytes) -> int:
+    current, rendered = content.split(b"\n"), made.split(b"\n")
     pairs = zip(current, rendered, strict=False)
     same = next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(current), len(rendered)))
     return 0 if current == rendered else min(same + 1, len(current))
 
 
 def text(stale_files: Sequence[Stale]) -> str:
-    lines = [f"{item.file}: {item.kind}" for item in stale_files[:_SHOWN]]
+    lines = [f"{item.file}: {item.kind}{f', has {MARKERS}' if item.conflict else ''}" for item in stale_files[:_SHOWN]]
     if len(stale_files) > _SHOWN:
         lines.append(f"… and {len(stale_files) - _SHOWN} more")
     return "".join(f"{line}\n" for line in lines)

@@ -47,6 +47,13 @@ class LockFile(TypedDict):
     files: dict[str, Entry]
 
 
+MARKERS = "the conflict markers of a git merge"
+
+
+def has_conflict(content: bytes) -> bool:
+    return bool(_CONFLICT.search(content))
+
+
 class LockFileError(ClustergenError):
     """The lock file exists and cannot be used."""
 
@@ -103,7 +110,7 @@ def _raw_with_conflicts(directory: Path) -> bytes | None:
         raw = regular_file.read(directory / LOCK, LOCK_LIMIT)
     except OSError:
         return None
-    return raw if _CONFLICT.search(raw) else None
+    return raw if has_conflict(raw) else None
 
 
 def _entries_of_both_sides(directory: Path) -> dict[str, str] | None:
@@ -143,8 +150,8 @@ def is_rendered(place: Path) -> bool:
 
 def parse_lock(raw: bytes) -> LockFile:
     """Raises ValueError, with what is wrong."""
-    if _CONFLICT.search(raw):
-        raise ConflictError("it has the conflict markers of a git merge")
+    if has_conflict(raw):
+        raise ConflictError(f"it has {MARKERS}")
     try:
         document = json.loads(raw)
     except RecursionError:

@@ -28,7 +28,7 @@ from jinja2.utils import Cycler, Joiner, Namespace, missing
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.render.formats import FILTERS, Format, RenderError
-from clustergen.render.site_values import Quantity, Values
+from clustergen.render.site_values import Quantity, Values, names_of_cluster
 
 for _codec in ("ascii", "unicode-escape"):  # loads them, for the literals of templates
     codecs.lookup(_codec)
@@ -60,29 +60,35 @@ _CALLABLES: tuple[object, ...] = (safe_range, dict, Namespace, Cycler, Joiner)
 _CALLABLE_METHODS = (LoopContext.cycle, LoopContext.changed, Cycler.next, Cycler.reset)
 
 _INSTEAD = {
-    "capitalize": "capitalize",
-    "center": "center",
-    "count": "length",
-    "endswith": "is endswith",
-    "format": "format",
-    "get": "default",
-    "items": "items",
-    "join": "join",
-    "keys": "list",
-    "lower": "lower",
-    "lstrip": "trim",
-    "replace": "replace",
-    "rstrip": "trim",
-    "sort": "sort",
-    "split": "split",
-    "splitlines": "split",
-    "startswith": "is startswith",
-    "strip": "trim",
-    "title": "title",
-    "upper": "upper",
-    "values": "values",
+    "append": "{% set names = names + [name] %}, or {% set state.names = state.names + [name] %} of a namespace",
+    "capitalize": "text | capitalize",
+    "center": "text | center(20)",
+    "count": "list | select('eq', value) | list | length",
+    "endswith": "text is endswith('.org')",
+    "extend": "{% set names = names + others %}, or {% set state.names = state.names + others %} of a namespace",
+    "format": "'%s' | format(value)",
+    "get": "mapping['key'] | default(1)",
+    "index": "{% for item in list %}, and loop.index0 there",
+    "isdigit": "text | int(-1) >= 0",
+    "items": "{% for key, value in mapping | items %}",
+    "join": "list | join(',')",
+    "keys": "mapping | list",
+    "lower": "text | lower",
+    "lstrip": "text | trim",
+    "pop": "list[:-1]",
+    "replace": "text | replace('old', 'new')",
+    "rstrip": "text | trim",
+    "sort": "list | sort",
+    "split": "text | split(',')",
+    "splitlines": "text | split('\\n')",
+    "startswith": "text is startswith('gpu')",
+    "strip": "text | trim",
+    "title": "text | title",
+    "update": "dict(mapping, key=value)",
+    "upper": "text | upper",
+    "values": "mapping | values",
 }
-"""Method of Python → the filter or test that does the same."""
+"""Method of Python → an example of what does the same."""
 
 
 def path_of(name: str) -> str:
@@ -108,8 +114,35 @@ class _MissingError(UndefinedError):
 
     def __init__(self, owner: object, name: object, message: str) -> None:
         super().__init__(message)
-        names = ["cluster"] if owner is missing else list(owner) if isinstance(owner, Mapping) else []
-        self.hint = did_you_mean(str(name), [name for name in names if isinstance(name, str)])
+        self.hint = _instead(owner, str(name))
+
+
+def _instead(owner: object, name: str) -> str | None:
+    """What to write in place of a name that does not exist."""
+    if owner is missing:
+        return f"write cluster.{name}" if name in names_of_cluster() else did_you_mean(name, ["cluster"])
+    called = _kind(owner)
+    if _is_method(owner, name):
+        example = _INSTEAD[name]
+        return f"write {example.replace('mapping', called) if '.' in called else example}"
+    names = [key for key in owner if isinstance(key, str)] if isinstance(owner, Mapping) else []
+    if dashed := [f"{called}[{key!r}]" for key in names if key.startswith(f"{name}-")]:
+        return f"write {' or '.join(dashed)}"
+    return did_you_mean(name, names)
+
+
+def _is_method(owner: object, name: object) -> bool:
+    """Whether Python has it for values of this kind."""
+    kinds = ((Mapping, dict), (list | tuple | range, list), (str, str))
+    return name in _INSTEAD and any(isinstance(owner, kind) and hasattr(type_, str(name)) for kind, type_ in kinds)
+
+
+class _RefusedError(SecurityError, RenderError):
+    """What a template may not do; `hint` says what does the same."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class _Missing(StrictUndefined):
@@ -181,7 +214,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
         if not self.is_safe_callable(obj):
             argument = repr(args[0]) if len(args) == 1 and isinstance(args[0], str) else ""
             instead = f"[{argument}] in place of ({argument})" if argument else "it without the parentheses"
-            raise SecurityError(f"{_kind(obj)} cannot be called: write {instead}")
+            raise _RefusedError(f"{_kind(obj)} cannot be called", f"write {instead}")
         return super().call(context, obj, *args, **kwargs)
 
     def handle_exception(self, source: str | None = None) -> Never:
@@ -226,19 +259,19 @@ def _kind(value: object) -> str:
 
 def _why_missing(obj: object, name: object) -> str:
     message = f"{_kind(obj)} has no {'attribute' if isinstance(name, str) else 'item'} {name!r}"
-    instead = _INSTEAD.get(name) if isinstance(name, str) and hasattr(type(obj), name) else None
-    if instead is None:
-        return message
-    return f"{message}, since templates have no methods: write '{instead}'" + ("" if " " in instead else " as a filter")
+    return f"{message}: templates have no methods" if _is_method(obj, name) else message
 
 
 def _finalize(form: Format, value: object) -> str:
     """The text of a printed value."""
     if isinstance(value, Undefined):
         value._fail_with_undefined_error()
-    if not isinstance(value, str | int | float | None):
-        kind = _kind(value)
-        raise RenderError(f"{kind} printed into a {form.name} file: print its items, or use a filter such as join")
+    if isinstance(value, bool) or value is None:
+        hint = "use {% if … %}, or | default('UNLIMITED', true)"
+        raise _RefusedError(f"{value} printed into a {form.name} file", hint)
+    if not isinstance(value, str | int | float):
+        hint = "print its items, or use a filter, as | join(',')"
+        raise _RefusedError(f"{_kind(value)} printed into a {form.name} file", hint)
     return form.guard(value)
 
 

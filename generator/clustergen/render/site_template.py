@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from jinja2 import TemplateNotFound, TemplateSyntaxError
+from jinja2.filters import FILTERS
+from jinja2.sandbox import MAX_RANGE
+from jinja2.tests import TESTS
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics.words import printable, shortened
+from clustergen.diagnostics.words import did_you_mean, printable, shortened
 from clustergen.records import record
 from clustergen.render.bounded import LARGEST, LimitError, TimeLimitError, bounded, memory_limit, size_limit, time_limit
 from clustergen.render.formats import Format, RenderError
@@ -65,8 +68,8 @@ def _checked(template: SiteTemplate, answer: bytes | LimitError) -> bytes | Fail
 
 def _answer(template: SiteTemplate, variables: Mapping[str, object]) -> bytes:
     """The text, or what is wrong, for `_checked`."""
+    sandbox = SiteEnvironment(template.files, template.format)
     try:
-        sandbox = SiteEnvironment(template.files, template.format)
         text = sandbox.get_template(template.name).render(variables)
         if len(text) > LARGEST:
             raise size_limit()
@@ -75,11 +78,23 @@ def _answer(template: SiteTemplate, variables: Mapping[str, object]) -> bytes:
         return _TEXT + text.encode()
     except TemplateSyntaxError as err:
         message, name, line = err.message or "syntax error", err.name, err.lineno
-        hint = None
+        message, hint = _lacking(message, sandbox) or (message, None)
     except (Exception, TimeLimitError) as err:  # noqa: BLE001 - a template is a program, and may raise anything
         message, hint = _words(err), getattr(err, "hint", None)
+        message, hint = _lacking(message, sandbox) or (message, hint)
         name, line = _innermost(err.__traceback__)
     return _FAILURE + json.dumps([message, path_of(name or template.name), line, hint]).encode()
+
+
+def _lacking(message: str, sandbox: SiteEnvironment) -> tuple[str, str | None] | None:
+    """Message and hint where Jinja misses a filter or a test."""
+    lacking = re.match(r"No (filter|test) named '(\w+)'", message)
+    if lacking is None:
+        return None
+    what, name = lacking.groups()
+    if name in (FILTERS if what == "filter" else TESTS):
+        return f"the {what} '{name}' of Jinja is not available in site templates", None
+    return f"there is no {what} '{name}'", did_you_mean(name, sandbox.filters if what == "filter" else sandbox.tests)
 
 
 def _words(err: BaseException) -> str:
@@ -90,6 +105,8 @@ def _words(err: BaseException) -> str:
             return str(memory_limit())
         case RecursionError():
             return "its recursion or nesting is too deep"
+        case OverflowError() if str(err).startswith("Range too big"):
+            return f"a range can have at most {MAX_RANGE:,} items"
         case TemplateNotFound(name=name):
             return f"template '{name}' is not in the directory of this group"
     return str(err) or type(err).__name__

@@ -97,18 +97,22 @@ def _members(source: object) -> Values:
     return Values(kind.__name__, [*_names(kind), *lookups], read)
 
 
+def names_of_cluster() -> tuple[str, ...]:
+    return (*_names(Cluster), "hosts", "folded", "with_role")
+
+
 def _lookups(source: object) -> dict[str, Values]:
     """Methods that have one argument, as mappings by that argument."""
     match source:
         case Cluster():
             roles = ("all", *ROLES)
             return {
-                "hosts": Values("hosts", roles, lambda role: source.hosts(*_role(role))),
-                "folded": Values("folded", roles, lambda role: source.folded(*_role(role))),
-                "with_role": Values("with_role", ROLES, source.with_role),
+                "hosts": Values("cluster.hosts", roles, lambda role: source.hosts(*_role(role))),
+                "folded": Values("cluster.folded", roles, lambda role: source.folded(*_role(role))),
+                "with_role": Values("cluster.with_role", ROLES, source.with_role),
             }
         case NodeGroup():
-            return {"has": Values("has", ROLES, source.has)}
+            return {"has": Values("group.has", ROLES, source.has)}
         case OperatingSystem(facts=facts):
             switches = [name for name, text in facts.items() if text in ("yes", "no")]
             packages = [name.removeprefix("package_") for name in facts if name.startswith("package_")]

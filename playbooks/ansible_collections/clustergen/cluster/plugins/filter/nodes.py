@@ -13,7 +13,7 @@ def expanded(text):
     try:
         return hosts.expanded(text)
     except HostlistError as err:
-        raise AnsibleFilterError(f"nodes={hosts.as_text(text)}: {err}") from err
+        raise AnsibleFilterError(f"nodes={hosts.as_text(text)}: {err}") from None
 
 
 class FilterModule:

@@ -86,7 +86,7 @@ class Tree:
         try:
             return regular_file.read(self.directory / path, FILE_LIMIT)
         except OSError as err:
-            raise AnsibleError(f"{self.directory / path}: {regular_file.reason_of(err)}") from err
+            raise AnsibleError(f"{self.directory / path}: {regular_file.reason_of(err)}") from None
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def _in_ansibles_words():
     try:
         yield
     except ClustergenError as err:
-        raise AnsibleError(f"{err.message}: {err.hint}" if err.hint else err.message) from err
+        raise AnsibleError(f"{err.message}: {err.hint}" if err.hint else err.message) from None
 
 
 def settled(templar, variables):
