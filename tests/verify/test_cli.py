@@ -162,6 +162,19 @@ def test_a_component_stands_for_its_checks(clustergen: Command, tree: Path) -> N
     assert {row["check"] for row in json.loads(done.stdout)["rows"]} <= {"bash", "shellcheck"}
 
 
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        ("clustergen", ["tree"]),
+        ("nft", ["nftables", "rules for DCGM"]),
+        ("nft --check", ["nftables", "rules for DCGM"]),
+    ],
+)
+def test_a_check_is_named_by_its_program_too(program: str, names: list[str]) -> None:
+    """As a row of the output has it."""
+    assert [check.name for check in chosen([program])] == names
+
+
 @pytest.mark.slow
 def test_nothing_of_the_tree_changes(clustergen: Command, tree: Path, no_parsers: None) -> None:
     def state() -> dict[str, tuple[bytes, int]]:

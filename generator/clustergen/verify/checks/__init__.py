@@ -56,15 +56,21 @@ COMPONENTS: dict[str, tuple[Check, ...]] = {
 
 
 def chosen(names: Iterable[str]) -> tuple[Check, ...]:
-    """The checks of these names, with `-` or blanks in them, and of these components; commas separate several in one
-    text. ValueError for any other name.
+    """The checks of these names, with `-` or blanks in them, of these components, and of these programs, as the rows of
+    the output call them; commas separate several in one text. ValueError for any other name.
     """
     by_name = {word: (check,) for check in CHECKS for word in (check.name, check.name.replace(" ", "-"))}
+    by_program: dict[str, tuple[Check, ...]] = {}
+    for check in CHECKS:
+        for program in {check.parser, check.parser.split(" -")[0]}:  # `nft --check`
+            by_program[program] = (*by_program.get(program, ()), check)
     selected: set[str] = set()
     for name in words_of(names) or [""]:  # nothing but commas is no choice either
-        checks = COMPONENTS.get(name) or by_name.get(name)
+        checks = COMPONENTS.get(name) or by_name.get(name) or by_program.get(name)
         if checks is None:
-            hint = did_you_mean(name, [*COMPONENTS, *by_name]) or "clustergen verify --list shows all checks"
+            hint = (
+                did_you_mean(name, [*COMPONENTS, *by_name, *by_program]) or "clustergen verify --list shows all checks"
+            )
             raise ValueError(f"there is no check '{name}': {hint}")
         selected |= {check.name for check in checks}
     return tuple(check for check in CHECKS if check.name in selected)
