@@ -88,6 +88,8 @@ def refusal(repository: Repository, commit: str, path: str = "manifest.yaml") ->
     assert everything(top) == before
     assert done.exception.message.isprintable()
     assert done.exception.hint
+    if "is a submodule" in done.exception.message or "outside the repository" in done.exception.message:
+        assert done.exception.hint == f"compare the rendered trees: clustergen diff {commit}:rendered rendered"
     return done.exception.message
 
 

@@ -6,6 +6,7 @@ Only what is extracted is judged: an entry elsewhere in the repository does not 
 from __future__ import annotations
 
 import os
+import shlex
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from clustergen.diff.git_objects import Objects, TreeEntry, UnreadableError
 from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.lock_file import is_gits_directory
+from clustergen.render.tree import RENDERED
 
 _MOST_ENTRIES = 100_000
 _DEEPEST = 64
@@ -25,6 +27,7 @@ _LARGEST = 1 << 30  # bytes of all files together
 _LONGEST_SHOWN = 200  # characters of a path in a message
 _LONGEST_LINK = 4095  # bytes; PATH_MAX without its NUL
 _LONGEST_NAME = 255  # bytes
+_WITHOUT = "compare a commit without this entry, or name a file or directory of this one that does not contain it"
 
 DIRECTORY, LINK, MODULE = 0o040000, 0o120000, 0o160000
 _FILES = {0o100644: 0o644, 0o100664: 0o644, 0o100755: 0o755}  # 664: of git before 1.0
@@ -93,7 +96,9 @@ class Commit:
                 self._extracted = self._bounded(self._extracted + len(entries))
                 pending += [self._only(item, same_name) for same_name in entries]
             elif item.mode == MODULE:
-                raise self._refusal(item.path, "is a submodule, whose files are in a repository of its own")
+                raise self._refusal(
+                    item.path, "is a submodule, whose files are in a repository of its own", self._trees
+                )
             # A directory that the link itself is in would bring in all the rest of the commit.
             elif item.mode == LINK and not item.path.startswith(f"{item.leads_to}/" if item.leads_to else ""):
                 pending += [target] if (target := self.item(item.leads_to)) else []
@@ -201,17 +206,24 @@ class Commit:
         ups = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
         above = item.path.split("/")[:-1]
         if target.startswith("/") or ups > len(above):
-            raise self._refusal(item.path, f"is a link to {quote(target)}, outside the repository")
+            reason = f"is a link to {quote(target)}, outside the repository"
+            raise self._refusal(item.path, reason, self._trees)
         if ".." in parts[ups:]:
             raise self._refusal(item.path, f"is a link to {quote(target)}, with .. behind a name")
         return Item(item.path, LINK, item.sha, target, "/".join([*above[: len(above) - ups], *parts[ups:]]))
 
-    def _refusal(self, path: str, reason: str) -> ClustergenError:
+    @property
+    def _trees(self) -> str:
+        """The hint for what a render may read and a commit does not contain."""
+        revision, _, path = self._called.partition(":")
+        place = PurePosixPath(path)
+        tree = (place.parent if place.suffix else place) / RENDERED
+        return f"compare the rendered trees: clustergen diff {shlex.quote(f'{revision}:{tree}')} {RENDERED}"
+
+    def _refusal(self, path: str, reason: str, hint: str = _WITHOUT) -> ClustergenError:
         entry = shortened(printable(path), _LONGEST_SHOWN)
-        return ClustergenError(
-            f"{self._called}: commit {self._commit[:12]} cannot be extracted: {entry} {reason}",
-            "compare a commit without this entry, or name a file or directory of this one that does not contain it",
-        )
+        message = f"{self._called}: commit {self._commit[:12]} cannot be extracted: {entry} {reason}"
+        return ClustergenError(message, hint)
 
     def _too_much(self, what: str) -> ClustergenError:
         return ClustergenError(
