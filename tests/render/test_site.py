@@ -270,6 +270,13 @@ def test_an_exception_for_a_file_that_is_not_there_is_an_error(tmp_path: Path) -
     tree, result = rendered(tmp_path, site={"public": ["all/etc/gone"]})
     assert tree is None
     assert codes(result) == ["site-replaces-nothing"]
+    assert result[0].hint == "remove it from site.public"
+
+
+def test_a_replacement_that_is_gone_is_answered_with_no_other_file(tmp_path: Path) -> None:
+    place(tmp_path, "all/etc/host.conf")
+    _, result = rendered(tmp_path, site={"replaces": ["all/etc/hosts"]})
+    assert [(item.code, item.hint) for item in result] == [("site-replaces-nothing", "remove it from site.replaces")]
 
 
 def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
