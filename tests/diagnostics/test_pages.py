@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import CODES
-from clustergen.diagnostics.pages import Examples, directory, examples, page, with_header, with_output
+from clustergen.diagnostics.pages import Examples, directory, examples, page, with_header, with_output, without_links
 from clustergen.records import replace
 
 HOME = directory()
@@ -97,3 +97,9 @@ def test_files_beside_the_manifest_are_shown_below_their_path() -> None:
 def test_a_page_without_examples_is_an_error() -> None:
     with pytest.raises(ValueError, match="no yaml block under '## Right'"):
         examples("# a\n\nwhy\n\n## Wrong\n\n```yaml\nx\n```\n\n```text\nold\n```\n")
+
+
+def test_a_link_keeps_its_text_on_a_terminal() -> None:
+    text = without_links(page("site-template-fails") or "")
+    assert "in a sandbox with the\nvalues of the cluster (documentation, page site-files) as its only variable" in text
+    assert not [code for code in CODES if "](../" in without_links(page(code) or "")]

@@ -28,7 +28,7 @@ _OPTIONS = {
     # The examples are small: that their hardware is assumed is not what a page is about.
     "validate": ("--ignore", "hardware-unconfirmed,slurm-packages-lacking"),
 }
-_LINK = re.compile(r"\[[^\]\n]+\]\(\.\./(?P<name>[\w-]+)\.md(?:#[\w-]+)?\)")
+_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\(\.\./(?P<name>[\w-]+)\.md(?:#[\w-]+)?\)")
 _FIXTURE = re.compile(r"^<!-- fixture: (?P<name>[\w-]+) -->$", re.MULTILINE)
 
 
@@ -68,7 +68,7 @@ def page(code: str) -> str | None:
 
 def without_links(markdown: str) -> str:
     """A page for a terminal: links to the documentation beside it, which an installation lacks, name their page."""
-    return _LINK.sub(lambda match: f"the documentation, page {match['name']}", markdown)
+    return _LINK.sub(lambda match: f"{match['text']} (documentation, page {match['name']})", markdown)
 
 
 def examples(markdown: str) -> Examples | str:
