@@ -201,7 +201,8 @@ INSTEAD = {
     "{{ cluster.node_types[0].data_ports() }}": ("a list cannot be called", "write it without the parentheses"),
     "{{ cluster.hosts.slurm-compute }}": (
         "cluster.hosts has no attribute 'slurm'",
-        "write cluster.hosts['slurm-controller'] or cluster.hosts['slurm-accounting'] or cluster.hosts['slurm-compute']",
+        "write cluster.hosts['slurm-controller'] or cluster.hosts['slurm-accounting'] or "
+        "cluster.hosts['slurm-compute']",
     ),
     "{{ cluster.hosts.items() }}": (
         "cluster.hosts has no attribute 'items': templates have no methods",

@@ -39,7 +39,8 @@ class PrivateTmp(Section):
         "/var/lib/job_container", "BasePath: local directory that holds the /tmp of running jobs; local NVMe is best."
     )
     directories: Annotated[tuple[AbsolutePath, ...], Field(min_length=1)] = field(
-        ("/tmp", "/dev/shm"), "Dirs: directories that each job has its own of; others than these from Slurm 23.02 on."
+        ("/tmp", "/dev/shm"),
+        "Dirs: directories that are private to each job. Other values than the default require Slurm 23.02.",
     )
     shared: bool = field(
         False, "Shared: jobs see file systems that are mounted while they run, as autofs does; from Slurm 23.02 on."

@@ -1,11 +1,11 @@
-"""Replaces a file of root's in a directory that may belong to another account. Also the program clustergen-write of a node:
+"""Replaces a file as root, also in a directory of another account. Also the program clustergen-write of a node:
 
     clustergen-write FILE                        writes standard input to FILE, with mode 0644
     clustergen-write --directory DIRECTORY USER  creates DIRECTORY with mode 0700; what is in its place stays as it is
 
 The new file is created beside FILE under a random name, is complete before it replaces FILE in one step, and has its owner
 and mode from then on. No link that an account other than root could have placed is followed, in any part of the path: the
-directory's owner can exchange names, but make root write neither to another file nor to a device.
+directory's owner can exchange names, but cannot make root write to another file or device.
 """
 
 import contextlib
