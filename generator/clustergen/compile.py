@@ -130,8 +130,11 @@ def frozen(data: Any) -> Any:
     return tuple(map(frozen, data)) if isinstance(data, list) else data
 
 
-def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
-    """The tree of a valid manifest, its site's files included; None where they do not fit together."""
+def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tree | None, tuple[Diagnostic, ...]]:
+    """The tree of a valid manifest, its site's files included; None where they do not fit together.
+
+    `site` is the directory of these files, by default site/ beside the manifest.
+    """
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
     from clustergen.render.node_hardware import hardware
@@ -142,7 +145,7 @@ def render(compiled: Compiled, path: Path) -> tuple[Tree | None, tuple[Diagnosti
     assert compiled.cluster is not None
     cluster = compiled.cluster
     builder = Builder(cluster, path.name)
-    site = path.parent / "site"
+    site = site or path.parent / "site"
     log.info(__name__, "render %s", path)
     try:
         files = builder.build()

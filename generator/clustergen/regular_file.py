@@ -18,10 +18,15 @@ class NotRegularError(OSError):
 
 
 @contextmanager
-def opened(path: str | Path, follow_links: bool = False) -> Iterator[tuple[int, os.stat_result]]:
-    """The descriptor of a regular file and its status. Raises OSError, NotRegularError among them."""
+def opened(
+    path: str | Path, follow_links: bool = False, parent: int | None = None
+) -> Iterator[tuple[int, os.stat_result]]:
+    """The descriptor of a regular file and its status. Raises OSError, NotRegularError among them.
+
+    `parent`: the descriptor of the directory in which a relative path begins.
+    """
     try:
-        descriptor = os.open(path, _FLAGS if follow_links else _FLAGS | os.O_NOFOLLOW)
+        descriptor = os.open(path, _FLAGS if follow_links else _FLAGS | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as err:
         if err.errno == errno.ELOOP and not follow_links:
             raise NotRegularError(errno.ELOOP, "it is a symbolic link, not a file", str(path)) from None

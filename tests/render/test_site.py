@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from click.testing import CliRunner
 
 from clustergen import compile as compiler
-from clustergen.diagnostics import Diagnostic, render
+from clustergen.cli import group
+from clustergen.diagnostics import Diagnostic, Place, render
 from clustergen.records import replace
+from clustergen.render import site_source
 from clustergen.render.tree import Tree
 from strategies.trees import manifest, node_files
 
@@ -73,6 +78,11 @@ def make_directory_link(directory: Path) -> None:
     (directory / "site/all/etc/more").symlink_to("/etc")
 
 
+def make_inner_directory_link(directory: Path) -> None:
+    place(directory, "all/etc/more").unlink()
+    (directory / "site/all/etc/more").symlink_to("../etc")
+
+
 def make_pipe(directory: Path) -> None:
     place(directory, "all/etc/issue").unlink()
     os.mkfifo(directory / "site/all/etc/issue")
@@ -99,8 +109,9 @@ def make_gits_template(directory: Path) -> None:
     [
         (make_dangling, "a link to nowhere, which does not exist"),
         (make_outside, "outside site/"),
-        (make_directory_link, "a link to a directory"),
-        (make_pipe, "not a regular file"),
+        (make_directory_link, "it is a link to /etc, outside site/"),
+        (make_inner_directory_link, "it is a link to ../etc: it is a directory"),
+        (make_pipe, "it is a pipe or a device, not a file"),
         (make_large, "5 MiB; the maximum is 4"),
         (make_blank, "blanks"),
         (make_gits, "named .git"),
@@ -115,6 +126,129 @@ def test_files_that_cannot_be_taken(tmp_path: Path, make: object, words: str) ->
     assert words in result[0].message
     assert result[0].place is not None
     assert "site/all/etc/" in result[0].place.file
+
+
+def link_site(directory: Path) -> str:
+    place(directory, "elsewhere/all/etc/issue")
+    (directory / "site/elsewhere").rename(directory / "elsewhere")
+    (directory / "site").rmdir()
+    (directory / "site").symlink_to("elsewhere")
+    return "site"
+
+
+def link_group(directory: Path) -> str:
+    (directory / "elsewhere").mkdir()
+    (directory / "elsewhere/passwd").write_text("x\n", encoding="utf-8")
+    (directory / "site").mkdir()
+    (directory / "site/all").symlink_to("../elsewhere")
+    return "site/all"
+
+
+def link_group_to_the_kernel(directory: Path) -> str:
+    (directory / "site").mkdir()
+    (directory / "site/all").symlink_to("/proc/self")
+    return "site/all"
+
+
+def link_site_to_a_process(directory: Path) -> str:
+    (directory / "site").symlink_to("/proc/1")
+    return "site"
+
+
+def link_site_to_nothing(directory: Path) -> str:
+    (directory / "site").symlink_to("nowhere")
+    return "site"
+
+
+def file_as_site(directory: Path) -> str:
+    (directory / "site").write_text("x\n", encoding="utf-8")
+    return "site"
+
+
+def pipe_as_site(directory: Path) -> str:
+    os.mkfifo(directory / "site")
+    return "site"
+
+
+def file_as_group(directory: Path) -> str:
+    place(directory, "all")
+    return "site/all"
+
+
+def deep_directory(directory: Path) -> str:
+    place(directory, "all/" + "d/" * 41 + "x")
+    return "site/all/" + "/".join("d" * 40)
+
+
+def many_entries(directory: Path) -> str:
+    for name in "abcde":
+        place(directory, f"all/{name}")
+    return "site"
+
+
+def much_text(directory: Path) -> str:
+    for name in "ab":
+        place(directory, f"all/{name}", "x" * 600)
+    return "site"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (link_site, "it is a link"),
+        (link_group, "it is a link"),
+        (link_group_to_the_kernel, "it is a link"),
+        (link_site_to_a_process, "it is a link"),
+        (link_site_to_nothing, "it is a link"),
+        (file_as_site, "it is not a directory"),
+        (pipe_as_site, "it is not a directory"),
+        (file_as_group, "it is not a directory"),
+        (deep_directory, "more than 40 directories deep"),
+        (many_entries, "more than 5 files and directories"),
+        (much_text, "more than 1,000 bytes"),
+    ],
+)
+def test_directories_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], str], words: str
+) -> None:
+    monkeypatch.setattr(site_source, "_MOST_ENTRIES", 5 if make is many_entries else 50)
+    monkeypatch.setattr(site_source, "_LARGEST_SITE", 1000)
+    place_of = make(tmp_path)
+    tree, result = rendered(tmp_path)
+    assert tree is None
+    assert codes(result) == ["site-file-unreadable"]
+    assert words in result[0].message
+    assert result[0].place is not None
+    assert result[0].place.file == str(tmp_path / place_of)
+
+
+def test_a_link_of_a_commit_is_not_followed_by_diff(tmp_path: Path) -> None:
+    """`site/all` could lead to any directory of the control host, whose files would be in the tree."""
+    link_group(tmp_path)
+    path = tmp_path / "manifest.yaml"
+    path.write_text(json.dumps(manifest()), encoding="utf-8")
+    done = CliRunner().invoke(group, ["diff", str(path), str(path)])
+    assert done.exit_code == 2
+    assert "site/all: error[site-file-unreadable]" in done.output
+
+
+@pytest.mark.parametrize("name", ["site", "site/all", "site/all/etc"])
+def test_a_directory_that_may_not_be_read(name: str) -> None:
+    with TemporaryDirectory(dir="/tmp", prefix="clustergen-test-") as directory:  # which any user may reach
+        Path(directory).chmod(0o755)
+        place(Path(directory), "all/etc/issue")
+        (Path(directory) / name).chmod(0)
+        user = os.geteuid()
+        if user == 0:  # root reads all
+            os.seteuid(65534)
+        try:
+            (diagnostic,) = site_source.sources(Path(directory) / "site", {"all"})
+        finally:
+            os.seteuid(user)
+            (Path(directory) / name).chmod(0o755)
+        assert isinstance(diagnostic, Diagnostic)
+        assert diagnostic.message == "cannot use this directory: permission denied"
+        assert diagnostic.place == Place(str(Path(directory) / name))
 
 
 def test_a_link_inside_of_the_site_is_its_file(tmp_path: Path) -> None:

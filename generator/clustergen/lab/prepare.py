@@ -41,7 +41,8 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         item.edit(document, cluster)
     work.write_manifest(document, manifest)
     made = compiler.validate(work.manifest)
-    tree, diagnostics = compiler.render(made, work.manifest) if made.ok else (None, made.diagnostics)
+    site = manifest.parent / "site"
+    tree, diagnostics = compiler.render(made, work.manifest, site) if made.ok else (None, made.diagnostics)
     if tree is None or made.cluster is None:
         first = next((d for d in [*made.diagnostics, *diagnostics] if d.severity.name == "ERROR"), None)
         raise ClustergenError(f"{work.manifest}: {first.message if first else 'cannot be rendered'}", exit_code=2)

@@ -83,11 +83,6 @@ class Work:
         body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
         self.manifest.write_text(head + body, encoding="utf-8")
         (self.directory / "origin").write_text(str(origin.absolute()), encoding="utf-8")
-        site = origin.absolute().parent / "site"
-        link = self.directory / "site"
-        link.unlink(missing_ok=True)
-        if site.is_dir():
-            link.symlink_to(site)
 
     def write_ssh_config(self, addresses: Mapping[str, str]) -> None:
         """A configuration for `ssh -F`, with an entry per node."""
