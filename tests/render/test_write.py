@@ -14,7 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from clustergen.apply.target import target as target_of
+from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
 from clustergen.diff.snapshot import of_directory
 from clustergen.render import access, staging
@@ -25,6 +28,7 @@ from clustergen.render.write import write
 from clustergen.verify.files import read_tree
 from strategies.diffs import git
 from strategies.output_faults import each_call, full_disk, killed, mounts, plain_tree, separately, texts, two_writers
+from strategies.trees import manifest
 
 
 def test_writes_everything_once(tmp_path: Path) -> None:
@@ -119,6 +123,38 @@ def test_an_output_that_is_a_symbolic_link(tmp_path: Path) -> None:
     write(plain_tree({"a": "1"}), tmp_path / "rendered")
     assert (tmp_path / "rendered").is_symlink()
     assert (real / "a").read_text() == "1"
+
+
+@pytest.mark.parametrize("target", ["../elsewhere", ".", "../elsewhere/gone", "/proc/self/cwd"])
+def test_a_link_of_a_commit_in_place_of_the_default_output(tmp_path: Path, target: str) -> None:
+    elsewhere, cluster = tmp_path / "elsewhere", tmp_path / "cluster"
+    elsewhere.mkdir()
+    cluster.mkdir()
+    path = cluster / "manifest.yaml"
+    path.write_text(json.dumps(manifest()))
+    (cluster / "rendered").symlink_to(target)
+
+    def run(*arguments: str) -> None:
+        group.main([*arguments, str(path)], standalone_mode=False)
+
+    applied, _, _ = target_of(path)
+    assert applied is not None
+    for action in (partial(run, "render"), partial(run, "render", "--check"), applied.write, applied.kept_digest):
+        with pytest.raises(ClustergenError, match=f"rendered is a link to {target}, outside the directory of the"):
+            action()
+    assert list(elsewhere.iterdir()) == []
+    assert {path.name for path in cluster.iterdir()} == {"manifest.yaml", "rendered"}
+
+
+def test_a_link_that_is_named_as_the_output_is_followed(tmp_path: Path) -> None:
+    elsewhere, cluster = tmp_path / "elsewhere", tmp_path / "cluster"
+    elsewhere.mkdir()
+    cluster.mkdir()
+    (cluster / "manifest.yaml").write_text(json.dumps(manifest()))
+    (cluster / "rendered").symlink_to(elsewhere)
+    done = CliRunner().invoke(group, ["render", str(cluster / "manifest.yaml"), "-o", str(cluster / "rendered")])
+    assert done.exit_code == 0, done.output
+    assert (elsewhere / LOCK).exists()
 
 
 def test_a_directory_of_others_keeps_mode_owner_and_times(tmp_path: Path) -> None:

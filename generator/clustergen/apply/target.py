@@ -19,7 +19,7 @@ from clustergen.render.compare import differences
 from clustergen.render.lock_file import owned
 from clustergen.render.staging import is_pending
 from clustergen.render.tree import LOCK, RENDERED, Tree
-from clustergen.render.write import write
+from clustergen.render.write import default_output, write
 
 
 @record
@@ -32,7 +32,7 @@ class Target:
 
     @property
     def directory(self) -> Path:
-        return self.manifest.parent / RENDERED
+        return default_output(self.manifest)
 
     @property
     def name(self) -> str:

@@ -18,8 +18,7 @@ from clustergen.diagnostics import ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
 from clustergen.render.lock_file import has_conflicts
-from clustergen.render.tree import RENDERED
-from clustergen.render.write import write
+from clustergen.render.write import default_output, write
 
 
 @click.command("render")
@@ -48,7 +47,7 @@ def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: 
     result = Result([], [], [])
     status = 0
     for manifest in manifests:
-        directory = manifest.parent / RENDERED if output is None else Path(output)
+        directory = default_output(manifest) if output is None else Path(output)
         status = max(status, _render(manifest, directory, check, form, result))
     if form != "text" and (text := differences.document(form, result)):
         findings(text)  # one document, however many manifests there are

@@ -12,14 +12,28 @@ from hashlib import sha256
 from pathlib import Path
 
 from clustergen import regular_file
-from clustergen.diagnostics import ClustergenError
+from clustergen.diagnostics import ClustergenError, printable
 from clustergen.regular_file import reason_of
 from clustergen.render import staging
 from clustergen.render.access import WAIT, writing
 from clustergen.render.compare import Contents, Difference, compare
 from clustergen.render.journal import Journal, misplaced, parents
 from clustergen.render.lock_file import is_rendered, owned, without_lock
-from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, README, STAGING, Tree
+from clustergen.render.tree import FILE_LIMIT, LOCK, LOCK_LIMIT, README, RENDERED, STAGING, Tree
+
+
+def default_output(manifest: Path) -> Path:
+    """rendered/ beside the manifest. Raises ClustergenError where it is a link, as a commit may contain one, that leads
+    out of the manifest's directory.
+    """
+    directory = manifest.parent / RENDERED
+    actual, beside = Path(os.path.realpath(directory)), Path(os.path.realpath(manifest.parent))
+    if actual == beside or not actual.is_relative_to(beside):
+        raise ClustergenError(
+            f"{directory} is a link to {printable(str(directory.readlink()))}, outside the directory of the manifest",
+            "remove the link; to write to another directory, name it: clustergen render -o DIRECTORY",
+        )
+    return directory
 
 
 def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
