@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -21,6 +22,10 @@ MEMORY = 256 << 20
 """Bytes beyond what the process has."""
 LARGEST = 16 << 20
 """Bytes of an answer."""
+SECONDS_OF_ALL = 120
+"""Of CPU, for all tasks together."""
+LARGEST_OF_ALL = 64 << 20
+"""Bytes of all answers together."""
 _PATIENCE = 20  # a loaded machine needs so many times the CPU time
 _SIZE = 8  # bytes of the number before an answer
 _TOO_LARGE = -1
@@ -37,37 +42,64 @@ class TimeLimitError(BaseException):
 def bounded(task: Callable[[int], bytes], count: int) -> list[bytes | LimitError]:
     """The answers of task(0), task(1) …, computed in one child process.
 
-    A task that ends the process gets a LimitError, and another child computes the answers that remain.
+    A task that ends the process gets a LimitError, and another child computes the answers that remain. Those that
+    remain when all together have reached a limit get a LimitError as well.
     """
-    answers: list[bytes | LimitError] = []
-    while len(answers) < count:
-        answers += _of_child(task, len(answers), count)
-    return answers
+    run = _Run(task, count)
+    while len(run.answers) < count:
+        if run.excess:
+            run.answers.append(run.excess)
+        else:
+            run.continue_in_child()
+    return run.answers
 
 
-def _of_child(task: Callable[[int], bytes], first: int, count: int) -> list[bytes | LimitError]:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _run(task, range(first, count), writing)
-    os.close(writing)
-    answers: list[bytes | LimitError] = []
-    end: LimitError | None = None
-    try:
-        answer = _next(reading)
-        if isinstance(answer, bytes) and (refusal := printable(answer.decode(errors="replace"))):
-            log.info(__name__, "templates run without a filter of system calls: %s", refusal)
-        while answer is not None and len(answers) < count - first:
-            if (answer := _next(reading)) is not None:
-                answers.append(answer)
-    except LimitError as err:
-        end = err
-    finally:
-        os.close(reading)
-        with suppress(ProcessLookupError):  # a child that has ended keeps its status
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    return answers if len(answers) == count - first else [*answers, end or _reason(status)]
+class _Run:
+    """The answers so far, and what they have used of the limits of all together."""
+
+    def __init__(self, task: Callable[[int], bytes], count: int) -> None:
+        self.task = task
+        self.count = count
+        self.answers: list[bytes | LimitError] = []
+        self.seconds = 0.0
+        self.size = 0
+        self.excess: LimitError | None = None
+
+    def continue_in_child(self) -> None:
+        """Adds one answer or more."""
+        remaining = range(len(self.answers), self.count)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            _run(self.task, remaining, writing, math.ceil(SECONDS_OF_ALL - self.seconds))
+        os.close(writing)
+        end: LimitError | None = None
+        try:
+            answer = _next(reading)
+            if isinstance(answer, bytes) and (refusal := printable(answer.decode(errors="replace"))):
+                log.info(__name__, "templates run without a filter of system calls: %s", refusal)
+            while answer is not None and len(self.answers) < self.count and self.excess is None:
+                if (answer := _next(reading)) is not None:
+                    self._add(answer)
+        except LimitError as err:
+            end = err
+        finally:
+            os.close(reading)
+            with suppress(ProcessLookupError):  # a child that has ended keeps its status
+                os.kill(child, signal.SIGKILL)
+            _, status, usage = os.wait4(child, 0)
+        self.seconds += usage.ru_utime + usage.ru_stime
+        if self.seconds >= SECONDS_OF_ALL:
+            self.excess = LimitError(f"all templates together require more than {SECONDS_OF_ALL} s of CPU time")
+        elif self.excess is None and len(self.answers) < self.count:
+            self.answers.append(end or _reason(status))
+
+    def _add(self, answer: bytes | LimitError) -> None:
+        self.size += len(answer) if isinstance(answer, bytes) else 0
+        if self.size > LARGEST_OF_ALL:
+            self.excess = LimitError(f"all templates together print more than {LARGEST_OF_ALL >> 20} MiB")
+        else:
+            self.answers.append(answer)
 
 
 def _next(reading: int) -> bytes | LimitError | None:
@@ -103,6 +135,8 @@ def _reason(status: int) -> LimitError:
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if number in (signal.SIGPROF, signal.SIGVTALRM, signal.SIGXCPU):
         return time_limit()
+    if number == signal.SIGSEGV:  # the stack cannot grow
+        return LimitError("its process was ended by SIGSEGV: its recursion is too deep")
     if number:
         return LimitError(f"its process was ended by {signal.Signals(number).name}")
     return memory_limit()
@@ -120,12 +154,12 @@ def size_limit() -> LimitError:
     return LimitError(f"it prints more than {LARGEST >> 20} MiB")
 
 
-def _run(task: Callable[[int], bytes], numbers: range, writing: int) -> Never:
+def _run(task: Callable[[int], bytes], numbers: range, writing: int, seconds: int) -> Never:
     """The child."""
     try:
         signal.signal(signal.SIGPROF, _stop)
         signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-        _send(writing, confine(writing, MEMORY, (SECONDS + 3) * len(numbers)).encode())
+        _send(writing, confine(writing, MEMORY, min((SECONDS + 3) * len(numbers), seconds)).encode())
         for number in numbers:
             # The first signal interrupts Python between two of its steps; the second ends a step that takes too long.
             signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
