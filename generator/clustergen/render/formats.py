@@ -7,6 +7,7 @@ free text and give back `Safe`. So a forgotten filter is an error at render time
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Callable
@@ -42,7 +43,7 @@ class Format:
         if isinstance(value, bool) or value is None or callable(value):
             raise RenderError(f"{value!r} printed into a {self.name} file")
         if isinstance(value, int | float):
-            return str(value)
+            return str(finite(value))
         text = str(value)
         if not self.plain.fullmatch(text):
             raise RenderError(f"{text!r} may not stand unquoted in a {self.name} file")
@@ -103,6 +104,13 @@ def format_of(path: str) -> Format:
     return _BY_SUFFIX.get(path[dot:], CONF) if dot > path.rfind("/") else CONF
 
 
+def finite(value: float) -> float:
+    """The number. RenderError for infinity and NaN, which few formats know."""
+    if not math.isfinite(value):
+        raise RenderError(f"{value} is no number that a file can contain")
+    return value
+
+
 def one_line(text: str) -> str:
     if match := _CONTROL.search(text):
         raise RenderError(f"control character {match.group()!r} in {text!r}")
@@ -133,7 +141,10 @@ def yaml_scalar(value: object) -> Safe:
     if isinstance(value, str):
         text = str(value)
         return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(_quoted(text))
-    return Safe(json.dumps(value, default=dict))  # of the mappings that a site's templates see
+    try:
+        return Safe(json.dumps(value, default=dict, allow_nan=False))  # dict: the mappings that a site's templates see
+    except ValueError:
+        raise RenderError("infinity or NaN is no number that a file can contain") from None
 
 
 def yaml_block(value: object, indent: int) -> Safe:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import difflib  # noqa: F401 - what Jinja and messages import late, a confined process cannot import
+import html  # noqa: F401
 import pprint  # noqa: F401
 import textwrap  # noqa: F401
 from collections.abc import Callable, Iterator, Mapping
@@ -16,18 +17,19 @@ from functools import partial, wraps
 from types import MethodType
 from typing import Any, Never
 
-from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError
+from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound, Undefined, UndefinedError
 from jinja2.environment import TemplateModule
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS as JINJA_FILTERS
 from jinja2.loaders import split_template_path
-from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
-from jinja2.sandbox import ImmutableSandboxedEnvironment, safe_range
+from jinja2.runtime import LoopContext, Macro, TemplateReference
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
-from jinja2.utils import Cycler, Joiner, Namespace, missing
+from jinja2.utils import Namespace, missing
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.render.formats import FILTERS, Format, RenderError
+from clustergen.render.site_objects import BlockReference, Context, Cycler, Joiner, Range, without_text
 from clustergen.render.site_values import Quantity, Values, names_of_cluster
 
 for _codec in ("ascii", "unicode-escape"):  # loads them, for the literals of templates
@@ -56,7 +58,8 @@ _ATTRIBUTES: dict[type, tuple[str, ...]] = {
 }
 """Jinja's own objects → what of them a template may read."""
 _CALLABLE_TYPES = (Macro, LoopContext, BlockReference, Joiner, Undefined)  # the last to raise its own error
-_CALLABLES: tuple[object, ...] = (safe_range, dict, Namespace, Cycler, Joiner)
+_RANGE = Range()
+_CALLABLES: tuple[object, ...] = (_RANGE, dict, Namespace, Cycler, Joiner)
 _CALLABLE_METHODS = (LoopContext.cycle, LoopContext.changed, Cycler.next, Cycler.reset)
 
 _INSTEAD = {
@@ -155,6 +158,8 @@ class _Missing(StrictUndefined):
 class SiteEnvironment(ImmutableSandboxedEnvironment):
     """Jinja without methods: a name is a key of a mapping, or one of `_ATTRIBUTES`."""
 
+    context_class = Context
+
     def __init__(self, files: Mapping[str, bytes], form: Format) -> None:
         super().__init__(
             loader=_Loader(files),
@@ -165,7 +170,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
             finalize=partial(_finalize, form),
         )
         self.globals = {
-            "range": safe_range,
+            "range": _RANGE,
             "dict": dict,
             "namespace": Namespace,
             "cycler": Cycler,
@@ -182,7 +187,7 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
             "startswith": lambda text, start: str(text).startswith(start),
             "endswith": lambda text, end: str(text).endswith(end),
         }
-        self.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": dict}
+        self.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": dict, "allow_nan": False}
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         return self.getitem(obj, attribute)
@@ -205,6 +210,14 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
                 return value
         return self.undefined(_why_missing(obj, argument), obj=obj, name=argument)
 
+    def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> Template:
+        _require_names(name)
+        return super().get_template(name, parent, globals)
+
+    def select_template(self, names: Any, parent: str | None = None, globals: Any = None) -> Template:
+        _require_names(*names if isinstance(names, tuple | list) else (names,))
+        return super().select_template(names, parent, globals)
+
     def is_safe_callable(self, obj: Any) -> bool:
         if isinstance(obj, MethodType):
             return obj.__func__ in _CALLABLE_METHODS
@@ -222,6 +235,14 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
         raise
 
 
+def _require_names(*names: object) -> None:
+    for name in names:
+        if isinstance(name, Undefined):
+            name._fail_with_undefined_error()
+        if not isinstance(name, str):
+            raise RenderError(f"{_kind(name)} is not the name of a template")
+
+
 def _of_jinja(obj: object, name: str) -> object:
     """What one of Jinja's own objects has under a public name; `missing` where it has nothing, or may not be read."""
     if isinstance(obj, tuple) and name in getattr(obj, "_fields", ()):  # of the filter groupby
@@ -230,7 +251,7 @@ def _of_jinja(obj: object, name: str) -> object:
         return vars(obj).get(name, missing)
     if isinstance(obj, TemplateReference):
         try:
-            return obj[name]
+            return without_text(obj[name])
         except KeyError:
             return missing
     # A namespace has no attributes but those that the template sets.

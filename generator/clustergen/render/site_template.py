@@ -107,6 +107,8 @@ def _words(err: BaseException) -> str:
             return "its recursion or nesting is too deep"
         case OverflowError() if str(err).startswith("Range too big"):
             return f"a range can have at most {MAX_RANGE:,} items"
+        case NameError(name="inf" | "nan"):  # Jinja's own code for such a literal
+            return "infinity is no number that a file can contain"
         case TemplateNotFound(name=name):
             return f"template '{name}' is not in the directory of this group"
     return str(err) or type(err).__name__
