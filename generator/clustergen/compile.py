@@ -135,6 +135,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
 
     `site` is the directory of these files, by default site/ beside the manifest.
     """
+    from clustergen.diagnostics.redaction import redacted
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
     from clustergen.render.node_hardware import hardware
@@ -152,7 +153,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         problems = take_site_files(site, cluster, files, builder.members)
         builder.finish()
     except RenderError as err:
-        return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), str(err)),)
+        return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), redacted(str(err))),)
     problems += clashes_of(site, files, builder.members)
     problems += module_problems(site, cluster, files, builder.members)
     findings = [item for item in problems if isinstance(item, Finding)]

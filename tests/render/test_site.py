@@ -418,10 +418,11 @@ def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
     path.write_text(json.dumps(manifest()), encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.cluster is not None
-    broken = replace(compiled, cluster=replace(compiled.cluster, name='a"\nb'))
+    broken = replace(compiled, cluster=replace(compiled.cluster, name='a password=hunter2xyz99"\nb'))
     tree, result = compiler.render(broken, path)
     assert tree is None
     assert [item.code for item in result] == ["value-unprintable"]
+    assert "hunter2" not in result[0].message
 
 
 def test_a_page_names_these_as_its_proof() -> None:

@@ -9,6 +9,7 @@ import resource
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ from clustergen.cli import group
 from clustergen.render import bounded as limits
 from clustergen.render import confinement, site_template
 from clustergen.render.bounded import bounded
-from clustergen.render.formats import BARE
+from clustergen.render.formats import BARE, JSON
 from strategies.inventories import compiled
 from strategies.trees import manifest
 
@@ -107,6 +108,14 @@ ESCAPES = (
     "{{ range(3) }}",
     "{{ '' ~ range }}",
     "{{ cycler(1) | string }}",
+    "{{ cycler(1) | string | upper | rest }}",
+    "{{ [joiner()] | string | replace('0', 'o') | rest }}",
+    "{{ [cycler(1).next] | join | truncate(30) | rest }}",
+    "{{ '%r' | format(range) | upper | rest }}",
+    "{{ [range] | pprint | upper | rest }}",
+    "{% block x %}{{ self.x | string | upper | rest }}{% endblock %}",
+    "{{ self['y'] | string | upper | rest }}{% block y %}{% endblock %}",
+    "{{ namespace(a=cycler(1)) | string | upper | rest }}",
     "{{ '\\ud800' | rest }}",
 )
 
@@ -389,7 +398,7 @@ def test_a_refused_filter_is_reported(tmp_path: Path, monkeypatch: pytest.Monkey
     ("task", "message"),
     [
         (lambda _: os._exit(0), "it requires more than 256 MiB of memory"),
-        (lambda _: ctypes.string_at(0), "its process was ended by SIGSEGV"),
+        (lambda _: ctypes.string_at(0), "its process was ended by SIGSEGV: its recursion is too deep"),
         (lambda _: b"x" * (limits.LARGEST + 1), "it prints more than 16 MiB"),
         (lambda _: signal.pause(), "it has no result after 1 s"),
     ],
@@ -402,6 +411,68 @@ def test_a_task_that_ends_or_holds_its_process(
     monkeypatch.setattr(confinement, "SYSTEM_CALLS", {})  # a pause is a system call
     before, result, after = bounded(lambda number: task(number) if number == 1 else b"text", 3)
     assert (before, str(result), after) == (b"text", message, b"text")
+
+
+@pytest.mark.slow
+def test_all_tasks_together_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LARGEST_OF_ALL", 5 << 20)
+    *texts, first, last = bounded(lambda _: bytes(2 << 20), 4)
+    assert [len(text) for text in texts if isinstance(text, bytes)] == [2 << 20, 2 << 20]
+    assert str(first) == str(last) == "all templates together print more than 5 MiB"
+
+    def computes(number: int) -> bytes:
+        end = time.process_time() + 0.3
+        while time.process_time() < end:
+            pass
+        if number == 0:
+            os._exit(0)  # the limit is one of all processes
+        return b"text"
+
+    monkeypatch.setattr(limits, "SECONDS_OF_ALL", 1)
+    *answers, last = bounded(computes, 9)
+    assert answers[1] == b"text"
+    assert str(last) == "all templates together require more than 1 s of CPU time"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{% include cluster %}", "Cluster is not the name of a template"),
+        ("{% include [x] %}", "'x' is undefined"),
+        ("{% include [1] %}", "a number is not the name of a template"),
+        ("{% extends none %}", "None is not the name of a template"),
+        ("{% import cluster.hosts as x %}", "hosts is not the name of a template"),
+        ("{{ 1e999 }}", "infinity is no number that a file can contain"),
+        ("{{ 1e308 * cluster.host_count * 10 }}", "inf is no number that a file can contain"),
+        ("{{ [1e308 * cluster.host_count * 10] | yaml }}", "infinity or NaN is no number that a file can contain"),
+        ("{% set x = 1e308 * cluster.host_count * 10 %}{{ x - x }}", "nan is no number that a file can contain"),
+        ("{{ [1e308 * cluster.host_count * 10] | tojson | rest }}", "Out of range float values are not JSON compliant"),
+        ("{{ cycler(1) | string }}", "a cycler is no value that can be printed or become a text"),
+    ],
+)
+def test_what_a_template_cannot_do(text: str, message: str) -> None:
+    template = site_template.SiteTemplate("a.j2", {"a.j2": text.encode()}, JSON)
+    (result,) = site_template.print_site_templates([template], compiled("home-3090")[0].cluster)  # type: ignore[arg-type]
+    assert isinstance(result, site_template.Failure)
+    assert result.message.startswith(message)
+
+
+@pytest.mark.slow
+def test_a_message_shows_no_secret_of_a_template(tmp_path: Path) -> None:
+    path = site(
+        tmp_path,
+        **{"x.service": '{{ "password=hunter2xyz99 $" }}\n', "main.conf": '{% set x = "api_key: hunter2xyz99\\t" %}\n'},
+        outer="""{% set x = "passwd: hunter2xyz99\\t" %}{% include 'etc/part.j2' %}""",
+        part="{{ x | default('none') }}",
+    )
+    with (path.parent / "site/all/etc/main.conf.j2").open("a", encoding="utf-8") as file:
+        file.write("{{ x }}\n")
+    done = CliRunner().invoke(group, ["render", str(path)])
+    assert done.exit_code == 2
+    assert done.output.count("site-template-fails") == 3
+    assert "may not stand unquoted" in done.output
+    assert "hunter2" not in done.output
+    assert "hunter2" not in CliRunner().invoke(group, ["render", str(path), "--format", "json"]).output
 
 
 @pytest.mark.parametrize("answer", [b"", b"F", b"F[]", b"F" + b"[" * 100_000, b'F["m", "n", "x", null]', b"\x80pickle"])
@@ -424,5 +495,6 @@ def test_only_the_sandbox_evaluates_text_of_a_site() -> None:
     """Jinja is used for the templates of clustergen and, in the sandbox, for those of a site."""
     package = Path(confinement.__file__).parents[1]
     users = {path.relative_to(package).as_posix() for path in package.rglob("*.py") if "jinja2" in path.read_text()}
-    assert users == {"render/engine.py", "render/site_environment.py", "render/site_template.py"}
+    site = {f"render/site_{name}.py" for name in ("environment", "objects", "template")}
+    assert users == {"render/engine.py", *site}
     assert "from_string" not in (package / "render/engine.py").read_text(encoding="utf-8")

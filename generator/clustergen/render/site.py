@@ -7,7 +7,8 @@ from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
-from clustergen.diagnostics.secrets import secret_in_file
+from clustergen.diagnostics.redaction import Redaction, redacted
+from clustergen.diagnostics.secrets import secret_in_file, secret_spans
 from clustergen.render.build import clashes
 from clustergen.render.effects import DAEMON_RELOAD, NONE, RECONFIGURE, SYSCTL, Effect
 from clustergen.render.formats import format_of
@@ -47,9 +48,19 @@ def _printed(templates: list[Source], cluster: Cluster) -> Iterator[bytes | Diag
         if isinstance(text, Failure):
             place = source.place.parents[source.name.count("/")] / text.name
             line = _line(place, source.files[text.name], text.line)
-            yield Diagnostic.of("site-template-fails", line, text.message, text.hint)
+            message, hint = redacted(text.message), text.hint and redacted(text.hint)
+            diagnostic = Diagnostic.of("site-template-fails", line, message, hint)
+            for name in {source.name, text.name}:  # a value may come from the template that includes this one
+                diagnostic = _redaction(source.files[name]).diagnostic(diagnostic)
+            yield diagnostic
         else:
             yield text
+
+
+def _redaction(content: bytes) -> Redaction:
+    """What is not shown of a template: messages repeat what it prints."""
+    text = content.decode(errors="replace")
+    return Redaction(text, secret_spans(text))
 
 
 def _line(place: Path, content: bytes, number: int) -> Place:
