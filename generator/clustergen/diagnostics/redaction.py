@@ -23,8 +23,9 @@ _SHORTEST = 4  # a shorter word would cover ordinary text, unless it is in quote
 _PROBE = 20  # characters by which a longer word is found that a message has cut
 _MOST_WORDS = 1000  # with more, messages repeat nothing
 _WINDOW = 2000  # characters around a place, more than an excerpt shows
-_VALUE = r"[\"'][^\"'\n]*[\"']?|[^,;}\]\n]+"
-_VALUE_BEHIND = r"[\"']?[ \t]*[:=][ \t]*[\"']?(?P<value>[^\s\"',}\]]+)"
+_VALUE = r"[\"'][^\"'\n]{0,200}[\"']?|[^,;}\]\n]{1,200}"
+_WHOLE_VALUE = r"[\"'][^\"'\n]*[\"']?|[^,;}\]\n]+"
+_VALUE_BEHIND = rf"[\"']?[ \t]*[:=][ \t]*[\"']?(?P<value>[^\s\"',}}\]]{{1,{_WINDOW}}})"
 # A key or a word that nobody knows: its value may be a secret in the wrong place.
 _DOUBTED = frozenset(
     (
@@ -158,11 +159,16 @@ def redacted_value(key: str, text: str) -> str:
 
 
 def _misspelt(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    whole = start
     for match in re.compile(_NAMED).finditer(text, start, end):
         if is_misspelt(match["name"]):
             value = re.compile(_VALUE).match(text, match.start("rest"), end)
             if value and not is_reference_in_text(value[0]):
                 yield value.span()
+                if value.start() >= whole:  # once for all values that end together
+                    longer = re.compile(_WHOLE_VALUE).match(text, value.start(), end)
+                    whole = longer.end() if longer else whole
+                    yield value.start(), whole
 
 
 def _line_around(text: str, place: int) -> tuple[int, int]:

@@ -1,6 +1,8 @@
 """The table of secrets: forms of values, phrases and commands that a secret follows, and names of files that are one.
 
 `tests/manifest_load/test_secret_rules.py` measures it: each row finds one of the forms in tests/fixtures/secrets.
+The texts are untrusted, so each pattern takes linear time: a part that repeats has a limit, or ends at a character that
+begins no other match. `tests/manifest_load/test_secret_times.py` measures that.
 """
 
 from __future__ import annotations
@@ -53,8 +55,8 @@ RULES = (
     Rule(
         "a private key",
         ("private key", "static key v1", "putty-user-key-file"),
-        r"-----BEGIN (?:[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----(?:[^-]++|-(?!-))*+"
-        r"|BEGIN [A-Z0-9 ]*PRIVATE KEY\b|PuTTY-User-Key-File-\d",
+        r"-----BEGIN (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----(?:[^-]++|-(?!-))*+"
+        r"|BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY\b|PuTTY-User-Key-File-\d",
         is_multiline=True,
     ),
     Rule("Ansible Vault", ("$ansible_vault",), r"\$ANSIBLE_VAULT;\S*"),
@@ -71,12 +73,12 @@ RULES = (
     Rule(
         "a token with a prefix", tuple(map(str.lower, _PREFIXES)), rf"(?<!\w)(?:{_ALL_PREFIXES})[A-Za-z0-9_=\\-]{{16,}}"
     ),
-    Rule("a token of OpenAI or Anthropic", ("sk-",), r"(?<!\w)sk-(?=[\w-]*\d)[\w-]{16,}"),
+    Rule("a token of OpenAI or Anthropic", ("sk-",), r"(?<!\w)sk-(?=[A-Za-z_-]{0,100}+\d)[\w-]{16,}"),
     Rule(
         "a token behind a prefix",
         (),
         r"(?<![\w/.@:+=-])[A-Za-z][A-Za-z0-9]{1,11}[-_.](?:[A-Za-z0-9]{1,12}[-_.])?"
-        r"(?P<value>(?=[A-Za-z]*\d)[A-Za-z0-9]{24,})(?![\w.-])",
+        r"(?P<value>(?=[A-Za-z]*+\d)[A-Za-z0-9]{24,}+)(?![\w.-])",
         "random",
     ),
     Rule("a token of Slack", ("xox",), r"(?<!\w)(?i:xox[a-z]-)[\w-]{11,}"),
@@ -102,7 +104,7 @@ RULES = (
     Rule(
         "a JSON web token",
         ("eyj",),
-        r"(?<!\w)eyJ[A-Za-z0-9_=-]+\.[A-Za-z0-9_=-]+(?:\.[A-Za-z0-9_.+/=-]*)?",
+        r"(?<![\w-])eyJ[A-Za-z0-9_=-]{1,1000}+\.[A-Za-z0-9_=-]+(?:\.[A-Za-z0-9_.+/=-]*)?",
     ),
     Rule("a JSON web key", ('"kty"',), r"[{,]\s*\"(?:k|d)\"\s*:\s*\"(?P<value>[\w-]{16,}={0,2})\""),
     Rule(
@@ -135,10 +137,10 @@ RULES = (
     Rule(
         "an option of a command",
         ("mysql", "mariadb", "ipmi", "racadm", "snmp", "sshpass", "pcs ", "ipa-", "ldap", "curl", "activationkey"),
-        r"\b(?:(?:mysql|mariadb)\S*\b[^\n|]{0,200}?[ \t]-p|(?:ipmi\S*|snmp\w+)\b[^\n|]{0,200}?[ \t]-[APX][ \t]*"
-        r"|(?:racadm|pcs)\b[^\n|]{0,200}?[ \t]-p[ \t]+"
-        r"|sshpass[ \t]+-p[ \t]*|(?:ipa-\w+\S*|ldap\w+)\b[^\n|]{0,200}?[ \t]-w[ \t]*"
-        rf"|curl\b[^\n|]{{0,200}}?[ \t](?:-u|--user)[ \t]*[\"']?[\w.@-]+:|--activationkey=){_ANY_VALUE}",
+        r"\b(?:(?:mysql|mariadb)[^\n|]{0,200}?[ \t]-p|(?:ipmi|snmp\w)[^\n|]{0,200}?[ \t]-[APX][ \t]{0,8}"
+        r"|(?:racadm|pcs)\b[^\n|]{0,200}?[ \t]-p[ \t]{1,8}"
+        r"|sshpass[ \t]+-p[ \t]{0,8}|(?:ipa-\w|ldap\w)[^\n|]{0,200}?[ \t]-w[ \t]{0,8}"
+        rf"|curl\b[^\n|]{{0,200}}?[ \t](?:-u|--user)[ \t]{{0,8}}[\"']?[\w.@-]{{1,100}}+:|--activationkey=){_ANY_VALUE}",
         "mixed",
     ),
     Rule(
@@ -167,8 +169,8 @@ RULES = (
         rf"|^[ \t]*r[ow]community6?|\binsecure-password|(?:tacacs|radius)-server[ \t]+key)[ \t]+(?![#{{]){_ANY_VALUE}",
     ),
     Rule("a user of SNMP", ("createuser",), rf"\bcreateUser[ \t]+\S+[ \t]+\S+[ \t]+{_ANY_VALUE}"),
-    Rule("a monitor of NUT", ("monitor",), rf"^MONITOR[ \t]+\S+@\S+[ \t]+\d+[ \t]+\S+[ \t]+{_ANY_VALUE}"),
-    Rule("options of conman", (",p:",), rf"\bU:[^,\s]+,P:{_VALUE}"),
+    Rule("a monitor of NUT", ("monitor",), rf"^MONITOR[ \t]+[^\s@]+@\S++[ \t]+\d+[ \t]+\S+[ \t]+{_ANY_VALUE}"),
+    Rule("options of conman", (",p:",), rf"\bU:[^,:\s]+,P:{_VALUE}"),
     Rule("SQL", ("identified",), r"(?i:identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by[ \t]+[\"'][^\"'${%]{3,}[\"'])"),
     Rule("XML", ("<pass", "<secret", "<token"), r"(?i:<(?:password|passwd|secret|token)>[^<${%\s]{3,}<)"),
 )

@@ -6,7 +6,7 @@ import re
 
 # Says where a secret is and not what it is: a path of two parts or more, a variable, a template, nothing.
 _REFERENCE = (
-    r"\s*(?:/[A-Za-z][\w.@+-]*(?:/[\w.@+-]+)+/?|https?://[^\s:@]+|[\w.-]+\.(?:key|pem|crt|cert|asc|pub|p12)|id_\w+"
+    r"\s*+(?:/[A-Za-z][\w.@+-]*(?:/[\w.@+-]+)+/?|https?://[^\s:@]+|[\w.-]+\.(?:key|pem|crt|cert|asc|pub|p12)|id_\w+"
     r"|\d+@[\w.-]+"  # a licence server's port and host
     r"|\{\{-?\s*[A-Za-z_](?s:.*)\}\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*"
     r"|(?:file:/|env:|vault:).*|<[^<>]*>|[*•x.]+"
@@ -20,6 +20,7 @@ _REFERENCE_IN_TEXT = (
 )
 _BASE64 = r"(?=.*[+/=])(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 _KINDS = ("[a-z]", "[A-Z]", "[0-9]")
+_ENOUGH = 400  # characters that show what a longer value is
 # Words with digits that nobody chooses as a password: names and numbers, versions, sizes, addresses, hosts, times.
 _ORDINARY = (
     r"[a-z]+[-_.]?\d+|[A-Z][a-z]+[-_.]?\d{1,3}|v?\d[\d.,:/x-]*[A-Za-z%]{0,4}|(?:[\w-]+\.)+[A-Za-z]{2,}\d?|[\dA-Fa-f:.-]+"
@@ -39,6 +40,7 @@ def is_reference_in_text(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Whether a value looks generated: three kinds of characters, hexadecimal, base32, or letters amid many digits."""
+    value = value[:_ENOUGH]
     if not re.fullmatch(r"[A-Za-z0-9+_=.~/-]{12,}", value) or value.startswith("ssh-"):
         return False
     if value.startswith("/") and not re.fullmatch(_BASE64, value):
@@ -52,6 +54,7 @@ def is_random(value: str) -> bool:
 
 def is_password_like(value: str) -> bool:
     """Whether a word could be a password: eight characters with letters and digits that are no name with a number."""
+    value = value[:_ENOUGH]
     if len(value) < 8 or re.search(r"[\s/]", value) or not re.search("[A-Za-z]", value) or not re.search(r"\d", value):
         return False
     return not re.fullmatch(_ORDINARY, value) and not is_reference_in_text(value)
@@ -59,7 +62,7 @@ def is_password_like(value: str) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Whether a word behind "the password is" is one: it has a letter and a digit, or a sign of passwords."""
-    return len(value) > 5 and re.search(r"[A-Za-z].*[\d!#%&*+]|[\d!#%&*+].*[A-Za-z]", value) is not None
+    return len(value) > 5 and all(re.search(kind, value) for kind in ("[A-Za-z]", r"[\d!#%&*+]"))
 
 
 def could_be_secret(value: str) -> bool:

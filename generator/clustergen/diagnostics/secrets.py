@@ -7,8 +7,10 @@ The one detector for manifests, options, site files and imported files. `secret_
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from clustergen.diagnostics.model import Finding, ManifestPath
@@ -49,18 +51,21 @@ _STEMS = (
     *("luks", "priv", "shared", "pin", "gossip"),
 )
 # A name and a value in free text: `password: x`, `TOKEN=x`, `"api_key": "x"`; `--pass x`; `the password is x`, `pw x`;
-# `PASSWORD('x')`; `name="password" value="x"`.
+# `PASSWORD('x')`; `name="password" value="x"`. The text is untrusted: what can overlap with other matches has a limit.
+_LONGEST = 200  # characters of a value in which other names and values are looked for
 _ASSIGNMENT = (
     r"(?<![\w.@])(?P<name>[A-Za-z_][\w.-]{0,63})(?P<closed>[\"'\]]{0,2})"
-    r"(?P<sign>[ \t]{0,3}(?::=|=>|::|:|=)[ \t]{0,3})(?P<quote>[\"']{0,3})(?=(?P<value>[^\s\"'<>,;&|`]{4,}))"
+    r"(?P<sign>[ \t]{0,3}(?::=|=>|::|:|=)[ \t]{0,3})(?P<quote>[\"']{0,3})"
+    rf"(?=(?P<value>[^\s\"'<>,;&|`]{{4,{_LONGEST}}}))"
 )
+_REST = r"[^\s\"'<>,;&|`]*"
 _FLAG = r"(?<!\S)--?(?P<name>[A-Za-z][\w-]{0,63})[ \t]+(?P<quote>[\"']?)(?P<value>[^\s\"'<>;&|`-][^\s\"'<>;&|`]{3,})"
 _SPOKEN = (
-    r"(?<![\w.@/-])(?P<name>[A-Za-z_][\w-]{0,63})[ \t]+(?P<verb>(?:is|are|ist|lautet|est|es)[ \t]*:?[ \t]+)?"
+    r"(?<![\w.@/-])(?P<name>[A-Za-z_][\w-]{0,63})[ \t]+(?P<verb>(?:is|are|ist|lautet|est|es)(?:[ \t]*+:)?[ \t]++)?"
     r"[\"']?(?=(?P<value>[^\s\"'`<>|;,()=]{6,}={0,2})(?![\w=]))"
 )
 _IN_QUOTES = (
-    r"(?P<name>[A-Za-z_][\w.]{0,63})\([\"'](?P<value>[^\s\"']{4,})[\"']",
+    r"(?<![\w.])(?P<name>[A-Za-z_][\w.]{0,63})\([\"'](?P<value>[^\s\"']{4,})[\"']",
     r"name=\"(?P<name>[\w.-]{1,64})\"[ \t]+value=\"(?P<value>[^\s\"]{4,})\"",
 )
 _LOOKUP = r"\b(?:lookup|query|q)\([^()]*\)"
@@ -174,18 +179,25 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _named_values(text: str, lower: str, strict: bool) -> Iterator[tuple[int, int]]:
     """Spans of values that a name before them makes secret."""
     for start, end in _lines_with(_STEMS, text, lower):
-        lookups = [match.span() for match in re.finditer(_LOOKUP, text[start:end])] if "(" in text[start:end] else []
+        lookups = [match.span() for match in _compiled(_LOOKUP).finditer(text, start, end)]
         for span in _of_line(text, start, end, strict):
-            if not any(first <= span[0] - start < last for first, last in lookups):
+            before = bisect_right(lookups, span[0], key=itemgetter(0)) - 1
+            if before < 0 or lookups[before][1] <= span[0]:
                 yield span
 
 
 def _of_line(text: str, start: int, end: int, strict: bool) -> Iterator[tuple[int, int]]:
+    whole = start
     for pattern in (_ASSIGNMENT, _FLAG):
         for match in _compiled(pattern).finditer(text, start, end):
             check = check_of(match["name"])
             if check and (_fits(check, match["value"]) if check != "any" else _is_value(match, text, strict)):
-                yield match.span("value")
+                first, last = match.span("value")
+                yield first, last
+                if last - first == _LONGEST and first >= whole:  # once for all values that end together
+                    rest = _compiled(_REST).match(text, last, end)
+                    whole = rest.end() if rest else last
+                    yield first, whole
     for match in _compiled(_SPOKEN).finditer(text, start, end):
         value = match["value"].rstrip(".)]}")
         if (check_of(match["name"]) == "any" or match["name"] == "community") and (
@@ -224,4 +236,4 @@ def _is_sentence(match: re.Match[str], text: str) -> bool:
     groups = match.groupdict()
     if groups["quote"] or ":" not in groups.get("sign", "") or not groups["value"].rstrip(",.").isalpha():
         return False
-    return re.match(r"[,.]? +\w", text[match.end("value") :][:8]) is not None
+    return re.match(r"[,.]? +\w", text[match.end("value") : match.end("value") + 8]) is not None
