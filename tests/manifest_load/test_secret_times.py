@@ -23,7 +23,7 @@ LEAST = 0.3  # seconds of CPU time for 100 kB below which no ratio counts, as bo
 SECONDS = 60  # after which a process of cubic time is killed
 # Each of these took more than six seconds of CPU time for 40 to 200 kB, most of them minutes.
 SLOW = (
-    *("mysql.", "mysql-", "ipmi.", "ipa-a.", "authorization:", "sk-", "pass:", "otpauth://", "pasword:"),
+    *("mysql.", "ipmi.", "ipa-a.", "authorization:", "sk-", "pass:", "pasword:"),
     *("q(pass:xxxx)", "eyJ-", "MONITOR |a@", "|U:|,p:", "|BEGIN A |private key", "password is| ", "mysql |-|-p a"),
 )
 _UNITS = sorted(

@@ -18,7 +18,7 @@ _SECRET_WORDS = (
 _ORDINARY_WORDS = frozenset(("bypass", "compass", "multipass", "overpass", "encompass", "surpass", "trespass"))
 # What makes `key` a secret one, as the word before it or glued to it.
 _KEY_KINDS = re.compile(
-    "access|account|activation|admin|aes|api|app|auth|client|consumer|crypt|database|db|deploy|encryption|hmac|jwt"
+    "access|account|activation|admin|aes|api|app|auth|client|consumer|crypt|database|db|deploy|encryption|genie|hmac|jwt"
     "|licen[cs]e|master|munge|preshared|priv|private|root|s|secret|service|session|shared|signing|slurm|storage"
     "|subscription|symmetric|wireguard"
 )

@@ -59,6 +59,7 @@ RULES = (
         r"|BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY\b|PuTTY-User-Key-File-\d",
         is_multiline=True,
     ),
+    Rule("the body of a key of OpenSSH", ("b3blbnnzac1rzxktdje",), r"b3BlbnNzaC1rZXktdjE\S*"),
     Rule("Ansible Vault", ("$ansible_vault",), r"\$ANSIBLE_VAULT;\S*"),
     Rule(
         "a password in a URL",
@@ -77,7 +78,7 @@ RULES = (
     Rule(
         "a token behind a prefix",
         (),
-        r"(?<![\w/.@:+=-])[A-Za-z][A-Za-z0-9]{1,11}[-_.](?:[A-Za-z0-9]{1,12}[-_.])?"
+        r"(?<![\w/.@:+=-])(?!(?i:wwn|naa|eui|nqn|t10)[-_.])[A-Za-z][A-Za-z0-9]{1,11}[-_.](?:[A-Za-z0-9]{1,12}[-_.])?"
         r"(?P<value>(?=[A-Za-z]*+\d)[A-Za-z0-9]{24,}+)(?![\w.-])",
         "random",
     ),
@@ -110,20 +111,20 @@ RULES = (
     Rule(
         "an address that is a secret",
         (
-            *("hooks.slack.com/", "/api/webhooks/", "webhook.office.com/", "/t/", "ingest.", "otpauth://"),
+            *("hooks.slack.com/", "/api/webhooks/", "webhook.office.com/", "/t/", "ingest.", "otpauth://", "/hooks/"),
             *("sig=", "x-amz-signature="),
         ),
         r"(?i:\bhttps://(?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks)/[a-z0-9_/-]{4,}"
         r"|\bhttps://[\w.-]+\.webhook\.office\.com/\S{16,}|\bhttps://[0-9a-f]{32}@\S+|otpauth://\S+"
-        r"|\bhttps?://[^\s/]+/t/[\w-]{16,}|[?&](?:sig|x-amz-signature)=[\w%-]{16,})",
+        r"|\bhttps?://[^\s/]+/(?:t/[\w-]{16,}|hooks/[a-z0-9]{26}\b)|[?&](?:sig|x-amz-signature)=[\w%-]{16,})",
     ),
     Rule(
         "a hashed password",
         (
-            *("$1$", "$2", "$5$", "$6$", "$y$", "$gy$", "$apr1$", "$argon"),
+            *("$1$", "$2", "$5$", "$6$", "$8$", "$9$", "$y$", "$gy$", "$apr1$", "$argon"),
             *("sha}", "sha256}", "sha512}", "grub.pbkdf2"),
         ),
-        r"(?<![\w$])\$(?:1|2[abxy]|5|6|y|gy|apr1|argon2id?)\$[A-Za-z0-9./$=,-]{10,}|\{S?SHA(?:\d*)\}[A-Za-z0-9+/=]{20,}"
+        r"(?<![\w$])\$(?:1|2[abxy]|5|6|8|9|y|gy|apr1|argon2id?)\$[A-Za-z0-9./$=,-]{10,}|\{S?SHA(?:\d*)\}[A-Za-z0-9+/=]{20,}"
         r"|grub\.pbkdf2\.sha512\.\d+\.[0-9A-F]{16,}",
     ),
     # Headers, commands and files that a secret follows.
@@ -136,11 +137,16 @@ RULES = (
     ),
     Rule(
         "an option of a command",
-        ("mysql", "mariadb", "ipmi", "racadm", "snmp", "sshpass", "pcs ", "ipa-", "ldap", "curl", "activationkey"),
+        (
+            *("mysql", "mariadb", "ipmi", "racadm", "snmp", "sshpass", "pcs ", "ipa-", "ldap", "curl", "activationkey"),
+            *("openssl", "zip"),
+        ),
         r"\b(?:(?:mysql|mariadb)[^\n|]{0,200}?[ \t]-p|(?:ipmi|snmp\w)[^\n|]{0,200}?[ \t]-[APX][ \t]{0,8}"
         r"|(?:racadm|pcs)\b[^\n|]{0,200}?[ \t]-p[ \t]{1,8}"
         r"|sshpass[ \t]+-p[ \t]{0,8}|(?:ipa-\w|ldap\w)[^\n|]{0,200}?[ \t]-w[ \t]{0,8}"
-        rf"|curl\b[^\n|]{{0,200}}?[ \t](?:-u|--user)[ \t]{{0,8}}[\"']?[\w.@-]{{1,100}}+:|--activationkey=){_ANY_VALUE}",
+        rf"|curl\b[^\n|]{{0,200}}?[ \t](?:-u|--user)[ \t]{{0,8}}[\"']?[\w.@-]{{1,100}}+:"
+        rf"|openssl[ \t]+enc\b[^\n|]{{0,200}}?[ \t]-k[ \t]{{1,8}}"
+        rf"|(?:un)?zip\b[^\n|]{{0,200}}?[ \t]-P[ \t]{{0,8}}|--activationkey=){_ANY_VALUE}",
         "mixed",
     ),
     Rule(
@@ -153,7 +159,7 @@ RULES = (
     Rule(
         "a user and a password",
         _USERS,
-        rf"(?<![\w/.-])(?i:{'|'.join(_USERS)})(?::|[ ]?/[ ]?){_VALUE}(?!/)",
+        rf"(?<![\w/.-])(?i:{'|'.join(_USERS)})(?::|[ ]/[ ]?|/[ ]?(?![A-Z][a-z]+(?:19|20)\d\d\b)){_VALUE}(?!/)",
         "password",
     ),
     Rule(
@@ -171,6 +177,18 @@ RULES = (
     Rule("a user of SNMP", ("createuser",), rf"\bcreateUser[ \t]+\S+[ \t]+\S+[ \t]+{_ANY_VALUE}"),
     Rule("a monitor of NUT", ("monitor",), rf"^MONITOR[ \t]+[^\s@]+@\S++[ \t]+\d+[ \t]+\S+[ \t]+{_ANY_VALUE}"),
     Rule("options of conman", (",p:",), rf"\bU:[^,:\s]+,P:{_VALUE}"),
+    Rule(
+        "a password that Cisco IOS encodes",
+        (" 7 ",),
+        r"\b(?:password|key|secret)[ \t]+7[ \t]+(?P<value>(?:[0-9A-Fa-f]{2}){6,}+)(?!\w)",
+    ),
+    Rule("an unseal key of Vault", ("unseal key",), r"(?i:unseal key)(?: \d+)?:[ \t]*(?P<value>[\w+/]{40,}={0,2})"),
+    Rule("a login of W&B", ("wandb",), r"\bwandb[ \t]+login[ \t]+(?:--\S+[ \t]+)?(?P<value>[0-9a-f]{40})\b"),
+    Rule(
+        "a line of .pgpass",
+        (":54", ":6432"),
+        rf"^[\w.*-]+:(?:54\d\d|6432):[^\s:]{{1,64}}+:[^\s:]{{1,64}}+:{_ANY_VALUE}",
+    ),
     Rule("SQL", ("identified",), r"(?i:identified[ \t]+(?:with[ \t]+\S+[ \t]+)?by[ \t]+[\"'][^\"'${%]{3,}[\"'])"),
     Rule("XML", ("<pass", "<secret", "<token"), r"(?i:<(?:password|passwd|secret|token)>[^<${%\s]{3,}<)"),
 )
