@@ -9,6 +9,7 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change
+from clustergen.diff.messages import subject
 from clustergen.diff.slurm import effects_on, slurm_changes
 
 _CONF = """\
@@ -292,3 +293,30 @@ def test_it_is_light_to_import() -> None:
     code = f"import sys, clustergen.diff.slurm; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
     assert done.stdout == "[]\n"
+
+
+JOBS_A, JOBS_B = "BasePath=/var/lib/jobs\n", "BasePath=/raid Shared=true\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "shown"),
+    [
+        ("job_container", "", JOBS_A, ["+ BasePath: None → /var/lib/jobs"]),
+        ("job_container", JOBS_A, "", ["- BasePath: /var/lib/jobs → None"]),
+        ("job_container", JOBS_A, "BasePath=/raid\n", ["~ BasePath: /var/lib/jobs → /raid"]),
+        ("job_container", "BasePath=/raid\n", JOBS_B, ["+ Shared: None → true"]),
+        ("helpers", "", "Feature=a Helper=/x\n", ["+ Feature: None → a Helper=/x"]),
+        ("helpers", "Feature=a Helper=/x\n", "Feature=b Helper=/x\n", ["~ Feature: a → b"]),
+        ("power", "", "PowerAction=a Program=/x\n", ["+ PowerAction: None → a Program=/x"]),
+    ],
+)
+def test_every_change_has_a_subject(file: str, old: str, new: str, shown: list[str]) -> None:
+    """Also of a line that is known by its first key alone."""
+    files = [
+        {"/etc/slurm/slurm.conf": _CONF + text}
+        if file == "power"
+        else {"/etc/slurm/slurm.conf": _CONF, f"/etc/slurm/{file}.conf": f"# {file}\n{text}"}
+        for text in (old, new)
+    ]
+    results = slurm_changes(*files, SlurmRelease("24.11"))
+    assert [f"{item.sign} {subject(item)}: {item.old} → {item.new}" for item in results] == shown

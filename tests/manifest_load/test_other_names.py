@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from pydantic.fields import FieldInfo
 
 from clustergen import compile as compiler
 from clustergen.catalogue.other_names import OtherName
 from clustergen.catalogue.tables import table
 from clustergen.cli.init import STARTER
-from clustergen.diagnostics.model_path import places_of_keys, section_of
+from clustergen.diagnostics.model_path import entry_of, places_of_keys, section_of
+from clustergen.manifest.base import NOT_EMPTY, Section
 from clustergen.manifest.model import Manifest
 
 ROWS = tuple(table("other_names.tsv", OtherName))
@@ -143,3 +146,31 @@ def test_an_optional_section_is_stated_or_left_out(key: str, value: Any) -> None
     data = starter() | {key.partition(".")[0]: value}
     (wrong,) = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
     assert wrong.message == f"{key} must be a mapping, but is empty"
+
+
+def optional_sections(model: type[Section], path: str, above: tuple[type, ...] = ()) -> Iterator[tuple[str, FieldInfo]]:
+    """Path and field of each section that is off unless it is present, at any depth."""
+    for name, info in model.model_fields.items():
+        key = ".".join(filter(None, (path, info.alias or name)))
+        inner, is_list = entry_of(info)
+        if inner is None or is_list or not issubclass(inner, Section) or inner in above:
+            continue
+        if info.default is None:
+            yield key, info
+        yield from optional_sections(inner, key, (*above, inner))
+
+
+def test_no_optional_section_is_silently_off() -> None:
+    sections = dict(optional_sections(Manifest, ""))
+    assert {"slurm.private_tmp", "containers.podman", "user_guide", "networks.bmc", "ansible.pull"} <= sections.keys()
+    assert [key for key, info in sections.items() if NOT_EMPTY not in info.metadata] == []
+
+
+@pytest.mark.parametrize("key", ["slurm.private_tmp", "containers.podman"])
+def test_an_empty_section_says_how_it_is_enabled(key: str) -> None:
+    section, _, name = key.partition(".")
+    data = starter() | {section: {**starter().get(section, {}), name: None}}
+    diagnostics = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
+    (wrong,) = (item for item in diagnostics if item.code == "type-wrong")
+    assert wrong.message == f"{key} must be a mapping, but is empty"
+    assert wrong.hint == "write {} to enable it, or remove the line"

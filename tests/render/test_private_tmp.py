@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.slurm import slurm_changes
+from strategies.job_templates import files_of, guided
 from strategies.slurm_trees import cluster, settings
 from strategies.trees import node_files, text_of
 
@@ -73,3 +75,36 @@ def test_a_cluster_that_gets_it_is_drained(tmp_path: Path) -> None:
         trees.append({path: files[path].content.decode() for path in ("/etc/slurm/slurm.conf", FILE) if path in files})
     changes = slurm_changes(*trees, SlurmRelease("24.11"))
     assert {effect.kind for change in changes for effect in change.effects} >= {"drain", "restart-slurmd"}
+
+
+@pytest.mark.parametrize(
+    ("directories", "words", "key"),
+    [
+        (["/tmp", "/dev/shm"], "/tmp and /dev/shm", "(Dirs, default)"),
+        (["/tmp", "/var/tmp", "/dev/shm"], "/tmp, /var/tmp and /dev/shm", "(Dirs)"),
+        (["/var/tmp"], "/var/tmp", "(Dirs)"),
+    ],
+)
+def test_comments_name_the_directories(directories: list[str], words: str, key: str, tmp_path: Path) -> None:
+    tree = cluster(tmp_path, slurm={"private_tmp": {"directories": directories}, "disable_root_jobs": True})
+    conf = text_of(tree, "c1", "/etc/slurm/slurm.conf")
+    assert f"# each job has its own {words}\n" in conf
+    assert re.search("^DisableRootJobs=YES +# root cannot submit jobs$", conf, re.MULTILINE)
+    assert f"# Each job has its own {words} {key}." in text_of(tree, "c1", FILE)
+
+
+def test_the_users_guide_says_what_happens_to_tmp(tmp_path: Path) -> None:
+    guides = {}
+    for number, slurm in enumerate(({}, {"private_tmp": {}}, {"private_tmp": {"directories": ["/var/tmp"]}})):
+        (tmp_path / str(number)).mkdir()
+        text = files_of(guided(slurm), tmp_path / str(number))["README.md"]
+        guides[number] = [line for line in text.splitlines() if "/tmp`" in line and "TMPDIR" not in line]
+    shared = "Files in {} of a node can be deleted when you have no job there."
+    assert guides[0] == [shared.format("`/tmp`, `/var/tmp` and `/dev/shm`")]
+    assert "Each job has its own `/tmp` and `/dev/shm`" in guides[1][0]
+    assert "copy results to your home directory before" in guides[1][0]
+    assert guides[1][1:] == [
+        "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see.",
+        shared.format("`/var/tmp`"),
+    ]
+    assert guides[2][1] == shared.format("`/tmp` and `/dev/shm`")

@@ -139,9 +139,9 @@ PATTERN, OVERLAP, ABSENT, SHARED = "path-pattern", "path-overlap", "path-not-mou
         ("scripts: {tmpdir: /var/log/slurm/jobs}", []),
         ("scripts: {tmpdir: /srv/x}, log_files: {slurmd: /srv/x/slurmd.log}", [(OVERLAP, "/srv/x")]),
         ("scripts: {tmpdir: /var/lib/enroot/x}", []),
-        ("scripts: {tmpdir: /s/jobs}, private_tmp: {directories: [/tmp, /s]}", [(OVERLAP, "/s")]),
+        ("scripts: {tmpdir: /s/jobs}, private_tmp: {directories: [/tmp, /s]}", [(OVERLAP, "/s/jobs")]),
         ("scripts: {tmpdir: /s/jobs}, private_tmp: {path: /s/jobs/tmp}", [(OVERLAP, "/s/jobs")]),
-        ("private_tmp: {path: /s, directories: [/tmp, /s/]}", [(OVERLAP, "/s/")]),
+        ("private_tmp: {path: /s, directories: [/tmp, /s/]}", [(OVERLAP, "/s")]),
         ("private_tmp: {directories: [/tmp, /etc]}", [(SYSTEM, "/etc")]),
         ("private_tmp: {directories: [/dev/shm, /var/tmp]}, scripts: {tmpdir: /s}", []),
         ("state_location: /srv/x, spool_directory: /srv/x/d", []),  # on different hosts

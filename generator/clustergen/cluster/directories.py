@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from clustergen.manifest.slurm import Daemon
 
 _PATTERN = re.compile(r"%.?")
-_CLOSED = ("kernel", "system", "service")
+CLOSED = ("kernel", "system", "service")
+"""Kinds of directories that hold nothing but files of their owner, at any depth."""
 _LOST = {
     "runtime": "which is emptied at every boot",
     "memory": "which every user writes to and every boot empties",
     "temporary": "which every user writes to and which is cleaned at boot or by age",
 }
 
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
+"""Where users put files of their own on each node."""
 _SQUATTED = "any user could put a directory in its place"
 
 
@@ -76,7 +79,7 @@ PID = Use(
 )
 SCRATCH = Use("job scratch", "/scratch/jobs", _SQUATTED, outlives_boot=False, role="slurm-compute")
 CACHE = Use("the cache of enroot", "/var/lib/enroot", _SQUATTED, outlives_boot=False, role="slurm-compute")
-RUNTIME = Use("the images of pyxis", "/run/pyxis", _SQUATTED, outlives_boot=False, role="slurm-compute")
+RUNTIME = Use("the directory of pyxis", "/run/pyxis", _SQUATTED, outlives_boot=False, role="slurm-compute")
 JOB_MAP = Use(
     "the job map of the DCGM exporter", "/run/dcgm-job-mapping", _SQUATTED, outlives_boot=False, role="slurm-compute"
 )
@@ -88,10 +91,10 @@ JOBS_LOG = Use(
     role="slurm-controller",
 )
 DOCKER = Use(
-    "the images of Docker", "/raid/docker", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
+    "the image store of Docker", "/raid/docker", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
 )
 PODMAN = Use(
-    "the images of Podman's users",
+    "the image store of Podman's users",
     "/raid/podman",
     _SQUATTED,
     outlives_boot=False,
@@ -150,23 +153,29 @@ def refusal(use: Use, path: str, name: str = "") -> Refusal | None:
         return Refusal("path-pattern", message, "write the path without it")
     noun, hint = use.noun.format(name=name), f"write a path of its own, such as {use.example.format(name=name)}"
     may_be_in_etc = use.of_administrator and row.path == "/etc" and dirname(place) != "/etc"
-    if place == row.path or (row.kind in _CLOSED and not may_be_in_etc):
+    if place == row.path or (row.kind in CLOSED and not may_be_in_etc):
         what = "directory" if use.is_directory else "file"
-        return Refusal("path-of-system", f"{_whose(place, row)}, and {noun} needs a {what} of its own", hint)
+        return Refusal("path-of-system", f"{whose(path)}, and {noun} needs a {what} of its own", hint)
     if row.kind in _LOST and use.lost and not (row.kind == "runtime" and not use.outlives_boot):
         return Refusal("path-volatile", f"{noun} would be in {row.path}, {_LOST[row.kind]}: {use.lost}", hint)
     return None
 
 
-def _whose(place: str, row: SystemPath) -> str:
-    at = place if place == row.path else f"{place} is in {row.path}, which"
-    if row.kind == "kernel":
-        return f"{at} holds no files but those of the kernel"
-    if row.kind == "system":
-        return f"{at} belongs to the operating system"
-    if row.kind == "service":
-        return f"{at} belongs to another service"
-    return f"{place} is a directory that other programs use"
+def owner(row: SystemPath) -> str:
+    """Whose a directory is: `belongs to the operating system`."""
+    return {
+        "kernel": "holds no files but those of the kernel",
+        "system": "belongs to the operating system",
+        "service": "belongs to another service",
+    }.get(row.kind, "is a directory that other programs use")
+
+
+def whose(path: str) -> str:
+    """Whose an absolute path is, or the directory that it is in."""
+    place, row = plain(path), nearest(path)
+    if place == row.path or row.kind not in CLOSED:
+        return f"{place} {owner(row)}"
+    return f"{place} is in {row.path}, which {owner(row)}"
 
 
 def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, str]]:
@@ -226,4 +235,4 @@ def own_directory(path: str) -> str | None:
     parent = "/".join(parts[:named]) or "/"
     if parent.startswith("/var/run/"):
         parent = parent.removeprefix("/var")
-    return None if is_listed(parent) or nearest(parent).kind in _CLOSED else parent
+    return None if is_listed(parent) or nearest(parent).kind in CLOSED else parent

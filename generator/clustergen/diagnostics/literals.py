@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator
 from ipaddress import ip_network
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -22,7 +23,7 @@ from clustergen.diagnostics.shapes import (
     refusal,
 )
 from clustergen.diagnostics.words import one_of, quote, suggest
-from clustergen.units import Bytes, UnitError
+from clustergen.units import Bare, Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 _MOST_KEYS = 8
@@ -171,6 +172,10 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if isinstance(value, (list, tuple)) and len(value) == 1 and quote(value[0]) in first:
         return f"write {value[0]}"
     if first == "a mapping" and value is None:
+        model, is_list = entry_of(declared)
+        is_complete = model and not is_list and not any(field.is_required() for field in model.model_fields.values())
+        if is_complete and getattr(declared, "default", ...) is None:
+            return "write {} to enable it, or remove the line"
         return "write its keys below it, indented, or remove the line"
     return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
 
@@ -227,6 +232,30 @@ def example_hint(key: str, declared: Any) -> str | None:
         return None
     instead = "" if declared.is_required() else ", or remove the line"
     return f"write {key}: {on_one_line(declared.examples[0])}{instead}"
+
+
+def bare_of(declared: Any) -> Bare | None:
+    """The unit of bare numbers of a field that is a number of units of time."""
+    return next((part for part in _constraints(declared) if isinstance(part, Bare)), None)
+
+
+def _constraints(declared: Any) -> Iterator[Any]:
+    """Those of a field, also where it may be left out: `Annotated[int, …] | None`."""
+    for part in (*getattr(declared, "metadata", ()), *getattr(declared, "__metadata__", ())):
+        yield from part.metadata if isinstance(part, FieldInfo) else (part,)
+    for inner in get_args(getattr(declared, "annotation", None)):
+        yield from _constraints(inner)
+
+
+def duration_hint(declared: Any) -> str:
+    """What to write for a length of time: the bounds of its field, and its default."""
+    bare, parts = bare_of(declared), list(_constraints(declared))
+    bounds = {name: getattr(part, name) for part in parts for name in ("ge", "le") if hasattr(part, name)}
+    default = getattr(declared, "default", None)
+    if bare is None or bounds.keys() != {"ge", "le"}:
+        return "write a duration such as 90s, 30min or 24h"
+    usual = f", such as {bare.shown(default) if isinstance(default, int) else default}" if default else ""
+    return f"write {bare.shown(bounds['ge'])} to {bare.shown(bounds['le'])}{usual}"
 
 
 def is_list_of_scalars(declared: Any) -> bool:

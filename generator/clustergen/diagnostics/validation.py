@@ -17,8 +17,10 @@ from clustergen.diagnostics.codes import CODES
 from clustergen.diagnostics.forms import form_of, odd_character
 from clustergen.diagnostics.literals import (
     addition_hint,
+    bare_of,
     beginning_hint,
     choice_hint,
+    duration_hint,
     example_hint,
     is_list_of_scalars,
     literal_hint,
@@ -38,6 +40,7 @@ from clustergen.diagnostics.model_path import (
     tags_of,
     takes_switch,
 )
+from clustergen.diagnostics.shapes import on_one_line
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]
@@ -221,10 +224,13 @@ class _Translator:
         is_section_with_switch: bool = False,
     ) -> Finding:
         text = self.text_of(path) or ""
+        if bare_of(declared):
+            expected = ["a duration"]
         actual = "but is empty" if value is None else f"not {self._shown(value, text)}"
         message = f"{self._where(path)} must be {' or '.join(expected)}, {actual}"
         switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
         example = example_hint(str(path[-1]), declared) if value is None and path else None
+        example = example or (duration_hint(declared) if bare_of(declared) else None)
         hint = example or switch or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
         return Finding("type-wrong", path, message, hint)
 
@@ -239,16 +245,28 @@ class _Translator:
 
     def _out_of_bounds(self, at: Located, error: _Error) -> Finding:
         context, value = error.get("ctx", {}), error["input"]
+        text, hint = self.text_of(at.path), None
         if context.get("min_length") == 1:
             rule, actual = "must not be empty", ""
+            default = getattr(at.declared, "default", None)
+            if default and isinstance(default, tuple):
+                hint = f"write {on_one_line(list(default))}, or remove {self._where(at.path[:-1])}"
+        elif bare := bare_of(at.declared):
+            rule = _BOUNDS[error["type"]].format(**{name: bare.shown(bound) for name, bound in context.items()})
+            actual = f", not {f'{text} {bare.symbol}' if (text or '').isdigit() else text or value}"
+            hint = duration_hint(at.declared)
         else:
             rule = _BOUNDS[error["type"]].format(**context)
             size = context.get("actual_length", len(value) if isinstance(value, str) else None)
-            actual = f", not {self.text_of(at.path) or value if size is None else size}"
-        return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{actual}", key=at.is_key)
+            actual = f", not {text or value if size is None else size}"
+        return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{actual}", hint, key=at.is_key)
 
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
         odd = odd_character(value, pattern)
+        default = getattr(at.declared, "default", None)
+        if value == "/" and (form_of(pattern) or "").startswith("write an absolute path"):
+            hint = f"write {default}" if isinstance(default, str) else "write a directory below it"
+            return Finding("text-malformed", at.path, f"{self._subject(at)} cannot be the root directory", hint)
         subject, hint = self._subject(at), text_hint(value, pattern, form_of(pattern))
         if at.is_key or at.path[-1] == "name":
             hint = name_hint(value, pattern, hint)
@@ -264,7 +282,10 @@ class _Translator:
         code = kind if kind in CODES else "type-wrong" if kind.endswith("_type") else "text-malformed"
         separator = " " if message.startswith(("must be ", "is ", "cannot be ")) else ": "
         span = (context["offset"], context["length"]) if "offset" in context and "length" in context else None
-        return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", context.get("hint"), at.is_key, span)
+        hint = context.get("hint")
+        if bare_of(at.declared) and "7-12:00:00" in (hint or ""):
+            hint = duration_hint(at.declared)
+        return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", hint, at.is_key, span)
 
     def _union(self, path: ManifestPath, branches: Mapping[str, list[tuple[_Error, Located]]]) -> Iterator[Finding]:
         """One voice of a plain union: the branch that fits best, or one sentence when the type fits none."""

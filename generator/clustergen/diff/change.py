@@ -104,6 +104,7 @@ def changed(
     if row is not None and row.state(release) == "defunct":
         reason = f"the key has had no effect since Slurm {row.defunct}"
         return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
+    label = key if key or kind != "key" else block  # a line that its first key alone names
     what = tuple(what)
     words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs
     effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in words]
@@ -120,7 +121,7 @@ def changed(
         file,
         kind,
         name,
-        key,
+        label,
         old,
         new,
         nodes,

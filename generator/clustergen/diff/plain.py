@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
-from clustergen.diff.change import Change, changed, folded
+from clustergen.diff.change import KINDS, Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
 from clustergen.diff.values import hosts_of
 from clustergen.slurmconf.config import Config
@@ -30,12 +30,20 @@ def plain(sides: Sides, *, leave: frozenset[str] = frozenset()) -> Iterator[Chan
 def entries(sides: Sides, block: str) -> Iterator[Change]:
     """Changes of the lines that one key opens, each known by what stands behind that key."""
     old, new = (_named(sides.base, block, config) for config in (sides.old, sides.new))
+    if block not in KINDS and len(old) == len(new) == 1 and old.keys() != new.keys():
+        (before, after), texts = (*old, *new), (*old.values(), *new.values())
+        yield changed(sides.release, sides.file, block, "", before, after, what=("removed", "added"))
+        for each in differences(sides, block, *texts):
+            yield changed(sides.release, sides.file, block, each.key, each.old, each.new, name=after, what=each.what)
+        return
     for name in {**old, **new}:
         nodes = name if block in ("NodeName", "DownNodes") else None
         before, after = old.get(name), new.get(name)
         if before is None or after is None:
             word = "added" if before is None else "removed"
             texts = [None if side is None else shown(side) for side in (before, after)]
+            if block not in KINDS:
+                texts = [None if text is None else f"{name} {text}".rstrip() for text in texts]
             yield changed(sides.release, sides.file, block, "", *texts, name=name, nodes=nodes, what=(word,))
             continue
         for each in differences(sides, block, before, after):

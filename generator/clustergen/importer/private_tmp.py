@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
-from clustergen.cluster.directories import PRIVATE_TMP, refusal
+from clustergen.cluster.directories import PRIVATE_TMP, TEMPORARY, refusal
 from clustergen.diagnostics import ManifestPath
 from clustergen.importer.draft import Draft, Item, Value
 from clustergen.importer.forms import fits
@@ -47,6 +47,8 @@ def _values(config: Config) -> dict[str, Value] | None:
         values["directories"] = tuple(words(texts["dirs"]))
     if boolean(texts.get("shared", "no")):
         values["shared"] = True
+    if not set(values.get("directories", ())) <= set(TEMPORARY):
+        return None  # the manifest would need to name the disk that they are on
     created = boolean(texts.get("autobasepath", "no"))
     path = texts.get("basepath", "")
     return values if created and path and fits(values, PrivateTmp) and not refusal(PRIVATE_TMP, path) else None

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from clustergen.manifest.base import AbsolutePath, Cidr, Section, SlurmName, Url, field, text
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Cidr, Section, SlurmName, Url, field, text
 from clustergen.manifest.nodes import Role
 
 Registry = Annotated[
@@ -50,9 +50,15 @@ class Apptainer(Section):
 class Containers(Section):
     """Container runtimes of nodes; enroot and pyxis are in slurm.pyxis."""
 
-    docker: Docker | None = field(None, "Docker Engine; none unless the section is present, which can be {}.")
-    podman: Podman | None = field(None, "Podman; none unless the section is present, which can be {}.")
-    apptainer: Apptainer | None = field(None, "Apptainer; none unless the section is present, which can be {}.")
+    docker: Annotated[Docker | None, NOT_EMPTY] = field(
+        None, "Docker Engine; none unless the section is present, which can be {}."
+    )
+    podman: Annotated[Podman | None, NOT_EMPTY] = field(
+        None, "Podman; none unless the section is present, which can be {}."
+    )
+    apptainer: Annotated[Apptainer | None, NOT_EMPTY] = field(
+        None, "Apptainer; none unless the section is present, which can be {}."
+    )
     oci_jobs: Literal["crun", "runc"] | None = field(
         None,
         "Runtime of srun --container, which starts OCI bundles in jobs; the oldest releases of Slurm cannot.",

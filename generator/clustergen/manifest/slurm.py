@@ -236,7 +236,7 @@ class Slurm(Section):
     topology: Topology = section(Topology, "Topology.")
     pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
-    private_tmp: PrivateTmp | None = field(
+    private_tmp: Annotated[PrivateTmp | None, NOT_EMPTY] = field(
         None, "Private /tmp and /dev/shm for each job; none unless the section is present, which can be {}."
     )
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(

@@ -8,11 +8,13 @@ from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plai
 from clustergen.cluster.directories import (
     BACKUP_STATE,
     CACHE,
+    CLOSED,
     COPIES,
     JOBS_LOG,
     LOG,
     MEASURED,
     PID,
+    PRIVATE_TMP,
     RUNTIME,
     SCRATCH,
     SLURMD_LOG,
@@ -76,7 +78,7 @@ def _path_in(key: str, value: OptionValue) -> str:
 
 
 def _is_for_all(path: str) -> bool:
-    return is_listed(path) and nearest(path).kind not in ("kernel", "system", "service")
+    return is_listed(path) and nearest(path).kind not in CLOSED
 
 
 def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Finding]:
@@ -85,7 +87,7 @@ def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Fi
 
 
 def overlaps(cluster: Cluster) -> Iterator[Finding]:
-    """Scratch is emptied after each job, and users cannot enter the directories of the daemons."""
+    """Scratch and private directories are emptied after each job, and each program needs a directory of its own."""
     pyxis = cluster.manifest.slurm.pyxis.enabled
     combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
     places = [
@@ -93,13 +95,17 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
         for path, use, name, text in (*paths_of(cluster.manifest), *_defaults(cluster))
         if pyxis or use not in (CACHE, RUNTIME)
     ]
-    for place in places:
+    for number, place in enumerate(places):
         if place[1] is BACKUP_STATE:
             yield from (_overlap_of_backups(other, place) for other in places if _is_state_around(other, place))
-        if place[1] is SCRATCH or (place[1] is SPOOL and combined):
-            for other in places:
-                if other is not place and (place[1] is SCRATCH or other[1] is STATE):
-                    yield from _overlap(other, place)
+        for other in (*places[:number], *places[number + 1 :]):
+            if place[1] is SCRATCH or (place[1] is PRIVATE_TMP and other[1] is not SCRATCH):
+                yield from _overlap(other, place)
+            elif place[1] is SPOOL and combined and other[1] is STATE:
+                yield from _overlap(other, place)
+        for other in places[:number]:
+            if all(one[1].role == "slurm-compute" and one[1] not in _OF_JOBS for one in (place, other)):
+                yield from _overlap(other, place)
 
 
 _FOR_ROOT = {
@@ -131,6 +137,7 @@ def of_others(cluster: Cluster) -> Iterator[Finding]:
 
 
 _Place = tuple[ManifestPath, Use, str, str]
+_OF_JOBS = (SCRATCH, PRIVATE_TMP)
 
 
 def _defaults(cluster: Cluster) -> Iterator[_Place]:
@@ -145,14 +152,14 @@ def _defaults(cluster: Cluster) -> Iterator[_Place]:
 
 
 def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
-    """`inner` is the one that is reported: job scratch, or else the spool directory."""
+    """`inner` is the one that is reported."""
     (_, use, name, place), (path, inner_use, _, inner_place) = other, inner
     noun, what = use.noun.format(name=name), inner_use.noun
     hint = f"write a path of its own, such as {inner_use.example}"
     if is_below(place, inner_place) and inner_use is SCRATCH:
         message = f"{noun}, at {place}, is in job scratch, where jobs write and the epilog deletes directories"
         yield Finding("path-overlap", path, message, hint)
-    elif is_below(inner_place, place) and use.is_directory and use in (STATE, SPOOL):
+    elif is_below(inner_place, place) and use.is_directory:
         yield Finding("path-overlap", path, f"{what} is in {place}, which holds {noun}", hint)
     elif is_below(place, inner_place):
         yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
@@ -190,7 +197,9 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
             is_own = use.is_private or name == "slurmd"
             if is_own and file_system(entry.type).is_shared and hosts > 1 and not has_node_name(use, name, text):
                 message = f"{noun} is on '{key}', a file system that {hosts} nodes share, and each needs its own"
-                yield Finding("path-shared", path, message, "use a local path, or add %n to it")
+                named = use.per_node or name == "slurmd"
+                hint = "use a local path" + (", or add %n to it" if named else f", such as {use.example}")
+                yield Finding("path-shared", path, message, hint)
 
 
 def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.system_paths import is_below, nearest, plain
-from clustergen.cluster.directories import paths_of, writers
+from clustergen.catalogue.system_paths import is_below, nearest, plain, system_paths
+from clustergen.cluster.directories import (
+    CACHE,
+    CLOSED,
+    RUNTIME,
+    TEMPORARY,
+    owner,
+    paths_of,
+    refusal,
+    whose,
+    writers,
+)
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.records import record
 
 _PATH: ManifestPath = ("slurm", "private_tmp")
 _DEFAULT = {"/tmp", "/dev/shm"}
-_CLOSED = ("kernel", "system", "service")
+
+_HINT = "write /tmp, /var/tmp, /dev/shm, or a directory on a local disk of storage"
 
 
 def too_new(cluster: Cluster) -> Iterator[Finding]:
@@ -31,28 +43,61 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def hidden(cluster: Cluster) -> Iterator[Finding]:
-    """Files of the node that a job would not see, because its own directory is in front of them."""
+def private(cluster: Cluster) -> Iterator[Finding]:
+    """Directories that a job would find empty although the node, or the job, needs what is in them."""
     spec = cluster.manifest.slurm.private_tmp
-    if spec is None:
-        return
-    used = {
-        plain(text): use.noun.format(name=name)
-        for _, use, name, text in paths_of(cluster.manifest)
-        if writers(use, name) == "slurm-compute"
-    }
-    used |= {plain(entry.mount): f"storage '{name}'" for name, entry in cluster.manifest.storage.items()}
-    for index, directory in enumerate(spec.directories):
+    directories = [plain(directory) for directory in spec.directories] if spec else []
+    for index, directory in enumerate(directories):
         path: ManifestPath = (*_PATH, "directories", index)
-        row = nearest(directory)
-        if row.kind in _CLOSED:
-            message = f"{directory} belongs to the operating system, and each job would see an empty directory there"
-            yield Finding("path-of-system", path, message, "write a directory for temporary files, as /var/tmp")
-            continue
-        inside = next((place for place in used if is_below(place, plain(directory))), None)
-        if inside:
-            message = f"{used[inside]}, at {inside}, is in {directory}, of which each job would see an empty one"
-            yield Finding("path-overlap", path, message, "remove it from directories, or choose another path")
+        hidden = [each for each in _used(cluster) if is_below(each.place, directory)]
+        mounts = cluster.manifest.storage.items()
+        entry = next((name for name, entry in mounts if is_below(plain(entry.mount), directory)), None)
+        if reason := _owner(directory):
+            yield Finding("path-of-system", path, f"{reason}: jobs would see an empty directory there", _HINT)
+        elif entry:
+            message = f"storage '{entry}' is mounted in {directory}: jobs would see an empty directory there"
+            yield Finding("path-overlap", path, message, _HINT)
+        elif hidden:
+            for each in hidden:
+                message = f"jobs cannot see {each.place}, {each.noun}: {directory} is private to each job"
+                hint = f"set {'.'.join(each.path)} outside {' and '.join(directories)}, such as {each.example}"
+                yield Finding("path-overlap", each.path, message, hint)
+        elif directory not in TEMPORARY and not any(is_below(directory, mount) for mount in _disks(cluster)):
+            message = f"{directory} is on no local disk of storage: jobs would see an empty directory there"
+            yield Finding("path-of-system", path, message, _HINT)
 
 
-RULES = (too_new, hidden)
+def _owner(directory: str) -> str:
+    """Who uses a directory, or one in it: `/usr contains /usr/bin, which belongs to …`; empty if nobody does."""
+    row = nearest(directory)
+    inner = [row for path, row in system_paths().items() if is_below(path, directory) and row.kind in CLOSED]
+    if directory in TEMPORARY or not (row.kind in CLOSED or row.path == directory or inner):
+        return ""
+    if inner and row.kind not in CLOSED:
+        return f"{directory} contains {inner[0].path}, which {owner(inner[0])}"
+    return whose(directory)
+
+
+def _disks(cluster: Cluster) -> list[str]:
+    return [plain(entry.mount) for entry in cluster.manifest.storage.values() if entry.type == "local"]
+
+
+@record
+class _Used:
+    """A directory of compute nodes by its field, and what it is for."""
+
+    path: tuple[str, ...]
+    place: str
+    noun: str
+    example: str
+
+
+def _used(cluster: Cluster) -> Iterator[_Used]:
+    """As far as the path is right otherwise: one mistake is reported once."""
+    for path, use, name, text in paths_of(cluster.manifest):
+        is_off = use in (CACHE, RUNTIME) and not cluster.manifest.slurm.pyxis.enabled
+        if writers(use, name) == "slurm-compute" and not is_off and not refusal(use, text, name):
+            yield _Used(path, plain(text), use.noun.format(name=name), use.example.format(name=name))
+
+
+RULES = (too_new, private)

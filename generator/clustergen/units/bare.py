@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from clustergen.units.base import UnitError, schema_of
-from clustergen.units.duration import Duration, refuse_leading_zero
+from clustergen.units.duration import LIMITED, Duration, refuse_leading_zero, seconds_of
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -27,6 +27,20 @@ class Bare:
     def sentence(self) -> str:
         """For the schema, the reference and `clustergen explain`."""
         return f"A bare number is {self.unit}s."
+
+    @property
+    def symbol(self) -> str:
+        return {"minute": "min", "second": "s", "millisecond": "ms"}[self.unit]
+
+    def shown(self, count: int) -> str:
+        """A number of these units in the largest unit that divides it: 30d, 1h, 90s."""
+        seconds = count * 60 if self.unit == "minute" else count
+        if self.unit == "millisecond":
+            if count % 1000:
+                return f"{count}ms"
+            seconds = count // 1000
+        units = (("d", 86_400), ("h", 3600), ("min", 60))
+        return next((f"{seconds // size}{name}" for name, size in units if seconds and not seconds % size), f"{seconds}s")
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema
@@ -50,9 +64,9 @@ class Bare:
             refuse_leading_zero(value)
             if value.isascii() and value.isdigit() and len(value) < 10:
                 return int(value)
-            seconds = Duration.parse(value).seconds
+            seconds = seconds_of(value.strip(), "minute")
             if seconds is None:
-                raise UnitError(f"{value} is not a valid duration", f"write a number of {self.unit}s")
+                raise UnitError(f"{value} is not a valid duration", LIMITED)
         except UnitError as err:
             raise PydanticCustomError("unit-wrong", "{message}", err.context()) from None
         return {"minute": -(-seconds // 60), "second": seconds, "millisecond": seconds * 1000}[self.unit]

@@ -28,6 +28,8 @@ _NAMES = {
     "secs": "second",
 } | {name + s: name for name in _SECONDS for s in ("", "s")}
 BareUnit = Literal["minute", "second"]
+LIMITED = "write 30min, 24h, 7d, 2h30m or Slurm's 7-12:00:00"
+"""How a length of time is written that has an end."""
 _WAYS = "write 30min, 24h, 7d, 2h30m, Slurm's 7-12:00:00, or unlimited"
 
 
@@ -51,11 +53,10 @@ class Duration(PydanticField):
         As in Slurm, no part has a bound: 00:00:75 is 75 seconds.
         """
         text = text.strip()
-        if text.casefold() in ("unlimited", "infinite", "-1"):
+        seconds = seconds_of(text, bare)
+        if seconds is None:
             return cls(_INFINITE)
-        match = _SLURM.fullmatch(text)
-        is_bare = text.isascii() and text.isdigit() and len(text) < 10
-        seconds = _bare_seconds(text, bare) if is_bare else _slurm_seconds(match) if match else _human_seconds(text)
+        match, is_bare = _SLURM.fullmatch(text), _is_bare(text)
         if seconds > _LONGEST:
             raise UnitError(
                 f"{text} exceeds the longest duration in Slurm",
@@ -108,6 +109,20 @@ def refuse_leading_zero(text: str) -> None:
     if len(text) > 1 and text[0] == "0" and text.isascii() and text.isdigit():
         number = text.lstrip("0") or "0"
         raise UnitError(f"{text} has a leading zero, which makes it octal to some readers of YAML", f"write {number}")
+
+
+def seconds_of(text: str, bare: BareUnit | None) -> int | None:
+    """Seconds of a text without a bound; None for unlimited. UnitError for what is no length of time."""
+    if text.casefold() in ("unlimited", "infinite", "-1"):
+        return None
+    if _is_bare(text):
+        return _bare_seconds(text, bare)
+    match = _SLURM.fullmatch(text)
+    return _slurm_seconds(match) if match else _human_seconds(text)
+
+
+def _is_bare(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def _bare_seconds(text: str, unit: BareUnit | None) -> int:

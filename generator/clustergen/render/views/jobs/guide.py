@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.directories import TEMPORARY
 from clustergen.cluster.job_site import JobSite, job_site, users_groups
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
@@ -185,12 +186,28 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
         if site.shared
         else "Home directories are not shared: files of the login node do not exist on compute nodes."
     )
-    cleaned = (
-        "Files in `/tmp`, `/var/tmp` and `/dev/shm` of a node can be deleted when you have no job there."
-        if cluster.manifest.health.enabled
-        else ""
-    )
-    return Part("Storage", tuple(filter(None, (shared, local, cleaned))), tables=(table,) if table.rows else ())
+    return Part("Storage", tuple(filter(None, (shared, local, *_temporary(cluster)))), tables=(table,) if table.rows else ())
+
+
+def _temporary(cluster: Cluster) -> Iterator[str]:
+    """What happens to files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
+    spec = cluster.manifest.slurm.private_tmp
+    own = [directory.rstrip("/") for directory in spec.directories] if spec else []
+    if own:
+        yield (
+            f"Each job has its own {_listed(own)}, also if several jobs run on a node. It is empty when the job starts "
+            "and deleted when it ends: copy results to your home directory before."
+        )
+    if "/tmp" in own:
+        yield "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see."
+    rest = [directory for directory in TEMPORARY if directory not in own]
+    if rest and cluster.manifest.health.enabled:
+        yield f"Files in {_listed(rest)} of a node can be deleted when you have no job there."
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _templates(cluster: Cluster) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
+from clustergen.manifest.slurm_jobs import PrivateTmp
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
@@ -20,16 +21,24 @@ _NAMES = (("NamespaceType", "namespace/tmpfs"), ("JobContainerType", "job_contai
 @record
 class JobContainer:
     path: str
+    listed: str
+    """All directories, in words."""
     directories: str
     """With commas; empty for the plugin's default."""
     shared: bool
 
 
 def namespace(cluster: Cluster) -> Section:
-    why = "each job has its own /tmp and /dev/shm" if cluster.manifest.slurm.private_tmp else ""
-    names = (pair for pair in _NAMES if why and has_plugin(*pair, cluster.release))
-    rows = [Setting(key, plugin, why) for key, plugin in names]
+    spec = cluster.manifest.slurm.private_tmp
+    names = (pair for pair in _NAMES if spec and has_plugin(*pair, cluster.release))
+    rows = [Setting(key, plugin, f"each job has its own {listed(spec)}") for key, plugin in names if spec]
     return section("Private directories of jobs", "slurm.conf", cluster.release, rows[:1])
+
+
+def listed(spec: PrivateTmp) -> str:
+    """`/tmp and /dev/shm`."""
+    *others, last = (directory.rstrip("/") for directory in spec.directories)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def job_container(cluster: Cluster) -> JobContainer | None:
@@ -37,7 +46,7 @@ def job_container(cluster: Cluster) -> JobContainer | None:
     if spec is None:
         return None
     directories = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
-    return JobContainer(spec.path.rstrip("/"), directories, spec.shared)
+    return JobContainer(spec.path.rstrip("/"), listed(spec), directories, spec.shared)
 
 
 FILES: tuple[File, ...] = configuration("job_container.conf", job_container, Effect("restart-slurmd"), SLURM)

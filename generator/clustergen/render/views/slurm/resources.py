@@ -80,7 +80,7 @@ def jobs(cluster: Cluster) -> Section:
         else None,
         Setting("JobRequeue", int(slurm.scheduler.requeue), "jobs are requeued when their node fails"),
         Setting("EnforcePartLimits", "ALL", "jobs that can never run are rejected"),
-        Setting("DisableRootJobs", "YES") if slurm.disable_root_jobs else None,
+        Setting("DisableRootJobs", "YES", "root cannot submit jobs") if slurm.disable_root_jobs else None,
         Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, including finished jobs"),
         Setting("MaxArraySize", slurm.scheduler.max_array) if slurm.scheduler.max_array else None,
     ]
