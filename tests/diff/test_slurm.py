@@ -312,11 +312,11 @@ JOBS_A, JOBS_B = "BasePath=/var/lib/jobs\n", "BasePath=/raid Shared=true\n"
 )
 def test_every_change_has_a_subject(file: str, old: str, new: str, shown: list[str]) -> None:
     """Also of a line that is known by its first key alone."""
-    files = [
+    before, after = (
         {"/etc/slurm/slurm.conf": _CONF + text}
         if file == "power"
         else {"/etc/slurm/slurm.conf": _CONF, f"/etc/slurm/{file}.conf": f"# {file}\n{text}"}
         for text in (old, new)
-    ]
-    results = slurm_changes(*files, SlurmRelease("24.11"))
+    )
+    results = slurm_changes(before, after, SlurmRelease("24.11"))
     assert [f"{item.sign} {subject(item)}: {item.old} → {item.new}" for item in results] == shown

@@ -91,13 +91,15 @@ def test_comments_name_the_directories(directories: list[str], words: str, key: 
     assert f"# each job has its own {words}\n" in conf
     assert re.search("^DisableRootJobs=YES +# root cannot submit jobs$", conf, re.MULTILINE)
     assert f"# Each job has its own {words} {key}." in text_of(tree, "c1", FILE)
+    page = tree.files["README.md"].content.decode()
+    assert re.search(rf"\| Private to each job +\| {words} +\|\n\| Jobs of root +\| rejected +\|", page)
 
 
 def test_the_users_guide_says_what_happens_to_tmp(tmp_path: Path) -> None:
     guides = {}
     for number, slurm in enumerate(({}, {"private_tmp": {}}, {"private_tmp": {"directories": ["/var/tmp"]}})):
         (tmp_path / str(number)).mkdir()
-        text = files_of(guided(slurm), tmp_path / str(number))["README.md"]
+        text = files_of(guided(slurm), tmp_path / str(number))["guide.md"]
         guides[number] = [line for line in text.splitlines() if "/tmp`" in line and "TMPDIR" not in line]
     shared = "Files in {} of a node can be deleted when you have no job there."
     assert guides[0] == [shared.format("`/tmp`, `/var/tmp` and `/dev/shm`")]

@@ -241,7 +241,12 @@ def test_a_bare_number_has_the_unit_of_its_field() -> None:
     [
         ("kept", 30, "30 has no unit", "write 30d, 30h, 30min or 30s"),
         ("kept", "30", "30 has no unit", "write 30d, 30h, 30min or 30s"),
-        ("period", "unlimited", "unlimited is not a valid duration", "write 30min, 24h, 7d, 2h30m or Slurm's 7-12:00:00"),
+        (
+            "period",
+            "unlimited",
+            "unlimited is not a valid duration",
+            "write 30min, 24h, 7d, 2h30m or Slurm's 7-12:00:00",
+        ),
         ("period", "5 moons", "'5 moons' is not a duration", "write 30min, 24h"),
         ("period", "11min", "Input should be less than or equal to 600", ""),
     ],

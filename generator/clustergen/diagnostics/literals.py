@@ -172,12 +172,17 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if isinstance(value, (list, tuple)) and len(value) == 1 and quote(value[0]) in first:
         return f"write {value[0]}"
     if first == "a mapping" and value is None:
-        model, is_list = entry_of(declared)
-        is_complete = model and not is_list and not any(field.is_required() for field in model.model_fields.values())
-        if is_complete and getattr(declared, "default", ...) is None:
-            return "write {} to enable it, or remove the line"
-        return "write its keys below it, indented, or remove the line"
+        return _hint_for_nothing(declared)
     return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
+
+
+def _hint_for_nothing(declared: Any) -> str:
+    """The hint for a section without a value."""
+    model, is_list = entry_of(declared)
+    is_complete = model and not is_list and not any(field.is_required() for field in model.model_fields.values())
+    if is_complete and getattr(declared, "default", ...) is None:
+        return "write {} to enable it, or remove the line"
+    return "write its keys below it, indented, or remove the line"
 
 
 def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:

@@ -265,8 +265,8 @@ class _Translator:
         odd = odd_character(value, pattern)
         default = getattr(at.declared, "default", None)
         if value == "/" and (form_of(pattern) or "").startswith("write an absolute path"):
-            hint = f"write {default}" if isinstance(default, str) else "write a directory below it"
-            return Finding("text-malformed", at.path, f"{self._subject(at)} cannot be the root directory", hint)
+            instead = f"write {default}" if isinstance(default, str) else "write a directory below it"
+            return Finding("text-malformed", at.path, f"{self._subject(at)} cannot be the root directory", instead)
         subject, hint = self._subject(at), text_hint(value, pattern, form_of(pattern))
         if at.is_key or at.path[-1] == "name":
             hint = name_hint(value, pattern, hint)

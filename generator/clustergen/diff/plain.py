@@ -31,10 +31,10 @@ def entries(sides: Sides, block: str) -> Iterator[Change]:
     """Changes of the lines that one key opens, each known by what stands behind that key."""
     old, new = (_named(sides.base, block, config) for config in (sides.old, sides.new))
     if block not in KINDS and len(old) == len(new) == 1 and old.keys() != new.keys():
-        (before, after), texts = (*old, *new), (*old.values(), *new.values())
-        yield changed(sides.release, sides.file, block, "", before, after, what=("removed", "added"))
-        for each in differences(sides, block, *texts):
-            yield changed(sides.release, sides.file, block, each.key, each.old, each.new, name=after, what=each.what)
+        ((first, one),), ((second, other),) = old.items(), new.items()
+        yield changed(sides.release, sides.file, block, "", first, second, what=("removed", "added"))
+        for each in differences(sides, block, one, other):
+            yield changed(sides.release, sides.file, block, each.key, each.old, each.new, name=second, what=each.what)
         return
     for name in {**old, **new}:
         nodes = name if block in ("NodeName", "DownNodes") else None

@@ -99,9 +99,8 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
         if place[1] is BACKUP_STATE:
             yield from (_overlap_of_backups(other, place) for other in places if _is_state_around(other, place))
         for other in (*places[:number], *places[number + 1 :]):
-            if place[1] is SCRATCH or (place[1] is PRIVATE_TMP and other[1] is not SCRATCH):
-                yield from _overlap(other, place)
-            elif place[1] is SPOOL and combined and other[1] is STATE:
+            is_private = place[1] is PRIVATE_TMP and other[1] is not SCRATCH
+            if place[1] is SCRATCH or is_private or (place[1] is SPOOL and combined and other[1] is STATE):
                 yield from _overlap(other, place)
         for other in places[:number]:
             if all(one[1].role == "slurm-compute" and one[1] not in _OF_JOBS for one in (place, other)):

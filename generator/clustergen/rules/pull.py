@@ -43,4 +43,15 @@ def commits_come_from_their_author(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-RULES = (slurm_conf_from_the_controller, some_nodes_pull, commits_come_from_their_author)
+def age_of_signed_commits(cluster: Cluster) -> Iterator[Finding]:
+    pull = cluster.manifest.ansible.pull
+    if pull and not pull.signers and "max_age" in pull.model_fields_set:
+        yield Finding(
+            "pull-age-unused",
+            (*_PATH, "max_age"),
+            "max_age has no effect without signers: nodes accept unsigned commits of any age",
+            "add the keys that sign commits to ansible.pull.signers, or remove max_age",
+        )
+
+
+RULES = (slurm_conf_from_the_controller, some_nodes_pull, commits_come_from_their_author, age_of_signed_commits)

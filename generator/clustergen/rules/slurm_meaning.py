@@ -69,10 +69,11 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
     """Words that this cluster needs and that a value of the manifest's own leaves out: it takes the place of ours."""
     conf = _slurm_conf(cluster)
     numa = next((group.type.name for group in cluster.compute if group.type.numa_as_socket), None)
-    namespaces = any(
+    plugin = any(
         "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
     )
-    namespaces = namespaces or cluster.manifest.slurm.private_tmp is not None
+    private = cluster.manifest.slurm.private_tmp is not None
+    namespaces = "slurm.private_tmp" if private else "the plugin of job namespaces" if plugin else ""
     adopts = cluster.manifest.host.ssh_adopt
     for key, word, why in (
         (
@@ -80,7 +81,7 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
             "numa_node_as_socket",
             f"nodes of type '{numa}', which are described by NUMA nodes, would be drained" if numa else None,
         ),
-        ("PrologFlags", "Contain", "no daemon starts, because job namespaces require it" if namespaces else None),
+        ("PrologFlags", "Contain", f"no daemon starts, because {namespaces} requires it" if namespaces else None),
         (
             "PrologFlags",
             "Contain",

@@ -40,7 +40,9 @@ class Bare:
                 return f"{count}ms"
             seconds = count // 1000
         units = (("d", 86_400), ("h", 3600), ("min", 60))
-        return next((f"{seconds // size}{name}" for name, size in units if seconds and not seconds % size), f"{seconds}s")
+        return next(
+            (f"{seconds // size}{name}" for name, size in units if seconds and not seconds % size), f"{seconds}s"
+        )
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         from pydantic_core import core_schema

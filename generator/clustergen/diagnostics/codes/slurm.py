@@ -18,6 +18,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("power-saving-without-states", WARNING, "Drained nodes may be switched off"),
     Code("power-saving-without-bmc", ERROR, "Nodes that cannot be switched on again"),
     Code("pull-unauthenticated", WARNING, "Nodes pull from an unauthenticated repository"),
+    Code("pull-age-unused", WARNING, "A max_age without keys that sign commits"),
     Code("pull-without-configless", ERROR, "Nodes that pull would differ from slurmctld"),
     Code("pull-without-nodes", WARNING, "No node pulls"),
     Code("time-limit-zero", ERROR, "A time limit of 0 stops all jobs"),

@@ -23,6 +23,7 @@ from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.report_power import power, power_intro, racks, racks_intro
 from clustergen.render.views.requisites import requisites
+from clustergen.render.views.slurm.private_tmp import listed
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes
 from clustergen.units.duration import slurm_minutes
@@ -114,6 +115,10 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     }.items():
         if hosts := cluster.folded(roles):
             yield name, hosts
+    if manifest.slurm.private_tmp:
+        yield "Private to each job", listed(manifest.slurm.private_tmp)
+    if manifest.slurm.disable_root_jobs:
+        yield "Jobs of root", "rejected"
     if manifest.networks.fabric:
         fabric = manifest.networks.fabric
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))

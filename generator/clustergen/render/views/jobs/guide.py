@@ -186,7 +186,9 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
         if site.shared
         else "Home directories are not shared: files of the login node do not exist on compute nodes."
     )
-    return Part("Storage", tuple(filter(None, (shared, local, *_temporary(cluster)))), tables=(table,) if table.rows else ())
+    return Part(
+        "Storage", tuple(filter(None, (shared, local, *_temporary(cluster)))), tables=(table,) if table.rows else ()
+    )
 
 
 def _temporary(cluster: Cluster) -> Iterator[str]:
