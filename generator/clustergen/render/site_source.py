@@ -60,7 +60,7 @@ def sources(directory: Path, groups: set[str]) -> Iterator[Source | Diagnostic]:
     except FileNotFoundError:
         return
     except OSError as err:
-        yield _unusable(directory, f"cannot use this directory: {reason_of(err)}")
+        yield _unusable(directory, f"cannot use this directory: {reason_of(err)}", _hint(err))
     except _LimitError as err:
         yield _unusable(directory, str(err))
 
@@ -135,7 +135,7 @@ class _Reader:
                     if is_directory:
                         yield from self._below(descriptor, path / name, files)
         except OSError as err:
-            yield _unusable(place, f"cannot use this directory: {reason_of(err)}")
+            yield _unusable(place, f"cannot use this directory: {reason_of(err)}", _hint(err))
 
     def _source(self, parent: int, path: Path, files: dict[str, bytes]) -> Source | Diagnostic:
         place = self.directory / path
@@ -194,5 +194,9 @@ def _unreadable(place: Path, why: str) -> Diagnostic:
     return _unusable(place, f"cannot use this file: {why}")
 
 
-def _unusable(place: Path, message: str) -> Diagnostic:
-    return Diagnostic.of("site-file-unreadable", Place(str(place)), message)
+def _hint(error: OSError) -> str | None:
+    return "put a directory with the files themselves in its place" if isinstance(error, NotADirectoryError) else None
+
+
+def _unusable(place: Path, message: str, hint: str | None = None) -> Diagnostic:
+    return Diagnostic.of("site-file-unreadable", Place(str(place)), message, hint)
