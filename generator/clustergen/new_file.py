@@ -56,10 +56,10 @@ class NewFile(AbstractContextManager["NewFile"]):
                 continue
             with suppress(OSError):
                 status = os.stat(name, dir_fd=self._directory, follow_symlinks=False)
-                is_left = not _runs(int(match[2])) if match[1] == _here() else time.time() - status.st_mtime > _DAY
+                is_left = not _runs(int(match[2])) if match[1] == _machine() else time.time() - status.st_mtime > _DAY
                 if is_left and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
                     os.unlink(name, dir_fd=self._directory)
-        return f".clustergen.{_here()}.{os.getpid()}.{next(_NUMBERS)}"
+        return f".clustergen.{_machine()}.{os.getpid()}.{next(_NUMBERS)}"
 
     def create(self) -> None:
         """Puts the file at its path. Raises FileExistsError where something is there."""
@@ -88,7 +88,7 @@ class NewFile(AbstractContextManager["NewFile"]):
 
 
 @cache
-def _here() -> str:
+def _machine() -> str:
     """Where numbers of processes mean the same as here: the running kernel and the namespace of PIDs."""
     names = [os.uname().nodename]
     with suppress(OSError):

@@ -87,20 +87,20 @@ def test_a_killed_writer_leaves_the_old_or_the_new_file(
 
 def test_what_others_own_or_still_write_is_left_untouched(tmp_path: Path) -> None:
     with NewFile(tmp_path / "new", b"new") as file:
-        here = file._temporary_name().split(".")[2]
+        machine = file._temporary_name().split(".")[2]
     names = [
-        f".clustergen.{here}.{os.getpid()}.0",
-        f".clustergen.{here}.{os.getppid()}.1",
+        f".clustergen.{machine}.{os.getpid()}.0",
+        f".clustergen.{machine}.{os.getppid()}.1",
         f".clustergen.{'0' * 12}.999999998.1",  # of another machine, or of another namespace of processes
-        f".clustergen.{here}.٣٣.1",
+        f".clustergen.{machine}.٣٣.1",
         ".clustergen.x",
         ".slurm.conf.swp",
     ]
     for name in names:
         (tmp_path / name).write_text("x", encoding="utf-8")
-    directory = f".clustergen.{here}.999999999.1"
+    directory = f".clustergen.{machine}.999999999.1"
     (tmp_path / directory).mkdir()
-    for name in (f".clustergen.{here}.999999998.1", f".clustergen.{'0' * 12}.999999998.2"):
+    for name in (f".clustergen.{machine}.999999998.1", f".clustergen.{'0' * 12}.999999998.2"):
         (tmp_path / name).write_text("x", encoding="utf-8")
     day_ago = time.time() - 90_000
     os.utime(tmp_path / f".clustergen.{'0' * 12}.999999998.2", (day_ago, day_ago))

@@ -43,11 +43,12 @@ def _values(config: Config) -> dict[str, Value] | None:
     if not is_plain or sorted(openings) != ["autobasepath", "basepath"] or not texts.keys() <= _READ:
         return None
     values: dict[str, Value] = {"path": texts.get("basepath", "")}
-    if "dirs" in texts:
-        values["directories"] = tuple(words(texts["dirs"]))
+    directories = tuple(words(texts["dirs"])) if "dirs" in texts else ()
+    if directories:
+        values["directories"] = directories
     if boolean(texts.get("shared", "no")):
         values["shared"] = True
-    if not set(values.get("directories", ())) <= set(TEMPORARY):
+    if not set(directories) <= set(TEMPORARY):
         return None  # the manifest would need to name the disk that they are on
     created = boolean(texts.get("autobasepath", "no"))
     path = texts.get("basepath", "")
