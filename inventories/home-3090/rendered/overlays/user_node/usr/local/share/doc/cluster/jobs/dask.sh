@@ -17,7 +17,7 @@
 #SBATCH --mem-per-gpu=30617M
 
 # Your program and its arguments: sbatch dask.sh my_program.py --epochs 10
-: "${1:?name your program behind the name of this script}"
+: "${1:?name your program after the name of this script}"
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install distributed
 PATH=${VENV:-$HOME/venv}/bin:$PATH
@@ -29,10 +29,18 @@ trap 'rm -rf "$private"' EXIT
 if ! (umask 077 && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 \
   -subj "/CN=dask job $SLURM_JOB_ID" -addext "subjectAltName=DNS:$SLURMD_NODENAME,DNS:localhost" \
   -keyout "$private/key.pem" -out "$private/cert.pem") 2>"$private/openssl.log"; then
-  echo "openssl makes no certificate:" >&2
+  echo "openssl could not create the certificate:" >&2
   cat "$private/openssl.log" >&2
   exit 1
 fi
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/dask-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"; rm -rf "$private"' EXIT
+export TMPDIR=$temporary
 # Dask's processes and your program read these variables. Without TLS, any user of the cluster could run code as you.
 export DASK_DISTRIBUTED__COMM__DEFAULT_SCHEME=tls DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=True
 export DASK_DISTRIBUTED__COMM__TLS__CA_FILE=$private/cert.pem
@@ -53,7 +61,7 @@ until [[ -s $DASK_SCHEDULER_FILE ]]; do
 done
 srun --cpus-per-task="$SLURM_CPUS_PER_TASK" dask worker --scheduler-file "$DASK_SCHEDULER_FILE" \
   --nworkers 4 --nthreads $((SLURM_CPUS_PER_TASK / 4)) "${web[@]}" \
-  --local-directory "${TMPDIR:-/tmp}" &
+  --local-directory "$TMPDIR" &
 
 # The program: client = distributed.Client(scheduler_file=os.environ["DASK_SCHEDULER_FILE"])
 python3 "$@"

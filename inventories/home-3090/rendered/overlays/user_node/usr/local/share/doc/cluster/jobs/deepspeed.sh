@@ -22,7 +22,7 @@
 echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. If your program exchanges Python objects, not just tensors, they may run code as you.' >&2
 
 # Your program and its arguments: sbatch deepspeed.sh my_program.py --epochs 10
-: "${1:?name your program behind the name of this script}"
+: "${1:?name your program after the name of this script}"
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy deepspeed
 PATH=${VENV:-$HOME/venv}/bin:$PATH
@@ -37,6 +37,14 @@ fi
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 MASTER_PORT=$port
 export MASTER_ADDR MASTER_PORT
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/deepspeed-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"' EXIT
+export TMPDIR=$temporary
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 
 # shellcheck disable=SC2016 # expanded in each task

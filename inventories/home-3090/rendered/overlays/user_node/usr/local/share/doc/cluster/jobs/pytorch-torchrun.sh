@@ -37,6 +37,14 @@ fi
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 MASTER_PORT=$port
 export MASTER_ADDR MASTER_PORT
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/pytorch-torchrun-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"' EXIT
+export TMPDIR=$temporary
 export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / 4))
 
 # One torchrun per node starts 4 processes there; srun starts the torchruns.

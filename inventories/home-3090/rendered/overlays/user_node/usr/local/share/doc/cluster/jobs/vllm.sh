@@ -22,7 +22,7 @@
 echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. Processes of vLLM exchange Python objects, so these users may run code as you.' >&2
 
 # The model and its options: sbatch vllm.sh Qwen/Qwen2.5-7B-Instruct --max-model-len 8192
-: "${1:?name a model behind the name of this script}"
+: "${1:?name a model after the name of this script}"
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install vllm
 PATH=${VENV:-$HOME/venv}/bin:$PATH
@@ -35,7 +35,7 @@ trap 'rm -rf "$private"' EXIT
 if ! (umask 077 && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 \
   -subj "/CN=vllm job $SLURM_JOB_ID" -addext "subjectAltName=DNS:$SLURMD_NODENAME,DNS:localhost" \
   -keyout "$private/key.pem" -out "$private/cert.pem") 2>"$private/openssl.log"; then
-  echo "openssl makes no certificate:" >&2
+  echo "openssl could not create the certificate:" >&2
   cat "$private/openssl.log" >&2
   exit 1
 fi
@@ -45,6 +45,14 @@ if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
   echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch vllm.sh …" >&2
   exit 1
 fi
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/vllm-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"; rm -rf "$private"' EXIT
+export TMPDIR=$temporary
 tls() { echo "curl --cacert $1/cert.pem --cert $1/cert.pem --key $1/key.pem https://$2:$port/v1/models"; }
 cat <<END
 On a node of the cluster: $(tls "$private" "$SLURMD_NODENAME")

@@ -26,5 +26,13 @@ if [[ -e inputs.txt ]]; then
   input=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" inputs.txt)
 fi
 
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/array-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"' EXIT
+export TMPDIR=$temporary
 echo "task $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT on $SLURMD_NODENAME: $input"
 # Replace the line above: python3 my_program.py "$input"

@@ -29,10 +29,16 @@ if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
   echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch jupyter.sh …" >&2
   exit 1
 fi
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/jupyter-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"; rm -rf "$private"' EXIT
+export TMPDIR=$temporary
 # Kernels get sockets that only you can open: at TCP ports, other users of the node could read what cells print.
-JUPYTER_RUNTIME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/jupyter-XXXXXX") || exit 1
-trap 'rm -rf "$private" "$JUPYTER_RUNTIME_DIR"' EXIT
-export JUPYTER_RUNTIME_DIR JUPYTER_TOKEN_FILE=$private/token
+export JUPYTER_RUNTIME_DIR=$TMPDIR JUPYTER_TOKEN_FILE=$private/token
 cat <<END
 On your own computer, run: ssh -N -L $port:$SLURMD_NODENAME:$port $USER@login1
 Then open http://127.0.0.1:$port/lab

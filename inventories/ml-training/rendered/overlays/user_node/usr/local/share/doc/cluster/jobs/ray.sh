@@ -17,7 +17,7 @@
 #SBATCH --mem-per-gpu=186613M
 
 # Your program and its arguments: sbatch ray.sh my_program.py --epochs 10
-: "${1:?name your program behind the name of this script}"
+: "${1:?name your program after the name of this script}"
 
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install ray
 PATH=${VENV:-$HOME/venv}/bin:$PATH
@@ -29,7 +29,7 @@ trap 'rm -rf "$private"' EXIT
 # Ray's processes and your program read these variables. Without the token, any user of the cluster could run code as you.
 export RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=$private/token RAY_enable_metrics_collection=0
 if ! ray get-auth-token --help >/dev/null 2>&1; then
-  echo "this Ray cannot require a token, and 2.52 and later can: pip install --upgrade ray" >&2
+  echo "this Ray has no token authentication; install 2.52 or later: pip install --upgrade ray" >&2
   exit 1
 fi
 
@@ -43,15 +43,18 @@ head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 address=$head:$port
 resources=(--num-cpus="$SLURM_CPUS_PER_TASK" --num-gpus=8 --disable-usage-stats --block)
 
-# Ray lets all users write to its directory: on each node, one that only you can open is around it.
-sockets=$(mktemp -u "${TMPDIR:-/tmp}/ray-XXXXXX")
-each=(srun --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
-"${each[@]}" mkdir -m 700 "$sockets" || exit 1
-trap '"${each[@]}" --overlap rm -rf "$sockets"; rm -rf "$private"' EXIT
+# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
+# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
+each=()
+((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
+temporary=$(mktemp -u "${TMPDIR:-/tmp}/ray-XXXXXX")
+"${each[@]}" mkdir -m 700 "$temporary" || exit 1
+trap '"${each[@]}" rm -rf "$temporary"; rm -rf "$private"' EXIT
+export TMPDIR=$temporary
 
-# The head first, then a worker on each other node. They end with the job.
+# The head first, then a worker on each other node. They end with the job. Ray lets all users write to its own directory.
 srun --nodes=1 --ntasks=1 --nodelist="$head" --cpus-per-task="$SLURM_CPUS_PER_TASK" \
-  ray start --head --port="$port" --include-dashboard=false --temp-dir="$sockets/ray" \
+  ray start --head --port="$port" --include-dashboard=false --temp-dir="$TMPDIR/ray" \
   --ray-client-server-port=$((20000 + (port + 5000) % 10000)) "${resources[@]}" &
 head_step=$!
 until ray status --address="$address" >/dev/null 2>&1; do
