@@ -341,9 +341,9 @@ echo $spared >/run/clustergen/spared"""
 
 @pytest.mark.real
 def test_a_cgroup_of_that_name_does_not_mean_that_slurm_tracks_jobs(tmp_path: Path, root: Path) -> None:
-    own = next(path for path, is_stray in STRAYS.items() if is_stray)
+    cgroup = next(path for path, is_stray in STRAYS.items() if is_stray)
     scene = f"""{USERS}
-as_user 1001 sleep 301; cgroup_of $! {own}
+as_user 1001 sleep 301; cgroup_of $! {cgroup}
 as_user 1000 sleep 302; cgroup_of $! /system.slice/slurmd.service; echo $! >/run/clustergen/spared"""
     done = node(tmp_path, root).run(EPILOG, scene)
     assert done.files["spared"].strip() in done.files["alive"].split()

@@ -194,15 +194,15 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 def _temporary(cluster: Cluster) -> Iterator[str]:
     """What happens to files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
     spec = cluster.manifest.slurm.private_tmp
-    own = [directory.rstrip("/") for directory in spec.directories] if spec else []
-    if own:
+    private = [directory.rstrip("/") for directory in spec.directories] if spec else []
+    if private:
         yield (
-            f"Each job has its own {_listed(own)}, also if several jobs run on a node. It is empty when the job starts "
+            f"Each job has its own {_listed(private)}, also if several jobs run on a node. It is empty when the job starts "
             "and deleted when it ends: copy results to your home directory before."
         )
-    if "/tmp" in own:
+    if "/tmp" in private:
         yield "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see."
-    rest = [directory for directory in TEMPORARY if directory not in own]
+    rest = [directory for directory in TEMPORARY if directory not in private]
     if rest and cluster.manifest.health.enabled:
         yield f"Files in {_listed(rest)} of a node can be deleted when you have no job there."
 
