@@ -214,18 +214,17 @@ def test_hostile_entries_elsewhere_prevent_no_comparison(repository: Repository)
 
 
 def test_links_lead_where_they_lead_in_a_checkout(repository: Repository, tmp_path: Path) -> None:
-    shared = repository.tree((DIRECTORY, "all", repository.tree((FILE, "motd", repository.blob("shared\n")))))
+    files = repository.tree((FILE, "base", repository.blob("shared\n")), (LINK, "motd", repository.blob("base")))
     cluster = repository.tree(
-        (LINK, "manifest.yaml", repository.blob("../common/manifest.yaml")),
-        (LINK, "site", repository.blob("../latest/site")),
+        (LINK, "manifest.yaml", repository.blob("../latest/manifest.yaml")),
+        (DIRECTORY, "site", repository.tree((DIRECTORY, "all", files))),
         (LINK, "up", repository.blob("..")),
     )
     commit = repository.commit(
         repository.tree(
             (DIRECTORY, "a", cluster),
-            (DIRECTORY, "common", repository.tree((FILE, "manifest.yaml", repository.manifest))),
             (LINK, "latest", repository.blob("v2")),
-            (DIRECTORY, "v2", repository.tree((DIRECTORY, "site", shared))),
+            (DIRECTORY, "v2", repository.tree((FILE, "manifest.yaml", repository.manifest))),
         )
     )
     git(repository.path, "worktree", "add", "-q", str(tmp_path / "work"), commit)

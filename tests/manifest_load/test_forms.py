@@ -146,7 +146,7 @@ slurm:
             "qos: {a: {grace_time: soon}}",
             "64GiB",
             "slurm.qos.a.grace_time: 'soon' is not a duration",
-            "write 30min, 24h, 7d, 2h30m, Slurm's 7-12:00:00, or unlimited",
+            "write a duration such as 90s, 30min or 24h",
         ),
     ],
 )

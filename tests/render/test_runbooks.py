@@ -15,11 +15,11 @@ import yaml
 
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
+from strategies.inventories import MANIFESTS, texts
 from strategies.trees import COMPUTE, HEAD, lay_out, manifest, node_files, text_of, tree_of
 
 PLACE = "/etc/grafana/dashboards/"
 PAGE = "/etc/prometheus/consoles/runbooks.html"
-INVENTORIES = Path(__file__).parents[2] / "inventories"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring", "log-collector"]}
 WITH_BMC = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
 NETWORKS = {
@@ -99,15 +99,10 @@ def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Pa
     check({path: file.content.decode() for path, file in node_files(tree, "mon").items()})
 
 
-@pytest.mark.parametrize("example", sorted(path.name for path in INVENTORIES.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("example", MANIFESTS)
 def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
-    directory = INVENTORIES / example / "rendered" / "overlays"
-    files = {
-        f"/etc{str(path).rpartition('/etc')[2]}": path.read_text(encoding="utf-8")
-        for path in directory.glob("monitoring*/etc/**/*.*")
-        if path.is_file()
-    }
-    check(files)
+    of_monitoring = {path: text for path, text in texts(example).items() if path.startswith("overlays/monitoring")}
+    check({f"/etc{path.rpartition('/etc')[2]}": text for path, text in of_monitoring.items()})
 
 
 PROGRAMS = {

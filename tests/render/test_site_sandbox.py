@@ -441,7 +441,7 @@ def test_all_tasks_together_have_limits(monkeypatch: pytest.MonkeyPatch) -> None
         ("{% include [x] %}", "'x' is undefined"),
         ("{% include [1] %}", "a number is not the name of a template"),
         ("{% extends none %}", "None is not the name of a template"),
-        ("{% import cluster.hosts as x %}", "hosts is not the name of a template"),
+        ("{% import cluster.hosts as x %}", "cluster.hosts is not the name of a template"),
         ("{{ 1e999 }}", "infinity is no number that a file can contain"),
         ("{{ 1e308 * cluster.host_count * 10 }}", "inf is no number that a file can contain"),
         ("{{ [1e308 * cluster.host_count * 10] | yaml }}", "infinity or NaN is no number that a file can contain"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -95,7 +95,7 @@ def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
     if isinstance(secret, int):
         message, hint = f"line {secret} of this file looks like a secret", "install it from Ansible Vault"
     else:
-        message, hint = f"by its name, this file is {secret.what}", secret.instead
+        message, hint = f"by its name, this file contains {secret.what}", secret.instead
     hint = f"{hint}; if it contains no secret, add site: {{public: [{name}]}}"
     return Diagnostic.of("site-file-secret", Place(str(place)), message, hint)
 
@@ -131,7 +131,7 @@ def take_site_files(
     for index, name in enumerate(cluster.manifest.site.public):
         if name not in taken:
             path = ("site", "public", index)
-            hint = did_you_mean(name, taken)
+            hint = _or_remove(name, taken, "site.public")
             problems.append(Finding("site-replaces-nothing", path, f"there is no file {directory.name}/{name}", hint))
     for index, name in enumerate(replaces):
         path = ("site", "replaces", index)
@@ -141,7 +141,7 @@ def take_site_files(
                     "site-replaces-nothing",
                     path,
                     f"there is no file {directory.name}/{name}",
-                    did_you_mean(name, taken),
+                    _or_remove(name, [other for other in taken if taken[other]], "site.replaces"),
                 )
             )
         elif not taken[name]:
@@ -151,10 +151,17 @@ def take_site_files(
                     "site-replaces-nothing",
                     path,
                     f"clustergen does not render {name}, so there is nothing to replace",
-                    did_you_mean(name, [other for other in ours if other not in taken]) or "remove it from replaces",
+                    did_you_mean(name, [other for other in ours if other not in taken])
+                    or "remove it from site.replaces",
                 )
             )
     return problems
+
+
+def _or_remove(name: str, candidates: Iterable[str], section: str) -> str:
+    """Of a name whose file may be gone on purpose."""
+    guess = did_you_mean(name, candidates)
+    return f"{guess} Otherwise remove it from {section}" if guess else f"remove it from {section}"
 
 
 def _clash(directory: Path, item: RenderedFile, message: str, hint: str) -> Diagnostic:

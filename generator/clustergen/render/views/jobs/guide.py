@@ -197,8 +197,8 @@ def _temporary(cluster: Cluster) -> Iterator[str]:
     private = [directory.rstrip("/") for directory in spec.directories] if spec else []
     if private:
         yield (
-            f"Each job has its own {_listed(private)}, also if several jobs run on a node. It is empty when the job starts "
-            "and deleted when it ends: copy results to your home directory before."
+            f"Each job has its own {_listed(private)}, also if several jobs run on a node. It is empty when the job "
+            "starts and deleted when it ends: copy results to your home directory before."
         )
     if "/tmp" in private:
         yield "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see."
