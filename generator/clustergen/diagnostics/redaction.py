@@ -173,7 +173,8 @@ def _misspelt(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _line_around(text: str, place: int) -> tuple[int, int]:
     """Where the line of a position begins and ends, or as much of it as an excerpt shows."""
-    start, end = max(place - _WINDOW, 0), min(place + _WINDOW, len(text))
+    start = max(place - place % _WINDOW - _WINDOW, 0)  # positions near each other share one part
+    end = min(start + 3 * _WINDOW, len(text))
     ends = (text.find(sign, place, end) for sign in "\r\n")
     start = max(start, *(text.rfind(sign, start, place) + 1 for sign in "\r\n"))
     return start, min((at for at in ends if at >= 0), default=end)
