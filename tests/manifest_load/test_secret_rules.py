@@ -50,7 +50,7 @@ def test_the_rules_leave_the_rest_alone() -> None:
 
 
 def test_no_value_of_a_secret_is_shown() -> None:
-    """What stands in an excerpt around a secret does not repeat its random part."""
+    """The text around a secret in an excerpt does not repeat its random part."""
     shown = []
     for row in forms("secrets"):
         text = Source("m", row.manifest.encode()).text if row.manifest else ""

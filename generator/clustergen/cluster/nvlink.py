@@ -47,7 +47,7 @@ def makes_imex_channels(cluster: Cluster) -> bool:
 
 
 def switches_imex(cluster: Cluster) -> bool:
-    """Whether slurm.conf names the plugin for channels without being told to."""
+    """Whether slurm.conf names the plugin for channels by default."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     spanning = [kind for kind in kinds if domain_nodes(kind) > 1]
     row = plugin("SwitchType", IMEX) if spanning and not cluster.bare else None
