@@ -7,6 +7,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CARRIED = {
     "templates": "clustergen/_templates",
+    "programs": "clustergen/_programs",
     "playbooks/ansible_collections": "ansible_collections",  # where ansible-core looks for collections
     "docs/codes": "clustergen/_codes",
 }

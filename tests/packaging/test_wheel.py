@@ -51,6 +51,7 @@ def tracked(directory: str) -> set[str]:
     [
         ("generator/clustergen", "clustergen"),
         ("templates", "clustergen/_templates"),
+        ("programs", "clustergen/_programs"),
         ("playbooks/ansible_collections", "ansible_collections"),
         ("docs/codes", "clustergen/_codes"),
     ],

@@ -24,9 +24,9 @@ from strategies.trees import (
     lay_out,
     manifest,
     node_files,
+    runnable,
     text_of,
     tree_of,
-    with_write_program,
 )
 
 SCRIPT = "/usr/local/sbin/clustergen-usage-report"
@@ -59,8 +59,7 @@ def job(number: int, account: str, user: str, start: int, end: object, **more: o
 def run(directory: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The script asked for 1 and 2 January 2026, in a world whose clocks show UTC; without `jobs`, sacct fails."""
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), directory)
-    script = directory / "report.py"
-    script.write_text(with_write_program(text_of(tree, "head", SCRIPT), tree, directory), encoding="utf-8")
+    script = runnable(tree, "head", SCRIPT, directory)
     programs = directory / "bin"
     programs.mkdir()
     for name, text in (("sacct", jobs), ("sreport", sreport)):
@@ -157,8 +156,7 @@ def test_no_planted_link_is_followed(tmp_path: Path) -> None:
 def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     """The functions of the script, with more users than get series of their own, and names that need quoting."""
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={}), tmp_path)
-    (tmp_path / "report.py").write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
-    names = runpy.run_path(str(tmp_path / "report.py"))
+    names = runpy.run_path(str(runnable(tree, "head", SCRIPT, tmp_path)))
     jobs = [job(n, 'q"\\', f"user{n}\n" if n == 7 else f"user{n}", BEGIN, BEGIN + 3600) for n in range(300)]
     rows, unreadable = names["usage"]("\n".join(jobs), BEGIN, BEGIN + DAY)
     assert unreadable == 2, "a user with a line break makes two broken records"
@@ -219,8 +217,7 @@ def test_the_real_sacct_and_sreport_accept_the_questions(tmp_path: Path) -> None
 def test_a_job_of_the_real_database_is_summed_up(tmp_path: Path) -> None:
     """A job that ran, as a row of the table of Slurm 22.05, whose root has no Python: its sacct answers alone."""
     tree = tree_of(manifest(reports={}), tmp_path)
-    (tmp_path / "report.py").write_text(text_of(tree, "head", SCRIPT), encoding="utf-8")
-    names = runpy.run_path(str(tmp_path / "report.py"))
+    names = runpy.run_path(str(runnable(tree, "head", SCRIPT, tmp_path)))
     script = rf"""
 sacctmgr -i add account vision >/dev/null; sacctmgr -i add user alice account=vision >/dev/null
 sql() {{ mariadb --socket=/run/mysqld/mysqld.sock slurm_acct_db -Ne "$1"; }}

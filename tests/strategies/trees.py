@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping
 from copy import deepcopy
@@ -82,6 +83,22 @@ def lay_out(tree: Tree, host: str, directory: Path) -> Path:
         place.write_bytes(file.content)
         place.chmod(file.mode)
     return directory
+
+
+_OF_CLUSTERGEN = re.compile(r"/(usr/local/s?bin/clustergen-|usr/local/lib/clustergen/|etc/clustergen/)")
+
+
+def runnable(tree: Tree, host: str, target: str, directory: Path) -> Path:
+    """A program of a node, to be run outside of one: it, its values and what else of clustergen a node has are below a
+    directory, and the paths in their texts lead there.
+    """
+    for place, file in node_files(tree, host).items():
+        if place == target or _OF_CLUSTERGEN.match(place):
+            copy = directory / place.lstrip("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(_OF_CLUSTERGEN.sub(rf"{directory}/\1", file.content.decode()), encoding="utf-8")
+            copy.chmod(file.mode)
+    return directory / target.lstrip("/")
 
 
 def with_write_program(text: str, tree: Tree, directory: Path) -> str:

@@ -15,7 +15,7 @@ from clustergen.explain.guess import did_you_mean_any
 from clustergen.explain.producers import producer_of
 from clustergen.manifest import MANIFEST
 from clustergen.render.build import Builder
-from clustergen.render.engine import template_root
+from clustergen.render.engine import carried
 from clustergen.render.file import File
 from clustergen.render.formats import RenderError
 from clustergen.render.registry import files
@@ -107,8 +107,11 @@ def template_of(file: RenderedFile, row: File | None, directory: Path) -> tuple[
     if row is None:
         name, place = file.source, directory / file.source
     else:
-        name = f"templates/{row.source or row.template}.j2"
-        place = template_root() / f"{row.source or row.template}.j2"
+        name = row.origin
+        kind, _, path = name.partition("/")
+        if kind == "values":
+            return "", {}
+        place = carried(kind) / path
     if not place.is_file():
         return "", {}
     numbers: dict[str, int] = {}

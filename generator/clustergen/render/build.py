@@ -10,24 +10,26 @@ from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, mem
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import fields
 from clustergen.render.effects import Effect
-from clustergen.render.engine import print_template
+from clustergen.render.engine import print_template, program_text
 from clustergen.render.file import File
-from clustergen.render.formats import Format, RenderError
+from clustergen.render.formats import JSON, RenderError
 from clustergen.render.registry import files
 from clustergen.render.tree import HEADER, Outline, RenderedFile
+from clustergen.render.values import print_json, print_shell
 
 _OS_FIELD = re.compile(r"\{os\.(\w+)\}")
 _ITEM = re.compile(r"\{(\w+)\}")
 
 
-def header(form: Format, cluster: Cluster, manifest_name: str, source: str) -> str:
+def header(file: File, cluster: Cluster, manifest_name: str) -> str:
     """What opens a file: what made it, and where to edit. A hash or a version here would change every file."""
-    if form.comment is None:
+    if file.form.comment is None:
         return ""
-    start, end = form.comment
+    start, end = file.form.comment
+    kind, _, source = file.origin.partition("/")
     lines = [
         f"{HEADER[0]} from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
-        f"{HEADER[1]}. Template: {source}",
+        f"{HEADER[1]}." + (f" {kind.capitalize().removesuffix('s')}: {source}" if kind != "values" else ""),
     ]
     if end == " -->":  # two hyphens would end the comment
         lines = [line.replace("--", "- -") for line in lines]
@@ -79,7 +81,7 @@ class Builder:
 
     def _tree_file(self, file: File, view: Any) -> None:
         for path, part in self._items(file.path, view):
-            self._add(RenderedFile(path, self._print(file, part), source=file.template + ".j2"))
+            self._add(RenderedFile(path, self._print(file, part), source=file.origin.removeprefix("templates/")))
 
     def _group_file(self, file: File, scope: str, *entry: object) -> None:
         """What one row of the registry makes for the nodes of a group; `entry` is of scopes that stand for entries."""
@@ -135,7 +137,7 @@ class Builder:
             self._account(file.owner),
             self._account(file.group),
             effect,
-            f"templates/{file.source or file.template}.j2",
+            file.origin,
         )
 
     def _account(self, name: str | Callable[[Cluster], str]) -> str:
@@ -145,12 +147,15 @@ class Builder:
         return file.effect if isinstance(file.effect, Effect) else file.effect(view)
 
     def _print(self, file: File, view: Any) -> bytes:
-        if isinstance(view, str):
+        if file.program:
+            text = program_text(file.program)
+        elif file.values:
+            text = print_json(view) if file.form is JSON else print_shell(view)
+        elif isinstance(view, str):
             text = view
         else:
             text = print_template(file.source or file.template, file.form, variables(view))
-        head = header(file.form, self.cluster, self.manifest_name, f"{file.source or file.template}.j2")
-        return with_header(text, head).encode()
+        return with_header(text, header(file, self.cluster, self.manifest_name)).encode()
 
     def _add(self, file: RenderedFile) -> None:
         if file.path in self.files:

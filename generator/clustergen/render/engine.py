@@ -16,13 +16,19 @@ from clustergen.render.formats import FILTERS, Format, RenderError
 
 
 @cache
-def template_root() -> Path:
-    """`templates/` of the checkout, or of the installed wheel."""
+def carried(directory: str) -> Path:
+    """`templates/` or `programs/` of the checkout, or of the installed wheel."""
     package = Path(__file__).resolve().parents[1]
-    for place in (package / "_templates", package.parents[1] / "templates"):
+    for place in (package / f"_{directory}", package.parents[1] / directory):
         if place.is_dir():
             return place
-    raise ClustergenError("the templates are missing from this installation", hint="install clustergen again")
+    raise ClustergenError(f"the {directory} are missing from this installation", hint="install clustergen again")
+
+
+@cache
+def program_text(name: str) -> str:
+    """The text of a file of `programs/`."""
+    return (carried("programs") / name).read_text(encoding="utf-8")
 
 
 def _bytecode_cache() -> BytecodeCache | None:
@@ -57,7 +63,7 @@ def _is_private(directory: Path) -> bool:
 @cache
 def _base() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(template_root()),
+        loader=FileSystemLoader(carried("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -13,6 +13,9 @@ Where the texts of a group's operating systems or types differ, the group is spl
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
 `mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are
 called with the entry's name and the entry after the cluster. `tree` is for files at the top, that go on no node.
+
+A row with `program` installs a file of `programs/` as it is; its view says only whether. What the program has to know
+of the cluster is a row with `values=True`: the fields of its view, as JSON or as assignments of bash.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from typing import Any, Literal
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
-from clustergen.render.formats import Format, format_of
+from clustergen.render.formats import PYTHON, SHELL, Format, format_of
 
 View = Callable[..., Any]
 
@@ -41,6 +44,8 @@ class File:
     per: Literal["cluster", "os", "type", "tree"] = "cluster"
     format: Format | None = None
     source: str | None = None  # template file, where several outputs share one
+    program: str | None = None  # below programs/
+    values: bool = False
 
     @property
     def scope(self) -> str:
@@ -53,4 +58,13 @@ class File:
 
     @property
     def form(self) -> Format:
+        if self.program:
+            return PYTHON if self.program.endswith(".py") else SHELL
         return self.format or format_of(self.path)
+
+    @property
+    def origin(self) -> str:
+        """What its text comes from: `templates/….j2`, `programs/…`, or `values/…` where it is the view's fields."""
+        if self.program:
+            return f"programs/{self.program}"
+        return f"values/{self.template}" if self.values else f"templates/{self.source or self.template}.j2"

@@ -45,7 +45,11 @@ class Cluster:
 @cache
 def kinds() -> tuple[str, ...]:
     """Every kind of file that can be made, by its template, and the lock file."""
-    return (*sorted({file.source or file.template for file in files()}), LOCK)
+    return (*sorted({_kind(file.origin) for file in files()}), LOCK)
+
+
+def _kind(origin: str) -> str:
+    return origin.removeprefix("templates/").removesuffix(".j2")
 
 
 @cache
@@ -53,7 +57,7 @@ def _tree_kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns of the files at the top of the tree, those of one path first."""
     top = [file for file in files() if file.scope == "tree"]
     top.sort(key=lambda file: "{" in file.path)
-    return tuple((re.compile(_ITEM.sub(".+", re.escape(f.path))), f.source or f.template) for f in top)
+    return tuple((re.compile(_ITEM.sub(".+", re.escape(f.path))), _kind(f.origin)) for f in top)
 
 
 def kind_of(path: str, source: str) -> str | None:
@@ -61,7 +65,7 @@ def kind_of(path: str, source: str) -> str | None:
     if path == LOCK:
         return LOCK
     if source:
-        return source.removeprefix("templates/").removesuffix(".j2") if source.startswith("templates/") else None
+        return _kind(source) if source.startswith(("templates/", "programs/", "values/")) else None
     return next((kind for pattern, kind in _tree_kinds() if pattern.fullmatch(path)), None)
 
 

@@ -14,6 +14,7 @@ from clustergen.render.formats import PYTHON, SHELL
 from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
+from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.services import state_is_mounted
 
@@ -79,16 +80,10 @@ class HardwareMetrics:
     file: str
 
 
-@record
-class WriteProgram:
+def write_program(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
     """The program that replaces files in directories that may belong to another account."""
-
-    program: str
-
-
-def write_program(cluster: Cluster, os: OperatingSystem) -> WriteProgram | None:
     is_used = node_exporter(cluster, os) is not None or cluster.manifest.reports is not None
-    return WriteProgram(_WRITE) if is_used or state_is_mounted(cluster) else None
+    return Fixed() if is_used or state_is_mounted(cluster) else None
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:
@@ -181,7 +176,7 @@ FILES = (
     File(
         f"all/{_SYSTEM}/prometheus-node-exporter.service.d/50-clustergen.conf", textfile_directory, _restart, per="os"
     ),
-    File(f"all{_WRITE}", write_program, mode=0o755, per="os", format=PYTHON),
+    File(f"all{_WRITE}", write_program, mode=0o755, per="os", program="write/clustergen-write.py"),
     File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),

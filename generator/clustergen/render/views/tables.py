@@ -71,7 +71,7 @@ def files_by_group(outline: Outline) -> Iterator[Table]:
                 "Mode": f"{file.mode:04o}",
                 "Owner": f"{file.owner}:{file.owner_group}",
                 "Action on change": phrase(file.effect),
-                "From": file.source if not file.source.startswith("templates/") else "",
+                "From": file.source if file.source.startswith("site/") else "",
             }
             for file in outline.files.values()
             if file.group == group

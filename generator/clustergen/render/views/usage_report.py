@@ -7,7 +7,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.formats import PYTHON
 from clustergen.render.views.exporters import node_exporter
 
 _SCRIPT = "/usr/local/sbin/clustergen-usage-report"
@@ -26,42 +25,47 @@ _CALENDAR = {"day": "*-*-* 01:30:00", "week": "Mon *-*-* 01:30:00", "month": "*-
 
 
 @record
-class UsageReport:
-    """The script, when it runs, and on which of the controllers. `file`: metrics, empty for none."""
+class Values:
+    """The program's: `metrics_file` is empty for none."""
+
+    period: str
+    cluster: str
+    metrics_file: str
+
+
+@record
+class Units:
+    """When the program runs, and on which of the controllers."""
 
     script: str
     period: str
     calendar: str
     host: str
-    cluster: str
-    file: str
 
 
 def is_made(cluster: Cluster) -> bool:
     return cluster.manifest.reports is not None and cluster.keeps_books
 
 
-def usage_report(cluster: Cluster, os: OperatingSystem) -> UsageReport | None:
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     reports = cluster.manifest.reports
     if reports is None or not is_made(cluster):
         return None
-    return UsageReport(
-        script=_SCRIPT,
-        period=reports.period,
-        calendar=_CALENDAR[reports.period],
-        host=cluster.controllers[0],
-        cluster=cluster.slurm_name,
-        file=f"{os.fact('node_exporter_textfile_dir')}/{_TEXTFILE}" if node_exporter(cluster, os) else "",
-    )
+    metrics = f"{os.fact('node_exporter_textfile_dir')}/{_TEXTFILE}" if node_exporter(cluster, os) else ""
+    return Values(reports.period, cluster.slurm_name, metrics)
 
 
-def usage_report_unit(cluster: Cluster) -> UsageReport | None:
-    return usage_report(cluster, cluster.os)
+def units(cluster: Cluster) -> Units | None:
+    reports = cluster.manifest.reports
+    if reports is None or not is_made(cluster):
+        return None
+    return Units(_SCRIPT, reports.period, _CALENDAR[reports.period], cluster.controllers[0])
 
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-usage-report"
 FILES = (
-    File(f"slurm_controller{_SCRIPT}", usage_report, mode=0o755, per="os", format=PYTHON),
-    File(f"{_UNIT}.service", usage_report_unit, DAEMON_RELOAD),
-    File(f"{_UNIT}.timer", usage_report_unit, restart("clustergen-usage-report.timer")),
+    File(f"slurm_controller{_SCRIPT}", units, mode=0o755, program="usage/clustergen-usage-report.py"),
+    File("slurm_controller/etc/clustergen/usage-report.json", values, values=True, per="os"),
+    File(f"{_UNIT}.service", units, DAEMON_RELOAD),
+    File(f"{_UNIT}.timer", units, restart("clustergen-usage-report.timer")),
 )

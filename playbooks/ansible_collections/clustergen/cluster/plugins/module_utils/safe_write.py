@@ -1,3 +1,4 @@
+#!/usr/bin/python3 -IS
 """Replaces a file as root, also in a directory of another account. Also the program clustergen-write of a node:
 
     clustergen-write FILE                        writes standard input to FILE, with mode 0644

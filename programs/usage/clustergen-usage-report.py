@@ -1,32 +1,54 @@
 #!/usr/bin/python3
-"""Reports the use of the cluster in the last complete {{ period }}, or in the period that the arguments name.
+"""Reports the use of the cluster in the last complete period, or in the one that the arguments name.
 
     clustergen-usage-report [--from YYYY-MM-DD --to YYYY-MM-DD] [--directory DIRECTORY]
 
-Writes a Markdown and a CSV file, and metrics for node_exporter. Times are those of this host; a job counts with the part
-of its run time that is within the period.
+Writes a Markdown and a CSV file, and metrics for node_exporter. Times are those of this host; a job counts with the
+part of its run time that is within the period.
 """
+
+from __future__ import annotations
 
 import argparse
 import csv
 import datetime
 import io
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
+from typing import NamedTuple
 
-PERIOD = "{{ period }}"
-CLUSTER = "{{ cluster }}"
-METRICS = "{{ file }}"
+VALUES = json.loads(Path("/etc/clustergen/usage-report.json").read_text(encoding="utf-8"))
+PERIOD: str = VALUES["period"]
+CLUSTER: str = VALUES["cluster"]
+METRICS: str = VALUES["metrics_file"]
 SEPARATOR = "\x1f"  # no name of Slurm contains it
 FIELDS = ("JobIDRaw", "Account", "User", "State", "Start", "End", "ElapsedRaw", "TimelimitRaw", "AllocTRES", "TotalCPU")
 BAD = ("FAILED", "NODE_FAIL", "TIMEOUT", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE")
 SERIES = 200  # pairs of account and user with metrics of their own
-COLUMNS = ("account", "user", "jobs", "gpu_hours", "cpu_hours", "failed_gpu_hours", "cpu_efficiency", "time_limit_used")
+HEADINGS = (
+    "account", "user", "jobs", "GPU hours", "CPU hours", "GPU hours of failed jobs", "CPU time used", "time limit used",
+)  # fmt: skip
+Hours = dict[str, dict[str, float]]  # TRES → state → hours
 
 
-def last_period(today):
+class Row(NamedTuple):
+    """The jobs of a user in an account. The last two are shares from 0 to 1, None where nothing is known."""
+
+    account: str
+    user: str
+    jobs: int
+    gpu_hours: float
+    cpu_hours: float
+    failed_gpu_hours: float
+    cpu_efficiency: float | None
+    time_limit_used: float | None
+
+
+def last_period(today: datetime.date) -> tuple[datetime.date, datetime.date]:
     """First day of the last complete period, and the day after it."""
     if PERIOD == "day":
         return today - datetime.timedelta(days=1), today
@@ -37,13 +59,13 @@ def last_period(today):
     return (first - datetime.timedelta(days=1)).replace(day=1), first
 
 
-def output(*command):
+def output(*command: str) -> str:
     env = dict(os.environ, SLURM_TIME_FORMAT="%s", LC_ALL="C")
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, timeout=3600, check=True)
     return done.stdout.decode("utf-8", "replace")
 
 
-def tres(text, name):
+def tres(text: str, name: str) -> int:
     """The count of `gres/gpu` in `billing=8,gres/gpu=8,gres/gpu:h100=8`."""
     for item in text.split(","):
         key, _, value = item.partition("=")
@@ -52,7 +74,7 @@ def tres(text, name):
     return 0
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     """Of `1-02:03:04`, `03:04.567`."""
     days, _, clock = text.rpartition("-")
     total = 0.0
@@ -64,11 +86,11 @@ def seconds(text):
 class Usage:
     """Sums of the jobs of a user in an account."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.jobs = 0
         self.gpu = self.failed_gpu = self.cpu = self.cpu_used = self.limit = self.elapsed = 0.0
 
-    def add(self, job, begin, end):
+    def add(self, job: dict[str, str], begin: int, end: int) -> None:
         start = max(int(job["Start"]), begin)
         stop = min(int(job["End"]) if job["End"].isdigit() else end, end)
         within = max(stop - start, 0)
@@ -87,17 +109,23 @@ class Usage:
             self.limit += limit
             self.elapsed += elapsed
 
-    def row(self, account, user):
-        return (
-            account, user, self.jobs, round(self.gpu / 3600, 2), round(self.cpu / 3600, 2), round(self.failed_gpu / 3600, 2),
-            round(self.cpu_used / self.cpu, 4) if self.cpu else "",
-            round(self.elapsed / self.limit, 4) if self.limit else "",
-        )  # fmt: skip
+    def row(self, account: str, user: str) -> Row:
+        return Row(
+            account=account,
+            user=user,
+            jobs=self.jobs,
+            gpu_hours=round(self.gpu / 3600, 2),
+            cpu_hours=round(self.cpu / 3600, 2),
+            failed_gpu_hours=round(self.failed_gpu / 3600, 2),
+            cpu_efficiency=round(self.cpu_used / self.cpu, 4) if self.cpu else None,
+            time_limit_used=round(self.elapsed / self.limit, 4) if self.limit else None,
+        )
 
 
-def usage(text, begin, end):
+def usage(text: str, begin: int, end: int) -> tuple[list[Row], int]:
     """Rows by GPU hours, and the number of records that could not be read."""
-    sums, unreadable = {}, 0
+    sums: dict[tuple[str, str], Usage] = {}
+    unreadable = 0
     for line in text.split("\n"):
         if not line:
             continue
@@ -112,12 +140,13 @@ def usage(text, begin, end):
         except ValueError:
             unreadable += 1
     rows = [one.row(*names) for names, one in sums.items() if one.jobs]
-    return sorted(rows, key=lambda row: (-row[3], -row[4], row[:2])), unreadable
+    return sorted(rows, key=lambda row: (-row.gpu_hours, -row.cpu_hours, row.account, row.user)), unreadable
 
 
-def utilization(text):
+def utilization(text: str) -> Hours:
     """TRES → state → hours, of what sreport prints."""
-    header, states = None, {}
+    header: list[str] = []
+    states: Hours = {}
     for line in text.splitlines():
         words = line.split("|")
         if words[0] == "Cluster":
@@ -129,92 +158,93 @@ def utilization(text):
     return states
 
 
-def one_line(text):
+def one_line(text: object) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in str(text))
 
 
-def markdown(text):
+def markdown(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]<>()#+|!~&-])", r"\\\1", one_line(text))
 
 
-def cell(value):
+def cell(value: str | float | None) -> str:
     """A cell that no spreadsheet takes for a formula."""
-    text = one_line(value)
+    text = "" if value is None else one_line(value)
     return "'" + text if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "'") else text
 
 
-def percent(value):
-    return "" if value == "" else "%.0f %%" % (100 * value)
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
 
 
-def write_markdown(path, first, last, rows, states, unreadable):
-    lines = ["# Use of %s from %s to %s" % (markdown(CLUSTER), first, last), ""]
+def write_markdown(path: str, title: str, rows: list[Row], states: Hours, unreadable: int) -> None:
+    lines = [f"# {title}", ""]
     if states:
         lines += ["| resource | allocated | idle | down | utilization |", "|---|---|---|---|---|"]
         for name, hours in sorted(states.items()):
             down = hours.get("Down", 0) + hours.get("PLND Down", 0)
             up = hours.get("Reported", 0) - down
-            share = percent(hours.get("Allocated", 0) / up) if up > 0 else ""
-            lines.append("| %s | %.1f h | %.1f h | %.1f h | %s |" % (
-                markdown(name), hours.get("Allocated", 0), hours.get("Idle", 0), down, share))  # fmt: skip
+            share = percent(hours.get("Allocated", 0) / up if up > 0 else None)
+            allocated, idle = hours.get("Allocated", 0), hours.get("Idle", 0)
+            lines.append(f"| {markdown(name)} | {allocated:.1f} h | {idle:.1f} h | {down:.1f} h | {share} |")
         lines.append("")
-    head = ("account", "user", "jobs", "GPU hours", "CPU hours", "GPU hours of failed jobs", "CPU time used", "time limit used")
-    lines += ["| %s |" % " | ".join(head), "|---|---|%s" % ("---:|" * 6)]
+    lines.append(f"| {' | '.join(HEADINGS)} |")
+    lines.append(f"|---|---|{'---:|' * 6}")
     for row in rows:
-        cells = [markdown(row[0]), markdown(row[1]), str(row[2]), "%.1f" % row[3], "%.1f" % row[4], "%.1f" % row[5]]
-        lines.append("| %s |" % " | ".join([*cells, percent(row[6]), percent(row[7])]))
+        hours_of = [f"{hours:.1f}" for hours in (row.gpu_hours, row.cpu_hours, row.failed_gpu_hours)]
+        cells = [markdown(row.account), markdown(row.user), str(row.jobs), *hours_of]
+        lines.append(f"| {' | '.join([*cells, percent(row.cpu_efficiency), percent(row.time_limit_used)])} |")
     if unreadable:
-        lines += ["", "%d records of sacct could not be read and are not counted." % unreadable]
+        lines += ["", f"{unreadable} records of sacct could not be read and are not counted."]
     replace(path, "\n".join(lines) + "\n")
 
 
-def write_csv(path, rows):
+def write_csv(path: str, rows: list[Row]) -> None:
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerow(Row._fields)
     writer.writerows([cell(value) for value in row] for row in rows)
     replace(path, text.getvalue())
 
 
-def replace(path, text):
+def replace(path: str, text: str) -> None:
     """Writes a file in one step; no link is followed that another user could have placed."""
-    command = ["/usr/local/sbin/clustergen-write", os.path.abspath(path)]
+    command = ["/usr/local/sbin/clustergen-write", str(Path(path).absolute())]
     subprocess.run(command, input=text.encode(), timeout=60, check=True)
 
 
-def label(text):
+def label(text: str) -> str:
     return one_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def metrics(rows, states, begin, end):
+def metrics(rows: list[Row], states: Hours, begin: int, end: int) -> str:
     names = ("jobs", "gpu_hours", "cpu_hours", "failed_gpu_hours")
-    series = [(row[0], row[1], row[2:6]) for row in rows[:SERIES]]
+    series = [(row.account, row.user, [getattr(row, name) for name in names]) for row in rows[:SERIES]]
     if rows[SERIES:]:
-        series.append(("", "", [sum(values) for values in zip(*(row[2:6] for row in rows[SERIES:]))]))
+        series.append(("", "", [sum(getattr(row, name) for row in rows[SERIES:]) for name in names]))
     lines = []
     for index, name in enumerate(names):
-        lines.append("# TYPE clustergen_usage_%s gauge" % name)
+        lines.append(f"# TYPE clustergen_usage_{name} gauge")
         for account, user, values in series:
-            where = '{account="%s",user="%s",period="%s"}' % (label(account), label(user), PERIOD)
-            lines.append("clustergen_usage_%s%s %s" % (name, where, values[index]))
+            labels = f'account="{label(account)}",user="{label(user)}",period="{PERIOD}"'
+            lines.append(f"clustergen_usage_{name}{{{labels}}} {values[index]}")
     if states:
         lines.append("# TYPE clustergen_usage_state_hours gauge")
     for resource, hours in sorted(states.items()):
         for state, value in sorted(hours.items()):
-            where = '{resource="%s",state="%s",period="%s"}' % (label(resource), label(state.lower()), PERIOD)
-            lines.append("clustergen_usage_state_hours%s %.3f" % (where, value))
+            labels = f'resource="{label(resource)}",state="{label(state.lower())}",period="{PERIOD}"'
+            lines.append(f"clustergen_usage_state_hours{{{labels}}} {value:.3f}")
     for name, value in (("begin", begin), ("end", end)):
-        lines += ["# TYPE clustergen_usage_%s_timestamp_seconds gauge" % name]
-        lines += ["clustergen_usage_%s_timestamp_seconds %d" % (name, value)]
+        lines.append(f"# TYPE clustergen_usage_{name}_timestamp_seconds gauge")
+        lines.append(f"clustergen_usage_{name}_timestamp_seconds {value}")
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     day = datetime.date.fromisoformat
     parser.add_argument("--from", dest="first", type=day, metavar="YYYY-MM-DD", help="first day")
     parser.add_argument("--to", dest="last", type=day, metavar="YYYY-MM-DD", help="last day")
-    parser.add_argument("--directory", default="/var/lib/clustergen-reports", help="where the files go")
+    parser.add_argument("--directory", type=Path, default="/var/lib/clustergen-reports", help="where the files go")
     options = parser.parse_args()
     first, end_day = last_period(datetime.date.today())
     if (options.first is None) != (options.last is None):
@@ -228,7 +258,7 @@ def main():
     except (OverflowError, ValueError):
         parser.error("--from and --to have to be within the years 2 to 9998")
     until = min(end, int(datetime.datetime.now().timestamp()))
-    span = ["%s%s" % (one.isoformat(), "T00:00:00") for one in (first, end_day)]
+    span = [f"{one.isoformat()}T00:00:00" for one in (first, end_day)]
     jobs = output(
         "sacct", "--allusers", "--allocations", "--noheader", "--parsable2", "--delimiter=" + SEPARATOR, "--duplicates",
         "--starttime=" + span[0], "--endtime=" + span[1], "--format=" + ",".join(FIELDS),
@@ -239,11 +269,11 @@ def main():
         "start=" + span[0], "end=" + span[1],
     )  # fmt: skip
     states = utilization(report)
-    os.makedirs(options.directory, exist_ok=True)
+    options.directory.mkdir(parents=True, exist_ok=True)
     last = end_day - datetime.timedelta(days=1)
-    place = os.path.join(options.directory, "%s_%s" % (first, last))
+    place = str(options.directory / f"{first}_{last}")
     write_csv(place + ".csv", rows)
-    write_markdown(place + ".md", first, last, rows, states, unreadable)
+    write_markdown(place + ".md", f"Use of {markdown(CLUSTER)} from {first} to {last}", rows, states, unreadable)
     if METRICS and not options.first:
         replace(METRICS, metrics(rows, states, begin, end))
     print(place + ".md")
@@ -253,6 +283,6 @@ if __name__ == "__main__":
     try:
         main()
     except subprocess.CalledProcessError as problem:
-        sys.exit("failed: %s ended with exit status %d" % (problem.cmd[0], problem.returncode))
+        sys.exit(f"failed: {problem.cmd[0]} ended with exit status {problem.returncode}")
     except (OSError, subprocess.TimeoutExpired) as problem:
-        sys.exit("failed: %s" % problem)
+        sys.exit(f"failed: {problem}")
