@@ -1,17 +1,55 @@
 """Operating systems: the table answers what roles and templates ask."""
 
+import json
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from clustergen.catalogue.operating_systems import described_by, operating_system, operating_systems
 from clustergen.catalogue.slurm import releases
+from clustergen.catalogue.tables import DATA
 from clustergen.catalogue.versions import SlurmRelease
+from strategies.trees import manifest
+
+ANOTHER = """\
+import sys
+from pathlib import Path
+
+from clustergen.catalogue import tables
+
+tables.DATA = Path("data")
+from clustergen.cli import main
+
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.slow
+def test_another_system_is_one_file(tmp_path: Path) -> None:
+    shutil.copytree(DATA, tmp_path / "data")
+    systems = tmp_path / "data/operating_systems"
+    (systems / "rocky-10.tsv").write_text((systems / "rocky-9.tsv").read_text().replace("3.9", "3.12"))
+    (tmp_path / "manifest.yaml").write_text(json.dumps(manifest(os="rocky-10")))
+
+    def clustergen(*words: str) -> str:
+        command = [sys.executable, "-c", ANOTHER, *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    clustergen("render", "-o", "tree")
+    assert "3.12" in (tmp_path / "tree/inventory/group_vars/os_rocky_10.yml").read_text()
+    assert "rocky-10" in clustergen("catalogue", "os")
+    assert '"rocky-10"' in clustergen("schema")
 
 
 def test_all_systems_have_all_fields() -> None:
     table = operating_systems()
-    assert list(table) == ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"]
+    assert {f"{name}.tsv" for name in table} == {path.name for path in (DATA / "operating_systems").iterdir()}
     fields = {frozenset(system.facts) for system in table.values()}
     assert len(fields) == 1
     for system in table.values():

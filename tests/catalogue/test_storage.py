@@ -72,10 +72,11 @@ def test_lustre_limits() -> None:
 
 
 def test_every_operating_system_has_a_lustre_client() -> None:
-    kernels = storage.lustre_kernels()
-    assert list(kernels) == list(operating_systems())
-    by_kernel = sorted(kernels.values(), key=lambda row: [int(part) for part in row.kernel.split(".")])
-    assert [row.release for row in by_kernel] == sorted(row.release for row in by_kernel)
+    systems = operating_systems().values()
+    by_kernel = sorted(systems, key=lambda os: [int(part) for part in os.fact("lustre_kernel").split(".")])
+    releases = [storage.lustre_client(os) for os in by_kernel]
+    assert releases == sorted(releases)
+    assert all(releases)
 
 
 @pytest.mark.parametrize(

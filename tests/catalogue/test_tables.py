@@ -12,7 +12,7 @@ import clustergen.catalogue.tables
 from clustergen.catalogue.tables import DATA, rows, table
 from clustergen.records import record
 
-TABLES = sorted(path.name for path in DATA.glob("*.tsv"))
+TABLES = sorted(path.relative_to(DATA).as_posix() for path in DATA.rglob("*.tsv"))
 SYSTEMS = sorted(path.stem for path in (DATA / "systems").glob("*.yaml"))
 NO_SOURCE = {"sources.tsv", "systems.tsv"}
 

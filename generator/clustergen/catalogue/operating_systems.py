@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from clustergen.catalogue import tables
 from clustergen.catalogue.tables import NOTHING, rows
 from clustergen.records import record
 
 X86_64, AARCH64 = "x86_64", "aarch64"
 
-_MARK = " [U]"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @record
 class OperatingSystem:
-    """One release of one distribution. Its facts are words from the table: `os["chrony_conf"]`, `os.yes("selinux")`."""
+    """One release of one distribution. Its facts are the rows of `data/operating_systems/<id>.tsv`:
+    `os.fact("chrony_conf")`.
+    """
 
     id: str
     facts: dict[str, str]
     unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
     arch: str = X86_64
     """As `uname -m` prints it."""
 
@@ -30,7 +33,7 @@ class OperatingSystem:
         return self.id if self.arch == X86_64 else f"{self.id}-{self.arch}"
 
     def fact(self, field: str) -> str:
-        """The text of a field, empty where the system has no such thing; KeyError for a field that no table row has."""
+        """The text of a field, empty where the system has no such thing; KeyError for a field that its file lacks."""
         return self.facts[field]
 
     def yes(self, field: str) -> bool:
@@ -62,22 +65,26 @@ def architectures() -> dict[str, dict[str, str]]:
 
 @cache
 def operating_systems(arch: str = X86_64) -> dict[str, OperatingSystem]:
-    """All operating systems by id, such as `debian-12`, with their paths and packages on an architecture."""
+    """All operating systems by id, such as `debian-12`, by family, with their paths and packages on an architecture."""
+    systems = [_read(path.stem, arch) for path in sorted((tables.DATA / "operating_systems").glob("*.tsv"))]
+    return {system.id: system for system in sorted(systems, key=lambda system: system.fact("family"))}
+
+
+def _read(ident: str, arch: str) -> OperatingSystem:
     names = architectures()[arch]
-    facts: dict[str, dict[str, str]] = {}
-    unverified: dict[str, set[str]] = {}
-    for row in rows("operating_systems.tsv"):
-        field = row.pop("field")
-        row.pop("source")
-        for ident, text in row.items():
-            if text.endswith(_MARK):
-                unverified.setdefault(ident, set()).add(field)
-                text = text.removesuffix(_MARK)
-            if "{" in text:
-                text = _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), text)
-            facts.setdefault(ident, {})[field] = text
-    shown = {name: text for name, text in names.items() if name != "multiarch"}
-    return {i: OperatingSystem(i, f | shown, frozenset(unverified.get(i, ())), arch) for i, f in facts.items()}
+    facts: dict[str, str] = {}
+    unverified: set[str] = set()
+    sources: dict[str, None] = {}
+    for row in rows(f"operating_systems/{ident}.tsv"):
+        field, text = row["field"], row["value"]
+        if "{" in text:
+            text = _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), text)
+        facts[field] = text
+        if row["unverified"]:
+            unverified.add(field)
+        sources.update(dict.fromkeys(row["source"].split()))
+    facts |= {name: text for name, text in names.items() if name != "multiarch"}
+    return OperatingSystem(ident, facts, frozenset(unverified), tuple(sources), arch)
 
 
 def operating_system(name: str, arch: str = X86_64) -> OperatingSystem | None:

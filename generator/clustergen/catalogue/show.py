@@ -10,7 +10,6 @@ from typing import Any
 from clustergen.catalogue.labels import label, sources
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.systems import Cpu, Psu
-from clustergen.catalogue.tables import rows
 from clustergen.catalogue.topics import TOPICS, Topic
 from clustergen.records import fields
 
@@ -182,12 +181,9 @@ def _text(field: str, value: Any) -> str:
 
 
 def _source_codes(row: Any) -> list[str]:
-    if isinstance(row, OperatingSystem):
-        codes = [code for line in rows("operating_systems.tsv") for code in line["source"].split()]
-    else:
-        codes = list(row.source)
-        for field in _PLACED:
-            codes += [code for part in getattr(row, field, ()) for code in part.source]
+    codes = list(row.source)
+    for field in _PLACED:
+        codes += [code for part in getattr(row, field, ()) for code in part.source]
     return list(dict.fromkeys(codes))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.tables import NOTHING, cells, row_reader, table
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.records import record
@@ -42,22 +43,6 @@ class LustreTunable:
     """Lustre release, empty where 2.12 has it."""
     note: str = ""
     unverified: frozenset[str] = NOTHING
-
-
-@record
-class LustreKernel:
-    """The kernel of an operating system, and the first release of Lustre whose client supports it."""
-
-    os: str
-    kernel: str
-    first: str
-    note: str = ""
-    unverified: frozenset[str] = NOTHING
-
-    @property
-    def release(self) -> tuple[int, ...]:
-        """Major and minor number of `first`."""
-        return _release(self.first)[:2]
 
 
 @record
@@ -124,10 +109,9 @@ def lustre_tunable(name: str) -> LustreTunable | None:
     return None
 
 
-@cache
-def lustre_kernels() -> dict[str, LustreKernel]:
-    """The rows by operating system, such as `debian-13`."""
-    return {row.os: row for row in table("lustre_kernels.tsv", LustreKernel)}
+def lustre_client(os: OperatingSystem) -> tuple[int, ...]:
+    """Major and minor number of the first release of Lustre whose client supports the kernel of a system."""
+    return _release(os.fact("lustre_client"))[:2]
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clustergen.catalogue.storage import lustre_kernels
+from clustergen.catalogue.storage import lustre_client
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.ip_networks import (
     IpNetwork,
@@ -52,8 +52,7 @@ def lustre_release(cluster: Cluster, entry: Lustre) -> tuple[int, ...]:
     """Major and minor number of the client: as stated, else the first that supports the kernels of all clients."""
     if entry.version is not None:
         return tuple(map(int, entry.version.split(".")))
-    systems = [group.type.os.id for group in lustre_clients(cluster, entry)] or [cluster.os.id]
-    return max(lustre_kernels()[os].release for os in systems)
+    return max(map(lustre_client, [group.type.os for group in lustre_clients(cluster, entry)] or [cluster.os]))
 
 
 def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:

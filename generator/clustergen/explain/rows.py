@@ -28,11 +28,11 @@ class Row:
 def _tables() -> dict[str, tuple[tuple[str, ...], tuple[tuple[int, tuple[str, ...]], ...]]]:
     """Table → its header, and its rows with their line numbers."""
     tables = {}
-    for path in sorted(DATA.glob("*.tsv")):
-        header, _ = cells(path.name)
+    for path in sorted(DATA.rglob("*.tsv")):
+        header, _ = cells(name := path.relative_to(DATA).as_posix())
         lines = path.read_text(encoding="utf-8").split("\n")
         numbered = [(n, tuple(text.split("\t"))) for n, text in enumerate(lines, 1) if text and text[0] != "#"]
-        tables[path.name] = tuple(header), tuple(numbered[1:])
+        tables[name] = tuple(header), tuple(numbered[1:])
     return tables
 
 
@@ -112,10 +112,11 @@ def _shown(value: Any) -> str:
 def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[str, ...]]:
     """Table, line and source codes: the table whose header has the row's fields, the line that has its texts."""
     facts = {name.partition(".")[2] for name in fields if "." in name}
-    if facts:  # a column of the operating systems' table: the fields are its rows
-        for number, cell in _tables()["operating_systems.tsv"][1]:
+    if facts:  # an operating system has a table of its own: the fields are its rows
+        table = f"operating_systems/{row.id}.tsv"
+        for number, cell in _tables()[table][1]:
             if cell[0] in facts:
-                return "operating_systems.tsv", number, tuple(cell[-1].split())
+                return table, number, tuple(cell[-1].split())
     source = getattr(row, "source", "") or ()
     codes = tuple(source.split() if isinstance(source, str) else source)
     if (DATA / "systems" / f"{getattr(row, 'id', None)}.yaml").is_file():
@@ -127,6 +128,8 @@ def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[st
     }
     best: tuple[int, str, tuple[str, ...]] | None = None
     for table, (header, _) in _tables().items():
+        if "/" in table:
+            continue
         common = len(set(header) & set(field_names(row)))
         if common >= 2 and common * 2 >= len(field_names(row)) and (best is None or common > best[0]):
             best = common, table, header

@@ -49,7 +49,7 @@ class Unread:
 
 @record
 class FileSystem:
-    """A kind of file system. Packages are purposes, which `operating_systems.tsv` turns into packages."""
+    """A kind of file system. Packages are purposes, which the files of `operating_systems/` turn into packages."""
 
     kind: str
     model: type[Mount]

@@ -1,10 +1,11 @@
 """Names of systems and operating systems, which people write in more ways than the catalogue has."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
+from clustergen.catalogue.operating_systems import described_by, operating_systems, releases_of
 from clustergen.manifest.base import Name
 
 _RELEASE = re.compile(r"[0-9]")
@@ -12,8 +13,6 @@ _REBUILDS = "rhel", "redhat", "alma", "oracle"
 
 
 def _same_system(value: Any) -> Any:
-    from clustergen.catalogue.operating_systems import described_by, releases_of
-
     if not isinstance(value, str) or (same := described_by(value)) == value:
         return value
     if same:
@@ -28,9 +27,10 @@ def _same_system(value: Any) -> Any:
     raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", {"value": value, "hint": hint})
 
 
-OsName = Annotated[
-    Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"], BeforeValidator(_same_system)
-]
+if TYPE_CHECKING:
+    OsName = str
+else:  # the names of the catalogue's files
+    OsName = Annotated[Literal[tuple(operating_systems())], BeforeValidator(_same_system)]
 
 
 _PRODUCT = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{1,62}")

@@ -87,7 +87,7 @@ def test_a_purpose_without_a_package_names_its_row_of_the_catalogue(tmp_path: Pa
         cluster_without_packages=["dcgm_4"],
     )
     assert answer.startswith("missing package: ")
-    assert "operating_systems.tsv, package_sackd)" in answer
+    assert "operating_systems/, package_sackd)" in answer
     assert "dcgm_4" not in answer
 
 

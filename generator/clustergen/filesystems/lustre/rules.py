@@ -49,15 +49,15 @@ def kernels(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
         if entry.version is None or entry.vendor_build:
             continue
-        for os in dict.fromkeys(group.type.os.id for group in lustre_clients(cluster, entry)):
-            row = catalogue.lustre_kernels()[os]
-            release = ".".join(map(str, row.release))
-            if lustre_release(cluster, entry) < row.release:
+        for os in {group.type.os.id: group.type.os for group in lustre_clients(cluster, entry)}.values():
+            least = catalogue.lustre_client(os)
+            if lustre_release(cluster, entry) < least:
+                release = ".".join(map(str, least))
                 yield Finding(
                     "lustre-kernel",
                     ("storage", name, "version"),
-                    f"the Lustre {entry.version} client does not support kernel {row.kernel} of {os};"
-                    f" {row.first} is the first that does",
+                    f"the Lustre {entry.version} client does not support kernel {os.fact('lustre_kernel')} of {os.id};"
+                    f" {os.fact('lustre_client')} is the first that does",
                     f'write version: "{release}", or vendor_build: true for a build that supports this kernel',
                 )
 

@@ -241,7 +241,7 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
     """The catalogue's facts of each operating system in use, by group."""
     names = {}
     for os in {kind.os.key: kind.os for kind in cluster.node_types}.values():
-        other = ("package_", "repository_")
+        other = ("package_", "repository_", "lustre_")
         facts = {name: text for name, text in os.facts.items() if not name.startswith(other)}
         got = provision(cluster, os)
         names[os_group(os)] = System(tuple(facts.items()), tuple(got.packages.items()), tuple(got.repositories.items()))
