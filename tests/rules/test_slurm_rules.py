@@ -15,7 +15,7 @@ from clustergen.catalogue.slurm_values import keys_with_bounds
 from clustergen.cluster.resolve import resolve
 from clustergen.compile import frozen, validate
 from clustergen.manifest.model import Manifest
-from clustergen.rules.scheduling import qos_circles
+from clustergen.rules.scheduling import qos_preempts_itself
 from clustergen.slurmrules.field_table import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
 from strategies.findings import findings
@@ -48,7 +48,9 @@ def test_without_the_entries_that_are_reported_no_qos_preempts_in_a_cycle(entrie
         qos = {name: [other for preempting, other in chosen if preempting == name] for name in "abc"}
         fields = ", ".join(f"{name}: {{preempt: [{', '.join(others)}]}}" for name, others in qos.items())
         data = yaml.safe_load(slurm(f"qos: {{{fields}}}, preemption: {{by: qos}}", roles=BOOKS))
-        reported = [finding.path for finding in qos_circles(resolve(Manifest.model_validate(frozen(data)), [].append))]
+        reported = [
+            finding.path for finding in qos_preempts_itself(resolve(Manifest.model_validate(frozen(data)), [].append))
+        ]
         assert bool(reported) is has_cycle(qos)
         left = {
             name: [

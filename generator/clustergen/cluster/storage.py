@@ -38,7 +38,7 @@ class Way:
     astray: tuple[tuple[str, str], ...] = ()  # interface and network of ports without a route to the MGS
 
 
-def lustre_fsname(name: str, entry: Lustre) -> str:
+def fsname_of(name: str, entry: Lustre) -> str:
     """The file system's name on its servers: the manifest's, else the entry's."""
     return entry.fsname or name
 

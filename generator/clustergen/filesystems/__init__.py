@@ -3,7 +3,7 @@
 A stage does not ask which kind an entry is. It loads its own module of the entry's kind, or asks the descriptor:
 
     model    the model of the manifest, and `FILE_SYSTEM`, the descriptor
-    rules    `RULES`; `reached`, the hosts that a client has to reach
+    rules    its rules, which also stand in other modules `*rules`; `reached`, the hosts that a client has to reach
     views    `mount_units` and `FILES`; `client_release`, where the client's release is not the manifest's
     quotas   `tool`, what the script of quotas runs on a client, where it is not the kind's name
     checks   `CHECKS`, for files that a program can read

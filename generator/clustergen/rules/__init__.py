@@ -1,117 +1,41 @@
-"""Cross-checks of a resolved cluster: a topic per module, one function per code."""
+"""Cross-checks of a resolved cluster: a topic per module.
+
+A rule is found by its type: a public function `(cluster: Cluster) -> Iterator[Finding]` in a module of this package or
+in a module `*rules` of a kind of file system. A rule whose one code no other rule reports has the name of that code.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 
 Rule = Callable[[Cluster], Iterator[Finding]]
+_TYPE = {"cluster": "Cluster", "return": "Iterator[Finding]"}
+_PACKAGE = Path(__file__).parents[1]
 
 
 def rules() -> tuple[Rule, ...]:
-    """All rules, topic by topic."""
-    from clustergen.filesystems import parts
-    from clustergen.rules import (
-        access,
-        accounts,
-        addresses,
-        cabling,
-        containers,
-        durations,
-        fabric,
-        hardware,
-        imex,
-        interfaces,
-        logs,
-        monitoring,
-        names,
-        nccl,
-        nics,
-        outlets,
-        partitions,
-        paths,
-        plans,
-        ports,
-        power,
-        power_saving,
-        prices,
-        private_tmp,
-        provisioning,
-        pull,
-        quotas,
-        racks,
-        rates,
-        reach,
-        rights,
-        scheduling,
-        slurm_builds,
-        slurm_daemons,
-        slurm_keys,
-        slurm_meaning,
-        slurm_programs,
-        slurm_values,
-        stated_hardware,
-        stated_sizes,
-        storage,
-        topology,
-        tuning,
-        user_guide,
-    )
+    """All rules, module by module."""
+    files = sorted((*_PACKAGE.glob("rules/[!_]*.py"), *_PACKAGE.glob("filesystems/*/*rules.py")))
+    names = (".".join(("clustergen", *file.relative_to(_PACKAGE).with_suffix("").parts)) for file in files)
+    return tuple(rule for name in names for rule in rules_of(import_module(name)))
 
-    topics = (
-        names,
-        addresses,
-        interfaces,
-        access,
-        hardware,
-        imex,
-        nics,
-        stated_hardware,
-        stated_sizes,
-        fabric,
-        rates,
-        topology,
-        power,
-        racks,
-        tuning,
-        outlets,
-        cabling,
-        prices,
-        quotas,
-        partitions,
-        slurm_daemons,
-        slurm_builds,
-        paths,
-        private_tmp,
-        plans,
-        ports,
-        slurm_keys,
-        slurm_values,
-        slurm_meaning,
-        slurm_programs,
-        scheduling,
-        power_saving,
-        durations,
-        accounts,
-        rights,
-        nccl,
-        storage,
-        *parts("rules"),
-        reach,
-        monitoring,
-        logs,
-        containers,
-        pull,
-        provisioning,
-        user_guide,
-    )
-    return tuple(rule for topic in topics for rule in topic.RULES)
+
+def rules_of(module: ModuleType) -> Iterator[Rule]:
+    """The rules of one module, in its order."""
+    for name, value in vars(module).items():
+        is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
+        if is_own and value.__annotations__ == _TYPE and not name.startswith("_"):
+            yield value
 
 
 def check(cluster: Cluster) -> list[Finding]:
-    """What all rules report of a cluster."""
+    """Findings of all rules."""
     from clustergen.rules.consequences import causes_only
 
     return list(causes_only(finding for rule in rules() for finding in rule(cluster)))

@@ -10,7 +10,7 @@ from clustergen.diagnostics import Finding
 from clustergen.rules.slurm_daemons import place_of_os
 
 
-def adopt_with_selinux(cluster: Cluster) -> Iterator[Finding]:
+def ssh_adopt_selinux(cluster: Cluster) -> Iterator[Finding]:
     """No policy that ships with a system lets sshd ask slurmstepd, and Slurm's own documents have an example only."""
     host = cluster.manifest.host
     if not host.ssh_adopt or "ssh_adopt" in host.model_fields_set or cluster.bare:
@@ -28,6 +28,3 @@ def adopt_with_selinux(cluster: Cluster) -> Iterator[Finding]:
                 "load a policy module (clustergen explain ssh-adopt-selinux) and set host: {ssh_adopt: true}, or"
                 " set host: {ssh_adopt: false} to let every user ssh to the nodes",
             )
-
-
-RULES = (adopt_with_selinux,)

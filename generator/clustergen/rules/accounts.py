@@ -255,16 +255,3 @@ def account_circles(cluster: Cluster) -> Iterator[Finding]:
                 "remove one parent, or set it to root or another account",
             )
         done.update(way)
-
-
-RULES = (
-    partition_limits,
-    qos,
-    billing,
-    weights,
-    tres_of_accounting,
-    accounts,
-    account_circles,
-    resources,
-    zero_times,
-)

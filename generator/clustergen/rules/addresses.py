@@ -237,7 +237,7 @@ def _network_hint(name: str, address: str) -> str:
     return f"add to networks: {name}: {{{kind}cidr: {cidr}}}"
 
 
-def rails_count(cluster: Cluster) -> Iterator[Finding]:
+def rail_without_port(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         ports = len(group.type.fabric_ports())
         if group.type.is_resolved and len(group.fabric) > max(1, ports):
@@ -263,7 +263,7 @@ def _configure(name: str) -> str:
     return f"set networks.{name}.configure: true, or " if name in HOST_NETWORKS else ""
 
 
-def unused_values(cluster: Cluster) -> Iterator[Finding]:
+def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
     """Values of a network that configure nothing: a user that sets an MTU expects interfaces to have it."""
     for name, keys in _UNUSED.items():
         network = getattr(cluster.manifest.networks, name)
@@ -286,15 +286,3 @@ def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
             "nftables would drop Slurm's packets: the management network has no cidr",
             "add networks.management.cidr",
         )
-
-
-RULES = (
-    unused_values,
-    firewall_without_networks,
-    networks_overlap,
-    address_checks,
-    routers_and_name_servers,
-    address_missing,
-    network_missing,
-    rails_count,
-)

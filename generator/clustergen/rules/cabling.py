@@ -61,7 +61,7 @@ def planned_switches(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding("switch-too-slow", path, message, fitting_switches(model.fabric, rate))
 
 
-def nic_and_switch(cluster: Cluster) -> Iterator[Finding]:
+def nic_faster_than_switch(cluster: Cluster) -> Iterator[Finding]:
     """NICs that are faster than their switch ports, where the network states no rate."""
     several = switches_of(cluster)
     kinds = {host: group.type for group in cluster.groups for host in group.hosts} if several else {}
@@ -84,7 +84,7 @@ def nic_and_switch(cluster: Cluster) -> Iterator[Finding]:
                     )
 
 
-def few_ports(cluster: Cluster) -> Iterator[Finding]:
+def gpus_share_ports(cluster: Cluster) -> Iterator[Finding]:
     """More than four GPUs behind one fabric port, where NVSwitch joins the GPUs of a node."""
     fabric = cluster.manifest.networks.fabric
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
@@ -143,6 +143,3 @@ def _apart(switch: Switch, first: dict[str, Switch]) -> list[str]:
 
 def _folded(switch: Switch, first: dict[str, Switch], host: str) -> str:
     return compress([other for other in switch.nodes if first.get(other) is first[host]])
-
-
-RULES = (link_without_cable, planned_switches, nic_and_switch, few_ports, rails_apart)

@@ -14,7 +14,7 @@ from clustergen.manifest.containers import DOCKER_HUB
 _OCI = "oci-run"
 
 
-def docker_group(cluster: Cluster) -> Iterator[Finding]:
+def docker_group_is_root(cluster: Cluster) -> Iterator[Finding]:
     docker = cluster.manifest.containers.docker
     if docker and docker.group not in (None, "root"):
         yield Finding(
@@ -25,7 +25,7 @@ def docker_group(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def podman_storage(cluster: Cluster) -> Iterator[Finding]:
+def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
     podman = cluster.manifest.containers.podman
     if not podman or podman.storage:
         return
@@ -77,7 +77,7 @@ def oci_release(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def user_directories(cluster: Cluster) -> Iterator[Finding]:
+def user_directories_missing(cluster: Cluster) -> Iterator[Finding]:
     """Directories that a user cannot create: below those of root."""
     slurm, containers = cluster.manifest.slurm, cluster.manifest.containers
     podman = containers.podman
@@ -96,6 +96,3 @@ def user_directories(cluster: Cluster) -> Iterator[Finding]:
                 "slurm.scripts.prolog is false, so that nothing creates the directory of a job's user for containers",
                 "run /etc/slurm/prolog.d/45-user-directories in your own prolog, or remove `prolog: false`",
             )
-
-
-RULES = (docker_group, podman_storage, mirrors, oci_release, user_directories)

@@ -58,6 +58,3 @@ def bare_numbers(cluster: Cluster) -> Iterator[Finding]:
                 f"{path[-1]}: {minutes} is {length}: a bare number is in minutes",
                 f"write {minutes}{unit}, or {minutes}min if minutes are intended",
             )
-
-
-RULES = (two_numbers, bare_numbers)

@@ -62,7 +62,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("host-duplicate", path, f"'{clash}' is a node of the cluster", "rename the node")
 
 
-def uplink_unknown(cluster: Cluster) -> Iterator[Finding]:
+def switch_unknown(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     names = dict.fromkeys(switch.name for switch in cluster.switches)
     for index, spec in enumerate(fabric.switches if fabric else ()):
@@ -111,7 +111,7 @@ def _circle(start: str, above: dict[str, tuple[str, ...]], done: set[str]) -> li
     return []
 
 
-def switch_nodes(cluster: Cluster) -> Iterator[Finding]:
+def switch_node_unknown(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     hosts = dict.fromkeys(cluster.hosts())
     for index, spec in enumerate(fabric.switches if fabric else ()):
@@ -242,7 +242,7 @@ def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
             )
 
 
-def ports_unknown(cluster: Cluster) -> Iterator[Finding]:
+def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
     fabric = cluster.manifest.networks.fabric
     for kind in cluster.node_types:
@@ -269,15 +269,3 @@ def ports_unknown(cluster: Cluster) -> Iterator[Finding]:
             f" [{{device: {ports[0].device}, interface: …}}, …]",
             key=True,
         )
-
-
-RULES = (
-    ports_unknown,
-    switch_names,
-    uplink_unknown,
-    switch_cycle,
-    switch_nodes,
-    switch_ports,
-    switch_kind,
-    subnet_manager,
-)

@@ -19,7 +19,7 @@ def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
             yield kind, ("node_types", kind.name, "gpus")
 
 
-def gres_type(cluster: Cluster) -> Iterator[Finding]:
+def gres_type_mismatch(cluster: Cluster) -> Iterator[Finding]:
     """slurmd matches the configured type against what NVML reports: any part of it, in lower case."""
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
@@ -43,7 +43,7 @@ def gres_type(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def gpu_vendor(cluster: Cluster) -> Iterator[Finding]:
+def gpu_not_nvidia(cluster: Cluster) -> Iterator[Finding]:
     for name, row in cluster.manifest.catalogue.gpus.items():
         if vendor := other_vendor(row.nvml_name):
             yield Finding(
@@ -54,7 +54,7 @@ def gpu_vendor(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def gpu_sharing(cluster: Cluster) -> Iterator[Finding]:
+def gpu_sharing_twice(cluster: Cluster) -> Iterator[Finding]:
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         if not gpus:
@@ -140,7 +140,7 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
                 yield from _layout(layout.plan, Counter(layout.profiles), gpus.model.mig_family, gpus.model.nvml_name)
 
 
-def mig_types(cluster: Cluster) -> Iterator[Finding]:
+def mig_type_uncertain(cluster: Cluster) -> Iterator[Finding]:
     """Before 23.02.6 slurmd rounds the memory that the driver reports, so 3g.40gb may be 3g.39gb there."""
     if cluster.release > catalogue.NAMED_BY_NVIDIA:
         return
@@ -230,7 +230,7 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
+def gpu_place_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Without NUMA placement the binding of cores to GPUs is a guess, so none is written."""
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
@@ -245,7 +245,7 @@ def gpu_cores_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def disks(cluster: Cluster) -> Iterator[Finding]:
+def disk_twice(cluster: Cluster) -> Iterator[Finding]:
     for name, spec in cluster.manifest.node_types.items():
         seen: set[str] = set()
         for index, disk in enumerate(spec.disks):
@@ -253,17 +253,3 @@ def disks(cluster: Cluster) -> Iterator[Finding]:
                 path = ("node_types", name, "disks", index, "device")
                 yield Finding("disk-twice", path, f"disk '{disk.device}' is already used by '{name}'")
             seen.add(disk.device)
-
-
-RULES = (
-    gres_type,
-    gpu_vendor,
-    gpu_sharing,
-    links_shape,
-    mig_plans,
-    mig_types,
-    mig_plan_unused,
-    reserved,
-    gpu_cores_unknown,
-    disks,
-)

@@ -46,6 +46,3 @@ def _instead(cluster: Cluster) -> str:
     if not all(offers(cluster, group.type.os, "slurm_nvidia_imex") for group in cluster.compute):
         return "set slurm.build: schedmd, since the distribution's packages do not include it"
     return f"set slurm.options.SwitchType: {IMEX}"
-
-
-RULES = (channels,)

@@ -195,6 +195,3 @@ def _misleading(cluster: Cluster, text: str, gateway: str | None) -> tuple[str, 
     if router is not None and router[0] != route.version:
         return f"{text} cannot be reached through {gateway}, of another IP version", None
     return None
-
-
-RULES = (incomplete, bond_ports, loopback, vlan_mtu, shared, fabric_ports, long_names, routes)

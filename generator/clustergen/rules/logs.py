@@ -13,7 +13,7 @@ _LEAST_STORE = Bytes.parse("1GiB")
 _LEAST_QUEUE = Bytes.parse("16MiB")  # four files
 
 
-def collector_missing(cluster: Cluster) -> Iterator[Finding]:
+def log_collector_missing(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.logs.model_fields_set and not cluster.hosts("log-collector"):
         yield Finding(
             "log-collector-missing",
@@ -42,6 +42,3 @@ def bounds(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "value-out-of-range", ("logs", name), f"{size} is less than {least}", f"write {least} or more"
             )
-
-
-RULES = (collector_missing, bounds)

@@ -21,7 +21,7 @@ def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
     return tuple(group for group in cluster.groups if group.bmc and not group.is_dynamic)
 
 
-def counters(cluster: Cluster) -> Iterator[Finding]:
+def dcgm_field_unknown(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring.dcgm
     version = DcgmVersion(spec.version)
     counter_names = [name for name in dcgm_names() if dcgm_name_known(name, version)] if spec.counters else []
@@ -35,7 +35,7 @@ def counters(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def release(cluster: Cluster) -> Iterator[Finding]:
+def dcgm_release_unknown(cluster: Cluster) -> Iterator[Finding]:
     version = cluster.manifest.monitoring.dcgm.version
     if DcgmVersion(version) > LAST and cluster.gpu_types and cluster.manifest.monitoring.dcgm.enabled is not False:
         yield Finding(
@@ -85,7 +85,7 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def alertmanager(cluster: Cluster) -> Iterator[Finding]:
+def alertmanager_too_old(cluster: Cluster) -> Iterator[Finding]:
     systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
     old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
     for name, receiver in cluster.manifest.monitoring.receivers.items():
@@ -123,7 +123,7 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def thresholds(cluster: Cluster) -> Iterator[Finding]:
+def thresholds_order(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring.thresholds
     if spec.gpu_hot and spec.gpu_very_hot and spec.gpu_very_hot <= spec.gpu_hot:
         yield Finding(
@@ -145,7 +145,7 @@ def retention(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def jobs(cluster: Cluster) -> Iterator[Finding]:
+def scrape_job_clash(cluster: Cluster) -> Iterator[Finding]:
     for name in cluster.manifest.monitoring.targets:
         if name in _OWN_JOBS or name.startswith(("slurm", "probe-")):
             yield Finding(
@@ -157,7 +157,7 @@ def jobs(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def packages(cluster: Cluster) -> Iterator[Finding]:
+def exporter_not_packaged(cluster: Cluster) -> Iterator[Finding]:
     """Exporters that the distribution of their nodes does not package."""
     spec = cluster.manifest.monitoring
     servers = cluster.with_role("monitoring")
@@ -175,7 +175,7 @@ def packages(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def bmcs(cluster: Cluster) -> Iterator[Finding]:
+def exporter_without_bmc(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.monitoring.ipmi and not has_bmcs(cluster):
         yield Finding(
             "exporter-without-bmc",
@@ -213,19 +213,3 @@ def dates(cluster: Cluster) -> Iterator[Finding]:
                 f"{day} is not a day of the calendar",
                 "write year, month and day, as 2027-03-31",
             )
-
-
-RULES = (
-    release,
-    counters,
-    receivers,
-    alertmanager,
-    nobody_told,
-    thresholds,
-    retention,
-    jobs,
-    packages,
-    bmcs,
-    devices,
-    dates,
-)

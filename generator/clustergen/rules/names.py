@@ -54,7 +54,7 @@ def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def host_list_for_slurm(cluster: Cluster) -> Iterator[Finding]:
+def hostlist_not_for_slurm(cluster: Cluster) -> Iterator[Finding]:
     """Lists of hosts that slurm.conf holds as they are written here."""
     slurm = cluster.manifest.slurm
     lists: list[tuple[ManifestPath, str]] = [
@@ -175,7 +175,7 @@ def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def own_row_unused(cluster: Cluster) -> Iterator[Finding]:
+def catalogue_row_unused(cluster: Cluster) -> Iterator[Finding]:
     manifest = cluster.manifest
     catalogue = manifest.catalogue
     systems = {spec.system for spec in manifest.node_types.values()}
@@ -244,7 +244,7 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
+def role_repeated(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.groups:
         for position, role in enumerate(group.roles):
             if role in group.roles[:position]:
@@ -253,7 +253,7 @@ def roles_repeated(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
+def compute_without_hardware(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         if cluster.manifest.nodes[group.index].type == SERVICE and SERVICE not in cluster.manifest.node_types:
             yield Finding(
@@ -262,17 +262,3 @@ def service_with_jobs(cluster: Cluster) -> Iterator[Finding]:
                 f"{quote(group.folded)} runs jobs, but its type 'service' has no CPUs and memory, which Slurm requires",
                 "define its hardware under node_types, or remove the role slurm-compute",
             )
-
-
-RULES = (
-    host_duplicate,
-    too_many_nodes,
-    host_list_for_slurm,
-    host_name_form,
-    name_reserved,
-    node_type_unused,
-    own_row_unused,
-    group_name_clash,
-    roles_repeated,
-    service_with_jobs,
-)

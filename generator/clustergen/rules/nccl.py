@@ -158,7 +158,7 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def nccl_prefixes(cluster: Cluster) -> Iterator[Finding]:
+def nccl_prefix_match(cluster: Cluster) -> Iterator[Finding]:
     """Lists of devices and interfaces match by prefix, unless they begin with an equals sign."""
     env = cluster.manifest.nccl.env
     for name in ("NCCL_IB_HCA", *_INTERFACE_LISTS):
@@ -203,7 +203,7 @@ def _value_path(value: EnvValue | Override, name: str) -> ManifestPath:
     return ("nccl", "env", name, "value") if isinstance(value, Override) else ("nccl", "env", name)
 
 
-def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
+def nccl_hca_unknown(cluster: Cluster) -> Iterator[Finding]:
     """A list of HCAs must name devices that the GPU nodes have."""
     value = cluster.manifest.nccl.env.get("NCCL_IB_HCA")
     if value is None or _plain(value).startswith("^"):
@@ -230,7 +230,7 @@ def nccl_hcas(cluster: Cluster) -> Iterator[Finding]:
         start += len(item) + 1
 
 
-def fabric_without_ports(cluster: Cluster) -> Iterator[Finding]:
+def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
     """GPU nodes in a fabric need a port of it, or NCCL falls back to TCP over the management network."""
     if cluster.manifest.networks.fabric is None:
         return
@@ -262,6 +262,3 @@ def ucx_env(cluster: Cluster) -> Iterator[Finding]:
     for name, value in cluster.manifest.ucx.mca.items():
         if wrong := _unprintable(str(value)):
             yield Finding("ucx-value-wrong", ("ucx", "mca", name), wrong)
-
-
-RULES = (nccl_env, nccl_sockets, nccl_gid, nccl_prefixes, nccl_hcas, fabric_without_ports, ucx_env)

@@ -51,7 +51,7 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
             interfaces |= {port.interface} if port.interface else set()
 
 
-def nic_places(cluster: Cluster) -> Iterator[Finding]:
+def gpu_numa_range(cluster: Cluster) -> Iterator[Finding]:
     """NUMA nodes of ports are counted over all sockets."""
     for kind in cluster.node_types:
         spec = cluster.manifest.node_types.get(kind.name)
@@ -64,6 +64,3 @@ def nic_places(cluster: Cluster) -> Iterator[Finding]:
                     f"NUMA node {port.numa} does not exist; the last one is {last}",
                     "set cpu.numa_per_socket if a socket has more NUMA nodes",
                 )
-
-
-RULES = (nics, nic_places)

@@ -89,6 +89,3 @@ def _voltages(cluster: Cluster) -> dict[str, dict[str, tuple[int, int]]]:
         if one.volts and (rack := placed[name].rack):
             of_rack.setdefault(rack, {})[name] = one.volts
     return of_rack
-
-
-RULES = (pdu_models, outlets, supply_voltage)

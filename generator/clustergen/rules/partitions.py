@@ -141,7 +141,7 @@ def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
         )
 
 
-def share_per_gpu(cluster: Cluster) -> Iterator[Finding]:
+def share_per_gpu_too_large(cluster: Cluster) -> Iterator[Finding]:
     """Defaults per GPU that would leave GPUs of a node without CPUs or memory."""
     for partition in cluster.partitions:
         spec, path = partition.spec, (*_PARTITIONS, partition.name)
@@ -199,6 +199,3 @@ def node_sets(cluster: Cluster) -> Iterator[Finding]:
                 f"add nodes: {name} to a partition, or remove the node set",
                 key=True,
             )
-
-
-RULES = (nodes_in_partitions, default_partition, partition_values, share_per_gpu, node_sets)

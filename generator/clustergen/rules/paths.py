@@ -115,7 +115,7 @@ _FOR_ROOT = {
 """Paths of slurmd in a directory of root."""
 
 
-def of_others(cluster: Cluster) -> Iterator[Finding]:
+def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
     directories = sorted(of_slurm_user(cluster))
     options, state = cluster.manifest.slurm.options, cluster.manifest.slurm.state_location or STATE.example
@@ -204,6 +204,3 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
 def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
     """Whether the file system is mounted on these nodes, be it by its server itself."""
     return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)
-
-
-RULES = (written_paths, written_options, overlaps, of_others, mounted)

@@ -35,7 +35,7 @@ def plan_and_switches(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def plan_nodes(cluster: Cluster) -> Iterator[Finding]:
+def plan_node(cluster: Cluster) -> Iterator[Finding]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
     pending = {host for group in cluster.groups if is_pending(cluster, group) for host in group.hosts}
     for name, plan in _plans(cluster):
@@ -197,16 +197,3 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
                 key=True,
             )
             return
-
-
-RULES = (
-    plan_and_switches,
-    plan_nodes,
-    plan_racks,
-    plan_without_racks,
-    switches_without_racks,
-    capacities,
-    rack_duplicate,
-    rack_places,
-    rack_gaps,
-)

@@ -93,6 +93,3 @@ def port_twice(cluster: Cluster) -> Iterator[Finding]:
                     f"{other.name} and {daemon.name} would both listen on port {daemon.port} of {where}",
                 )
         seen.append(daemon)
-
-
-RULES = (port_twice,)

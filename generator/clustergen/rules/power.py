@@ -100,6 +100,3 @@ def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
                 f"rack '{switch.rack}' is not defined",
                 did_you_mean(switch.rack, racks) or (f"use {one_of(racks)}" if racks else "define it under racks"),
             )
-
-
-RULES = (psu_too_small, gpu_power_limit, gpu_clock, rack_nodes, rack_unknown)

@@ -13,7 +13,7 @@ from clustergen.hostlist import expand
 _PATH = ("slurm", "power_saving")
 
 
-def without_bmc(cluster: Cluster) -> Iterator[Finding]:
+def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
     saving = cluster.manifest.slurm.power_saving
     if saving is None or saving.command:
         return
@@ -52,7 +52,7 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("power-saving-partition-unknown", path, message, did_you_mean(name, names))
 
 
-def states(cluster: Cluster) -> Iterator[Finding]:
+def power_saving_without_states(cluster: Cluster) -> Iterator[Finding]:
     row = key("slurm.conf", "SuspendExcStates")
     if cluster.manifest.slurm.power_saving and row and row.state(cluster.release) != "known":
         yield Finding(
@@ -62,6 +62,3 @@ def states(cluster: Cluster) -> Iterator[Finding]:
             "before you work on a node, run: scontrol update NodeName=NODE State=POWER_UP, and list it in except_nodes",
             key=True,
         )
-
-
-RULES = (without_bmc, exceptions, states)

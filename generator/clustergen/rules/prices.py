@@ -11,7 +11,7 @@ from clustergen.facility.bom import bill, total
 _MOST_NAMES = 6
 
 
-def prices_unused(cluster: Cluster) -> Iterator[Finding]:
+def price_unused(cluster: Cluster) -> Iterator[Finding]:
     prices = cluster.manifest.facility.prices
     if prices is None:
         return
@@ -67,6 +67,3 @@ def budget_incomplete(cluster: Cluster) -> Iterator[Finding]:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more, see facility/bom.csv" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
-
-
-RULES = (prices_unused, over_budget, budget_incomplete)

@@ -98,6 +98,3 @@ def _used(cluster: Cluster) -> Iterator[_Used]:
         is_off = use in (CACHE, RUNTIME) and not cluster.manifest.slurm.pyxis.enabled
         if writers(use, name) == "slurm-compute" and not is_off and not refusal(use, text, name):
             yield _Used(path, plain(text), use.noun.format(name=name), use.example.format(name=name))
-
-
-RULES = (too_new, private)

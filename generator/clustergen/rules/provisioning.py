@@ -17,7 +17,7 @@ def provisioned(cluster: Cluster) -> tuple[NodeGroup, ...]:
     return tuple(group for group in cluster.groups if spec and group.type.name in spec.images)
 
 
-def type_unknown(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_type_unknown(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.provisioning
     used = [kind.name for kind in cluster.node_types]
     for name in spec.images if spec else ():
@@ -30,7 +30,7 @@ def type_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def name_reserved(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_name_reserved(cluster: Cluster) -> Iterator[Finding]:
     """Profiles and overlays of the tree are CLUSTER.NAME; the server's have other names."""
     spec = cluster.manifest.provisioning
     for key, names in (("profiles", spec.profiles), ("overlays", spec.overlays or ())) if spec else ():
@@ -80,7 +80,7 @@ def macs(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding("mac-duplicate", (*path, index), f"{mac} of '{host}' is already that of '{other}'")
 
 
-def state_is_lost(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_loses_state(cluster: Cluster) -> Iterator[Finding]:
     """Warewulf's root file system is in memory."""
     for group in provisioned(cluster):
         reasons = [role for role in _STATEFUL if group.has(role)]
@@ -92,6 +92,3 @@ def state_is_lost(cluster: Cluster) -> Iterator[Finding]:
                 f"{group.folded} boots an image into memory, and keeps state on disk: {', '.join(reasons)}",
                 "give these nodes a type without an image, and install them",
             )
-
-
-RULES = (type_unknown, name_reserved, incomplete, macs, state_is_lost)

@@ -11,7 +11,7 @@ from clustergen.diagnostics import Finding, ManifestPath
 _PATH: ManifestPath = ("ansible", "pull")
 
 
-def slurm_conf_from_the_controller(cluster: Cluster) -> Iterator[Finding]:
+def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.ansible.pull and not cluster.manifest.slurm.configless:
         yield Finding(
             "pull-without-configless",
@@ -21,7 +21,7 @@ def slurm_conf_from_the_controller(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def some_nodes_pull(cluster: Cluster) -> Iterator[Finding]:
+def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.ansible.pull and "pull_node" not in membership(cluster):
         yield Finding(
             "pull-without-nodes",
@@ -31,7 +31,7 @@ def some_nodes_pull(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def commits_come_from_their_author(cluster: Cluster) -> Iterator[Finding]:
+def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
     """What a node pulls it runs as root."""
     pull = cluster.manifest.ansible.pull
     if pull and not pull.signers and pull.repository.startswith(("http://", "git://")):
@@ -43,7 +43,7 @@ def commits_come_from_their_author(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def age_of_signed_commits(cluster: Cluster) -> Iterator[Finding]:
+def pull_age_unused(cluster: Cluster) -> Iterator[Finding]:
     pull = cluster.manifest.ansible.pull
     if pull and not pull.signers and "max_age" in pull.model_fields_set:
         yield Finding(
@@ -52,6 +52,3 @@ def age_of_signed_commits(cluster: Cluster) -> Iterator[Finding]:
             "max_age has no effect without signers: nodes accept unsigned commits of any age",
             "add the keys that sign commits to ansible.pull.signers, or remove max_age",
         )
-
-
-RULES = (slurm_conf_from_the_controller, some_nodes_pull, commits_come_from_their_author, age_of_signed_commits)

@@ -49,6 +49,3 @@ def _limits(path: ManifestPath, quota: Quota, mount: str) -> Iterator[Finding]:
     directory = getattr(quota, "directory", None)
     if directory is not None and not is_below(directory, mount):
         yield Finding(_CODE, (*path, "directory"), f"{directory} is not below {mount}", f"write {mount}/…")
-
-
-RULES = (quotas,)

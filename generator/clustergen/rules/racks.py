@@ -45,7 +45,7 @@ def rack_checks(cluster: Cluster) -> Iterator[Finding]:
                 yield finding
 
 
-def empty_racks(cluster: Cluster) -> Iterator[Finding]:
+def rack_empty(cluster: Cluster) -> Iterator[Finding]:
     """An entry of several racks gives each the same number of nodes, rounded up, so that the last may get none."""
     of_entry: dict[str, list[Rack]] = {}
     with_devices = {one.rack.name for one in rack_loads(cluster) if one.load.units}  # switches, too
@@ -155,7 +155,7 @@ def room_cooling(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def ups(cluster: Cluster) -> Iterator[Finding]:
+def ups_too_small(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.facility.ups
     if spec is None:
         return
@@ -185,6 +185,3 @@ def ups(cluster: Cluster) -> Iterator[Finding]:
             f"the UPS carries {kilowatts(watts)} for {minutes:.1f} minutes, but {spec.required_minutes:g} are required",
             f"add batteries for {energy / 1000:.1f} kWh, or require fewer minutes",
         )
-
-
-RULES = (rack_checks, empty_racks, room_cooling, ups)

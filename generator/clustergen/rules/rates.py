@@ -24,7 +24,7 @@ def rate_words(fabric: Fabric) -> str:
     return f"{named.name}, {named.gbit} Gb/s" if named else rate
 
 
-def rates(cluster: Cluster) -> Iterator[Finding]:
+def rate_malformed(cluster: Cluster) -> Iterator[Finding]:
     networks = cluster.manifest.networks
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
@@ -113,6 +113,3 @@ def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
                     else f"list your ports under node_types.{kind}.nics if they are faster",
                 )
                 break
-
-
-RULES = (rates, rate_of_other_fabric, nic_too_slow)

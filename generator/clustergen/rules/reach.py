@@ -13,7 +13,7 @@ from clustergen.hostlist import compress
 from clustergen.manifest.mount import Mount
 
 
-def unreachable(cluster: Cluster) -> Iterator[Finding]:
+def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
     """One finding for an entry: its clients that are on none of its servers' networks, where those are all known."""
     for name, entry in cluster.manifest.storage.items():
         cut_off = [group for group in clients_of(cluster, name) if is_cut_off(cluster, group, entry)]
@@ -45,6 +45,3 @@ def _servers(cluster: Cluster, group: NodeGroup, entry: Mount) -> list[str]:
     """Hosts that a client of the entry has to reach, as its kind of file system knows them."""
     reached = getattr(part(entry.type, "rules"), "reached", None)
     return reached(cluster, group, entry) if reached else []
-
-
-RULES = (unreachable,)

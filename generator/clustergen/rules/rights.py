@@ -29,7 +29,7 @@ def holders(cluster: Cluster) -> Iterator[Holder]:
             yield (*_ACCOUNTS, name, "user_limits", user), "association", member
 
 
-def default_qos(cluster: Cluster) -> Iterator[Finding]:
+def qos_not_allowed(cluster: Cluster) -> Iterator[Finding]:
     """A default QOS has to be in the list, be it inherited."""
     accounts = cluster.manifest.slurm.accounts
     rights = rights_of(accounts)
@@ -51,7 +51,7 @@ def _default(path: ManifestPath, name: str, limits: Limits, rights: Rights) -> I
         yield Finding("qos-not-allowed", (*path, "default_qos"), message, hint)
 
 
-def unused_qos(cluster: Cluster) -> Iterator[Finding]:
+def qos_unused(cluster: Cluster) -> Iterator[Finding]:
     """A QOS that no job can have: accounts without a list inherit, and root has normal."""
     slurm = cluster.manifest.slurm
     if not slurm.accounts:
@@ -68,7 +68,7 @@ def unused_qos(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("qos-unused", ("slurm", "qos", name), f"no account may use QOS '{name}'", hint, key=True)
 
 
-def letter_case(cluster: Cluster) -> Iterator[Finding]:
+def name_differs_in_case(cluster: Cluster) -> Iterator[Finding]:
     """Names that are one to slurmdbd, which keeps them in lower case; `root` and `normal` are in every database."""
     section = cluster.manifest.slurm
     what: tuple[tuple[str, str, Iterable[str], str], ...] = (
@@ -89,7 +89,7 @@ def letter_case(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def no_accounts(cluster: Cluster) -> Iterator[Finding]:
+def accounts_missing(cluster: Cluster) -> Iterator[Finding]:
     """Slurm that requires associations, and no account: `accounts: {}` says that they are made elsewhere."""
     slurm = cluster.manifest.slurm
     needs_accounts = set(slurm.accounting.enforce) - _WITHOUT_ASSOCIATIONS
@@ -210,6 +210,3 @@ def enforced(cluster: Cluster) -> Iterator[Finding]:
                     "remove enforce, or add limits and safe to it",
                     key=True,
                 )
-
-
-RULES = (default_qos, unused_qos, letter_case, no_accounts, users, options, enforced)

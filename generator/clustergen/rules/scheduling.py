@@ -41,7 +41,7 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def qos_circles(cluster: Cluster) -> Iterator[Finding]:
+def qos_preempts_itself(cluster: Cluster) -> Iterator[Finding]:
     """Jobs of a QOS that preempts itself, or those that preempt it, would push each other aside without end."""
     lists = {name: spec.preempt for name, spec in cluster.manifest.slurm.qos.items()}
     for name, index, circle in _circles(lists):
@@ -198,6 +198,3 @@ def window(cluster: Cluster) -> Iterator[Finding]:
             "a backfill window of 0 minutes has no effect: Slurm ignores it",
             "remove it, or write 2d",
         )
-
-
-RULES = (by_qos, qos_circles, by_partition, preempted_jobs, priority, age, window)

@@ -96,6 +96,3 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
                 f" {cluster.release}",
                 "remove it: gres.conf then lists the device files of the GPUs",
             )
-
-
-RULES = (plugins_lacking, options_lacking, too_new)

@@ -42,7 +42,7 @@ def release_known(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(remark.code, path, remark.message, remark.hint)
 
 
-def distribution_release(cluster: Cluster) -> Iterator[Finding]:
+def slurm_not_in_distribution(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.slurm.build != "distribution":
         return
     controller = cluster.with_role("slurm-controller")
@@ -60,7 +60,7 @@ def distribution_release(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def releases_talk(cluster: Cluster) -> Iterator[Finding]:
+def slurm_releases_apart(cluster: Cluster) -> Iterator[Finding]:
     """slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands, and each not much newer."""
     if cluster.manifest.slurm.build != "distribution":
         return
@@ -101,7 +101,7 @@ def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
     return f"but slurmctld {mine} accepts only {', '.join(older[:-1])} and {older[-1]} besides its own release"
 
 
-def cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
+def slurm_without_cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         os = group.type.os
         if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release.has("cgroup-v2"):
@@ -217,7 +217,7 @@ def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
                 yield missing(("slurm", "partitions", name, "options", option), f"{option} requires", key=True)
 
 
-def user(cluster: Cluster) -> Iterator[Finding]:
+def slurm_user_root(cluster: Cluster) -> Iterator[Finding]:
     if cluster.manifest.slurm.user == "root":
         yield Finding(
             "slurm-user-root",
@@ -225,14 +225,3 @@ def user(cluster: Cluster) -> Iterator[Finding]:
             "slurmctld and slurmdbd would run as root, which they do not need",
             "remove it to use the user slurm",
         )
-
-
-RULES = (
-    release_known,
-    distribution_release,
-    releases_talk,
-    cgroup_v2,
-    controllers,
-    accounting,
-    user,
-)

@@ -167,6 +167,3 @@ def _unknown(path: ManifestPath, file: str, block: str, name: str) -> Finding:
             place = field_of(*homes[0], name) or OPTIONS_OF[homes[0]]
             hint = f"write {place}: it is a key of {'a ' + homes[0][1] + ' line' if homes[0][1] else homes[0][0]}"
     return next(findings(path, [keys.unknown(file, block, name, hint)]))
-
-
-RULES = (options, own_lines)

@@ -140,7 +140,7 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("slurm-value-harmful", cgroup.path(key), f"without {key} {why}")
 
 
-def cloud_nodes(cluster: Cluster) -> Iterator[Finding]:
+def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that slurmctld has to start need its power saving, which is off unless three keys are set."""
     slurm = cluster.manifest.slurm
     group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
@@ -171,6 +171,3 @@ def hashes(cluster: Cluster) -> Iterator[Finding]:
             f"slurmdbd does not load {name}, so slurmctld and sacctmgr cannot connect to it",
             f"add HashPlugin: {name} to slurm.accounting.options",
         )
-
-
-RULES = (combinations, health_states, lacking, gpus, cloud_nodes, hashes)

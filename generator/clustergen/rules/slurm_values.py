@@ -101,6 +101,3 @@ def _lists(value: object, path: ManifestPath) -> Iterator[tuple[ManifestPath, tu
             yield from _lists(inner, (*path, key))
     elif isinstance(value, tuple) and value and all(isinstance(word, str) for word in value):
         yield path, value
-
-
-RULES = (word_lists, refused_values, plugin_fields, repeated_words)

@@ -13,7 +13,7 @@ from clustergen.diagnostics import Finding
 from clustergen.manifest.stated import is_stated
 
 
-def gpu_variants(cluster: Cluster) -> Iterator[Finding]:
+def gpu_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
     """`H100` is the SXM part in the catalogue; the PCIe card and the NVL have other memory, power and NVLinks."""
     view = CatalogueView(cluster.manifest)
     for name, spec in cluster.manifest.node_types.items():
@@ -34,7 +34,7 @@ def gpu_variants(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def variants_of_systems(cluster: Cluster) -> Iterator[Finding]:
+def system_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
     """A DGX A100 was sold with GPUs of 40 GB and of 80 GB, and half the memory; some boards with one of two GPUs."""
     view = CatalogueView(cluster.manifest)
     for name, spec in cluster.manifest.node_types.items():
@@ -66,7 +66,7 @@ def _variant(row: systems.System) -> str:
     return f"{row.id} ({row.gpu_count} x {row.gpu}, {row.memory_mib // 1024} GiB of memory)"
 
 
-def threads(cluster: Cluster) -> Iterator[Finding]:
+def threads_unlike_system(cluster: Cluster) -> Iterator[Finding]:
     """Threads of a core that a system has otherwise. Who states all of `slurmd -C` has looked, and is not asked."""
     view = CatalogueView(cluster.manifest)
     for name, spec in cluster.manifest.node_types.items():
@@ -87,6 +87,3 @@ def threads(cluster: Cluster) -> Iterator[Finding]:
                 f" threads_per_core: {stated}}} if slurmd -C prints that; remove threads_per_core if SMT is on, and"
                 " submit with --hint=nomultithread for one task per core",
             )
-
-
-RULES = (gpu_variants, variants_of_systems, threads)

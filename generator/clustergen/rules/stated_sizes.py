@@ -15,7 +15,7 @@ _LEAST_MIB, _MOST_MIB = 896, 64 << 20  # a virtual machine of 1 GiB, and the lar
 _DATAGRAM_MTU = 4092  # an InfiniBand message of 4096 bytes less IPoIB's header
 
 
-def decimal_memory(cluster: Cluster) -> Iterator[Finding]:
+def memory_decimal(cluster: Cluster) -> Iterator[Finding]:
     """Memory modules hold powers of two: 256GB of them are 256GiB, and 7 % of 256GB would be lost to jobs."""
     for name, spec in cluster.manifest.node_types.items():
         if spec.memory is None or spec.memory.value % _GIGA or not spec.memory.value:
@@ -84,6 +84,3 @@ def ipoib_mtu(cluster: Cluster) -> Iterator[Finding]:
             f"IP over InfiniBand in datagram mode has an MTU of at most {_DATAGRAM_MTU}, not {fabric.mtu}",
             f"remove mtu to use that of the subnet, or write {_DATAGRAM_MTU} if its partitions have mtu=5",
         )
-
-
-RULES = (decimal_memory, unlike_its_system, memory_of_machines, ipoib_mtu)

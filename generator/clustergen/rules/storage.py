@@ -124,7 +124,7 @@ def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
     )
 
 
-def interfaces(cluster: Cluster) -> Iterator[Finding]:
+def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Interfaces that an entry names must be there on the nodes that mount it."""
     for name, entry in cluster.manifest.storage.items():
         requested = [(("storage", name, *path), text) for path, text in file_system(entry.type).interfaces(entry)]
@@ -146,7 +146,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def scratch(cluster: Cluster) -> Iterator[Finding]:
+def tmpdir_shared(cluster: Cluster) -> Iterator[Finding]:
     """Per-job directories must lie on something that the nodes have of their own."""
     place = cluster.manifest.slurm.scripts.tmpdir
     if place is None:
@@ -164,6 +164,3 @@ def scratch(cluster: Cluster) -> Iterator[Finding]:
             f"{place} is on '{name}', a network file system that all nodes share",
             "use a directory on a local disk of the nodes",
         )
-
-
-RULES = (mounts, mount_options, interfaces, scratch)

@@ -116,7 +116,7 @@ def _islands(cluster: Cluster) -> dict[str, str]:
     return island
 
 
-def blocks_unused(cluster: Cluster) -> Iterator[Finding]:
+def topology_blocks_unused(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.slurm.topology
     if cluster.topology != "block" and (spec.block_sizes or spec.blocks):
         yield Finding(
@@ -231,14 +231,3 @@ def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
             "topology/tree requires switches, and no switch with compute nodes is defined",
             "add them under networks.fabric.switches, or set plugin: flat",
         )
-
-
-RULES = (
-    node_on_two_leaves,
-    node_without_switch,
-    topology_not_joined,
-    blocks_unused,
-    blocks,
-    topology_too_new,
-    topology_without_switches,
-)

@@ -20,7 +20,7 @@ def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
             yield kind, cluster.manifest.node_types[kind.name].tuning, ("node_types", kind.name, "tuning")
 
 
-def without_ports(cluster: Cluster) -> Iterator[Finding]:
+def tuning_without_ports(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     for kind, tuning, path in _tuned(cluster):
@@ -38,7 +38,7 @@ def without_ports(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def kernel_options(cluster: Cluster) -> Iterator[Finding]:
+def kernel_option_twice(cluster: Cluster) -> Iterator[Finding]:
     for _, tuning, path in _tuned(cluster):
         for index, option in enumerate(tuning.kernel_options):
             name = option.partition("=")[0]
@@ -54,7 +54,7 @@ def kernel_options(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def contradictions(cluster: Cluster) -> Iterator[Finding]:
+def kernel_option_contradicts(cluster: Cluster) -> Iterator[Finding]:
     """Options of the kernel command line that take away what the node type states."""
     for kind, tuning, path in _tuned(cluster):
         for index, option in enumerate(tuning.kernel_options):
@@ -80,7 +80,7 @@ def _contradiction(option: str, kind: NodeType, tuning: Tuning) -> str:
     return ""
 
 
-def governors(cluster: Cluster) -> Iterator[Finding]:
+def governor_not_available(cluster: Cluster) -> Iterator[Finding]:
     """intel_pstate, the driver of Xeon processors, has two governors unless it is passive."""
     for kind, tuning, path in _tuned(cluster):
         is_passive = any(option.startswith("intel_pstate=") for option in tuning.kernel_options)
@@ -93,7 +93,7 @@ def governors(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def idle_states(cluster: Cluster) -> Iterator[Finding]:
+def idle_latency_zero(cluster: Cluster) -> Iterator[Finding]:
     for _, tuning, path in _tuned(cluster):
         if tuning.idle_latency == 0:
             yield Finding(
@@ -126,6 +126,3 @@ def huge_pages(cluster: Cluster) -> Iterator[Finding]:
                 " promised memory that they cannot use",
                 f"set reserved: {{memory: {-(-taken // 1024) + 2}GiB}} for this node type",
             )
-
-
-RULES = (without_ports, kernel_options, contradictions, governors, idle_states, huge_pages)

@@ -13,7 +13,7 @@ from clustergen.manifest.user_guide import UserGuide
 _NOT_FOR_DOCUMENTS = ("kernel", "runtime", "memory", "temporary")
 
 
-def partition_unusable(cluster: Cluster) -> Iterator[Finding]:
+def user_guide_partition(cluster: Cluster) -> Iterator[Finding]:
     guide = cluster.manifest.user_guide
     if guide is None:
         return
@@ -35,7 +35,7 @@ def partition_unusable(cluster: Cluster) -> Iterator[Finding]:
         yield Finding("user-guide-partition", ("user_guide",), message, "add a partition with nodes", key=True)
 
 
-def templates_unfit(cluster: Cluster) -> Iterator[Finding]:
+def job_template_unfit(cluster: Cluster) -> Iterator[Finding]:
     """Only templates that the manifest names: by default, those that cannot run are left out."""
     guide = cluster.manifest.user_guide
     if guide is None or not guide.templates:
@@ -58,6 +58,3 @@ def directory_shared(cluster: Cluster) -> Iterator[Finding]:
         message = f"{guide.directory} is used by the operating system or other programs"
         hint = f"write a directory of its own, such as {UserGuide.model_fields['directory'].default}"
         yield Finding("path-of-system", ("user_guide", "directory"), message, hint)
-
-
-RULES = (directory_shared, partition_unusable, templates_unfit)

@@ -127,6 +127,3 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
 
 def reached(_: Cluster, __: NodeGroup, entry: Beegfs) -> list[str]:
     return [host_of(entry.mgmtd)]
-
-
-RULES = (keys, servers_known)

@@ -16,7 +16,7 @@ def reached(_: Cluster, __: NodeGroup, entry: Cephfs) -> list[str]:
     return [host_of(monitor) for monitor in entry.monitors]
 
 
-def servers_known(cluster: Cluster) -> Iterator[Finding]:
+def ceph_server(cluster: Cluster) -> Iterator[Finding]:
     """Servers are nodes; clients look for the monitors where they are; a disk is one OSD."""
     hosts = [host for group in cluster.groups for host in group.hosts]
     for name, entry in cluster.manifest.storage.items():
@@ -49,6 +49,3 @@ def fuse_paths(cluster: Cluster) -> Iterator[Finding]:
             message = f"ceph-fuse cannot mount '{entry.path}': its mount options are separated by commas"
             hint = "mount a directory without a comma in its name, or write mounter: kernel"
             yield Finding("mount-option-value", ("storage", name, "path"), message, hint)
-
-
-RULES = (servers_known, fuse_paths)

@@ -20,6 +20,3 @@ def local_disks(cluster: Cluster) -> Iterator[Finding]:
                 " after a reboot",
                 f"write LABEL={name[:12]}, UUID=…, or a path below /dev/disk/by-path that exists on all nodes",
             )
-
-
-RULES = (local_disks,)

@@ -119,7 +119,7 @@ def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
     return any(place.key != "management" for place in server_places(cluster, entry, net).values())
 
 
-def addresses(cluster: Cluster) -> Iterator[Finding]:
+def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
     """LNet on RDMA uses the IP address of its interface."""
     for name, entry in lustre_entries(cluster):
         rows = [
@@ -155,6 +155,3 @@ def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
         or any(not hosts.isdisjoint(switch.nodes) for switch in cluster.switches)
         or (kind.gpus and not kind.ports)
     )
-
-
-RULES = (networks, interfaces, shared_networks, addresses)

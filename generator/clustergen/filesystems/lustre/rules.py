@@ -9,14 +9,13 @@ from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.storage import LustreTunable
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.storage import (
+    fsname_of,
     lnet_nets,
     lustre_clients,
-    lustre_fsname,
     lustre_release,
     server_nids,
 )
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.lustre import lnet_rules, server_rules
 from clustergen.filesystems.lustre.lnet_rules import lustre_entries
 from clustergen.filesystems.lustre.model import Component, Lustre
 
@@ -26,9 +25,9 @@ _REQUESTS = "mdc.*.max_rpcs_in_flight"
 _CHANGES = "mdc.*.max_mod_rpcs_in_flight"
 
 
-def names(cluster: Cluster) -> Iterator[Finding]:
+def lustre_fsname(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
-        fsname = lustre_fsname(name, entry)
+        fsname = fsname_of(name, entry)
         if not _FSNAME.fullmatch(fsname):
             long = len(fsname) > 8
             yield Finding(
@@ -44,7 +43,7 @@ def names(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def kernels(cluster: Cluster) -> Iterator[Finding]:
+def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
     """A client that the kernel of a node's operating system is too new for: its module does not build."""
     for name, entry in lustre_entries(cluster):
         if entry.version is None or entry.vendor_build:
@@ -62,7 +61,7 @@ def kernels(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def targets(cluster: Cluster) -> Iterator[Finding]:
+def lustre_index(cluster: Cluster) -> Iterator[Finding]:
     """An index is needed, once for its kind, and counts on over all servers."""
     for name, entry in lustre_entries(cluster):
         seen: dict[tuple[str, int], str] = {}
@@ -146,7 +145,7 @@ def _pages(tunable: LustreTunable, text: str) -> str | None:
     return f"{mib} MiB are {mib * 256} pages" if mib else None
 
 
-def striping(cluster: Cluster) -> Iterator[Finding]:
+def lustre_striping(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
         for position, layout in enumerate(entry.striping):
             path: ManifestPath = ("storage", name, "striping", position)
@@ -198,6 +197,3 @@ def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterat
 def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:
     nets = {net.name for net in lnet_nets(cluster, group.type, [entry]) if net.interfaces}
     return [host for host, net in server_nids(entry) if net in nets]
-
-
-RULES = (names, kernels, *lnet_rules.RULES, targets, parameters, striping, *server_rules.RULES)

@@ -13,7 +13,7 @@ from clustergen.filesystems.lustre.model import Lustre, LustreTarget, servers
 _CODE = "lustre-target"
 
 
-def created_targets(cluster: Cluster) -> Iterator[Finding]:
+def lustre_target(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.manifest.storage.items():
         if isinstance(entry, Lustre):
             yield from _targets(cluster, name, entry)
@@ -83,6 +83,3 @@ def _clients(cluster: Cluster, name: str, entry: Lustre) -> Iterator[Finding]:
         if both and mounts_entry(cluster, group, name):
             message = f"'{both[0]}' is a server of '{name}' and mounts it: Lustre can deadlock when memory is short"
             yield Finding(_CODE, ("storage", name, "clients"), message, "use other nodes as servers", key=True)
-
-
-RULES = (created_targets,)

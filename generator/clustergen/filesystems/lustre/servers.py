@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, nids_of
+from clustergen.cluster.storage import LnetNet, fsname_of, lnet_nets, nids_of
 from clustergen.filesystems.lustre.model import Lustre, LustreTarget
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -89,7 +89,7 @@ def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -
 
 
 def _targets(cluster: Cluster, name: str, entry: Lustre) -> tuple[Target, ...]:
-    fsname = lustre_fsname(name, entry)
+    fsname = fsname_of(name, entry)
     ordered = sorted(entry.targets, key=lambda target: (_ORDER.index(target.kind), target.index or 0))
     return tuple(
         Target(
@@ -114,7 +114,7 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | No
     targets = _targets(cluster, name, entry)
     manager = next((target.server for target in targets if target.name == "MGS"), "")
     pools = tuple(dict.fromkeys(target.pool for target in targets if target.pool))
-    return {name: Servers(name, lustre_fsname(name, entry), targets, manager, pools)}
+    return {name: Servers(name, fsname_of(name, entry), targets, manager, pools)}
 
 
 def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.storage import LnetNet, lnet_nets, lustre_fsname, lustre_release
+from clustergen.cluster.storage import LnetNet, fsname_of, lnet_nets, lustre_release
 from clustergen.filesystems.lustre import servers
 from clustergen.filesystems.lustre.model import Component, Lustre, Striping
 from clustergen.manifest.mount import Mount
@@ -24,7 +24,7 @@ def mount_units(_: Cluster, name: str, entry: Lustre, __: NodeType) -> dict[str,
         name,
         entry,
         Source(
-            what=f"{':'.join(entry.mgs)}:/{lustre_fsname(name, entry)}{subdirectory.rstrip('/')}",
+            what=f"{':'.join(entry.mgs)}:/{fsname_of(name, entry)}{subdirectory.rstrip('/')}",
             kind="lustre",
             options=["flock", "noatime"],
             requires=["lnet.service"],

@@ -9,7 +9,6 @@ from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks,
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, served, server_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest
-from clustergen.filesystems.nfs.failover_rules import pairs
 from clustergen.filesystems.nfs.model import Nfs, listening_port
 from clustergen.filesystems.nfs.pair import is_paired, shares
 from clustergen.hostlist import compress
@@ -266,6 +265,3 @@ def exports(cluster: Cluster) -> Iterator[Finding]:
 def reached(cluster: Cluster, _: NodeGroup, entry: Nfs) -> list[str]:
     """None for RDMA from a node of the cluster, whose route other rules judge."""
     return [] if entry.rdma and server_of(cluster, entry) else [entry.server]
-
-
-RULES = (servers, reach, listening, version_three, transport, zfs, exports, pairs)

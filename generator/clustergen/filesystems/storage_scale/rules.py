@@ -8,6 +8,3 @@ from clustergen.filesystems.storage_scale.model import StorageScale
 
 def reached(_: Cluster, __: NodeGroup, entry: StorageScale) -> list[str]:
     return list(entry.contacts)
-
-
-RULES = ()

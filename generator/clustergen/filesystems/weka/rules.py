@@ -55,6 +55,3 @@ def numa(cluster: Cluster) -> Iterator[Finding]:
 
 def reached(_: Cluster, __: NodeGroup, entry: Weka) -> list[str]:
     return list(entry.backends)
-
-
-RULES = (cores, numa)
