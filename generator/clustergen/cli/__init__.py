@@ -1,4 +1,4 @@
-"""The command line: one module per verb, loaded when it is asked for; no logic of its own."""
+"""The command line: finds the module of a verb, and begins and ends the process; what a verb does is in its module."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import sys
 from contextlib import suppress
 from errno import ENOSPC
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from clustergen import __version__
-from clustergen.cli.exit_codes import add_exit_codes
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 from clustergen.diagnostics.words import forget_guesses
@@ -27,28 +27,22 @@ from clustergen.regular_file import reason_of
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
-_VERBS = {
-    "init": "Write a commented starter manifest.",
-    "validate": "Check manifests and report all errors and warnings.",
-    "render": "Render a manifest into an output tree, or check one.",
-    "diff": "Show what a change does to the cluster and its running jobs.",
-    "plan": "Show what applying a manifest would change, against git or the nodes.",
-    "apply": "Apply a manifest or a saved plan to the nodes.",
-    "verify": "Check a rendered tree with the daemons and parsers that read it.",
-    "lint": "Lint an existing slurm.conf and related files.",
-    "import": "Create a manifest from existing Slurm configuration files.",
-    "lab": "Run the nodes of a manifest as containers with a real Slurm.",
-    "setup": "Install the programs that verify and lab run.",
-    "explain": "Explain a diagnostic code, a manifest field or a line of a rendered file.",
-    "discover": "Print the node types and nodes of a manifest for existing machines.",
-    "drift": "Compare machines with the manifest that they were set up from.",
-    "catalogue": "List the systems, GPUs, NICs, switches and releases that a manifest can name.",
-    "schema": "Print the JSON Schema of the manifest, for editors.",
-    "fabric": "Compare the real fabric with its plan.",
-    "facility": "Compare the machine rooms of several manifests: power, cables, bandwidth, cost.",
-    "completion": "Print the completion script for bash, zsh or fish.",
-}
+_VERBS = (
+    "init", "validate", "render", "diff", "plan", "apply", "verify", "lint", "import", "lab", "setup", "explain",
+    "discover", "drift", "catalogue", "schema", "fabric", "facility", "completion",
+)  # fmt: skip
+"""In the order of the help. A verb is a module of its name, whose docstring is its summary there."""
 _MAINTAINERS_VERBS = ("proof",)
+
+
+def _module(verb: str) -> str:
+    return f"{verb}_" if keyword.iskeyword(verb) else verb
+
+
+def _summary(verb: str) -> str:
+    """The docstring of a verb's module, which is not loaded for it."""
+    with Path(__file__).with_name(f"{_module(verb)}.py").open(encoding="utf-8") as source:
+        return source.readline().strip().strip('"')
 
 
 _INTERRUPTED, _NOBODY_READS = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
@@ -72,7 +66,7 @@ class Verbs(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Verbs with their summaries, without loading each verb's module."""
-        verbs = [CompletionItem(name, help=text) for name, text in _VERBS.items() if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=_summary(name)) for name in _VERBS if name.startswith(incomplete)]
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -81,15 +75,13 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _VERBS and name not in _MAINTAINERS_VERBS:
             return None
-        module = f"{name}_" if keyword.iskeyword(name) else name
-        command: click.Command = importlib.import_module(f"clustergen.cli.{module}").command
+        command: click.Command = importlib.import_module(f"clustergen.cli.{_module(name)}").command
         add_options(command)
-        add_exit_codes(command, name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_VERBS.items()))
+            formatter.write_dl([(name, _summary(name)) for name in _VERBS])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

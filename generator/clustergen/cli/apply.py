@@ -1,4 +1,4 @@
-"""`clustergen apply [PLAN|MANIFEST]`: brings the nodes to what a manifest says, once that is confirmed."""
+"""Apply a manifest or a saved plan to the nodes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ from clustergen.apply import playbook, saved
 from clustergen.apply.summary import summary
 from clustergen.cli import output
 from clustergen.cli.arguments import default_manifest, manifest_path, refuse_standard_input
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.plan import FOR_ANSIBLE, ForAnsible, ask, require
 from clustergen.diagnostics import ClustergenError
 
 _NOT_APPLIED, _FAILED = 1, 3  # exit codes
 
 
+@exit_codes(
+    "applied, or nothing to do",
+    "not confirmed, or the plan is out of date; with --check, changes",
+    INVALID,
+    "a file cannot be read, or a node failed",
+)
 @click.command("apply", cls=ForAnsible)
 @click.argument(
     "plan_or_manifest",

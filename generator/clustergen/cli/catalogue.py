@@ -1,4 +1,4 @@
-"""`clustergen catalogue`: the names that a manifest may use without describing them."""
+"""List the systems, GPUs, NICs, switches and releases that a manifest can name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import click
 
 from clustergen.cli.complete import names_of_topic, topics
+from clustergen.cli.exit_codes import exit_codes
 from clustergen.diagnostics import ClustergenError, quote
 from clustergen.diagnostics.document import json_document
 
 
+@exit_codes("listed", "", "the catalogue has no such topic or name", "")
 @click.command("catalogue")
 @click.argument("topic", metavar="[TOPIC | TEXT]", required=False, shell_complete=topics)
 @click.argument("name", metavar="[NAME]", required=False, shell_complete=names_of_topic)

@@ -1,13 +1,16 @@
-"""`clustergen completion`: the script that makes a shell complete."""
+"""Print the completion script for bash, zsh or fish."""
 
 from __future__ import annotations
 
 import click
 from click.shell_completion import get_completion_class
 
+from clustergen.cli.exit_codes import USAGE, exit_codes
+
 _PROGRAM, _VARIABLE = "clustergen", "_CLUSTERGEN_COMPLETE"
 
 
+@exit_codes("printed", "", USAGE, "")
 @click.command("completion")
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def command(shell: str) -> None:

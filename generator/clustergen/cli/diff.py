@@ -1,4 +1,4 @@
-"""`clustergen diff OLD NEW`: what a change does to a cluster, before anybody does it."""
+"""Show what a change does to the cluster and its running jobs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, Severity, exit_code, render
 from clustergen.diff.arguments import Argument, Read, Side, pairs, read
 from clustergen.diff.git import is_commit
@@ -21,6 +22,7 @@ from clustergen.records import record
 FORMATS = ("text", "json", "markdown")
 
 
+@exit_codes("no changes", "changes", INVALID, "a manifest, a tree or git cannot be read")
 @click.command("diff")
 @click.argument("old", metavar="[OLD]", required=False, shell_complete=files)
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)

@@ -1,4 +1,4 @@
-"""`clustergen discover`: the nodes of a manifest from what machines print about themselves."""
+"""Print the node types and nodes of a manifest for existing machines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError, printable
 
 
+@exit_codes("printed", "", USAGE, "the facts cannot be read")
 @click.command("discover")
 @click.option(
     "--facts",

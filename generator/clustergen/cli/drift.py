@@ -1,4 +1,4 @@
-"""`clustergen drift`: the machines as they are against the manifest."""
+"""Compare machines with the manifest that they were set up from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from clustergen.cli import output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
 from clustergen.cli.common import compiled_from, refuse
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import printable
 
 FORMATS = ("text", "json", "markdown")
@@ -27,6 +28,7 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     ]
 
 
+@exit_codes("no drift", "drift; also nodes that could not be reached or read", INVALID, "DIR cannot be read")
 @click.command("drift")
 @manifest_argument
 @click.option(

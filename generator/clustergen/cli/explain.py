@@ -1,4 +1,4 @@
-"""`clustergen explain`: why there is a diagnostic, what a field of the manifest does, what made a rendered line."""
+"""Explain a diagnostic code, a manifest field or a line of a rendered file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
+from clustergen.cli.exit_codes import exit_codes
 from clustergen.diagnostics import CODES, ClustergenError
 from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.pages import page, without_links
@@ -31,6 +32,7 @@ _MANY = 10  # lines that take several seconds
 _SCREEN = 16  # lines shown at once
 
 
+@exit_codes("explained", "", "no such code, field, key or line; MANIFEST is invalid", "a file cannot be read")
 @click.command("explain")
 @click.argument(
     "arguments",

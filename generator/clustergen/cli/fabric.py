@@ -1,4 +1,4 @@
-"""`clustergen fabric`: the real fabric against the plan of the manifest."""
+"""Compare the real fabric with its plan."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, default_manifest, manifest_path, refuse_standard_input
 from clustergen.cli.common import compiled_from, refuse
 from clustergen.cli.complete import code_list, files
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, printable
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return files(ctx, param, incomplete)
 
 
+@exit_codes("the fabric is as planned", "findings", INVALID, "FILE cannot be read")
 @command.command("check")
 @click.argument("paths", metavar="[MANIFEST] FILE", nargs=-1, required=True, shell_complete=_complete)
 @click.option(

@@ -1,4 +1,4 @@
-"""`clustergen facility`: the machine rooms of several manifests side by side."""
+"""Compare the machine rooms of several manifests: power, cables, bandwidth, cost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import valid
 from clustergen.cli.complete import files
+from clustergen.cli.exit_codes import exit_codes
 
 FORMATS = ("text", "json", "markdown")
 
@@ -19,6 +20,7 @@ def command() -> None:
     """Compare the machine rooms of several manifests."""
 
 
+@exit_codes("compared", "", "a manifest is invalid, or the usage is wrong", "a file cannot be read")
 @command.command("compare")
 @click.argument("manifests", metavar="MANIFEST MANIFEST...", nargs=-1, required=True, shell_complete=files)
 @click.option(

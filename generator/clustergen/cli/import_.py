@@ -1,4 +1,4 @@
-"""`clustergen import PATH -o manifest.yaml`: create a manifest from an existing slurm.conf and related files."""
+"""Create a manifest from existing Slurm configuration files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli import output as streams
 from clustergen.cli.arguments import GuessedChoice, slurm_argument
 from clustergen.cli.complete import rows
+from clustergen.cli.exit_codes import exit_codes
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.directory import ImportResult, import_directory
@@ -23,6 +24,12 @@ from clustergen.regular_file import reason_of
 SCHEMA = "clustergen.schema.json"
 
 
+@exit_codes(
+    "the same meaning",
+    "differences, or Slurm rejects the original or the rendered files",
+    "the manifest is not valid yet, or the usage is wrong",
+    "PATH cannot be read, or -o cannot be written",
+)
 @click.command("import")
 @slurm_argument
 @click.option(

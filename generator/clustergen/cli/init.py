@@ -1,4 +1,4 @@
-"""`clustergen init [PATH]`: a commented starter manifest, with the schema that editors read beside it."""
+"""Write a commented starter manifest."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.cli.output import remark
 from clustergen.cli.writing import write_all
 from clustergen.diagnostics import ClustergenError
@@ -20,6 +21,7 @@ _OTHER_SUFFIXES = (".txt", ".json", ".toml", ".conf", ".ini", ".yam", ".md")
 SCHEMA = "clustergen.schema.json"
 
 
+@exit_codes("the manifest is written", "", USAGE, "a file exists or cannot be written")
 @click.command("init")
 @click.argument("path", type=click.Path(), default=MANIFEST)
 def command(path: str) -> None:

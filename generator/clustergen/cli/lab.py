@@ -1,4 +1,4 @@
-"""`clustergen lab`: the group of its verbs."""
+"""Run the nodes of a manifest as containers with a real Slurm."""
 
 from __future__ import annotations
 

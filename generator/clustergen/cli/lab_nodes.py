@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
@@ -75,6 +76,7 @@ def cluster_name(manifest: Path) -> str:
     return name
 
 
+@exit_codes("listed", "", USAGE, "podman or docker failed")
 @click.command("list")
 def list_() -> None:
     """List the labs, their nodes and manifests."""
@@ -87,6 +89,7 @@ def list_() -> None:
         click.echo(f"{work.name:24} {up} of {len(rows)} nodes running   {work.origin()}")
 
 
+@exit_codes("shown", "", USAGE, "no such lab runs")
 @click.command("status")
 @_lab
 @click.option("--substitutions", is_flag=True, help="List also what the lab substitutes.")
@@ -116,6 +119,7 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
         click.echo(f"\nSubstituted in this lab:\n{work.substitutions.read_text(encoding='utf-8').rstrip()}")
 
 
+@exit_codes("the command exited with 0; its other codes are passed on", "", USAGE, "no such lab or node runs")
 @click.command("shell", context_settings={"ignore_unknown_options": True})
 @_name
 @click.argument("node")
@@ -125,6 +129,7 @@ def shell(name: str | None, node: str, arguments: tuple[str, ...]) -> None:
     _exec(current(name), node, arguments or ("bash", "-l"), interactive=not arguments)
 
 
+@exit_codes("journalctl exited with 0; its other codes are passed on", "", USAGE, "no such lab or node runs")
 @click.command("logs", context_settings={"ignore_unknown_options": True})
 @_name
 @click.argument("node")
@@ -150,6 +155,7 @@ def _exec(work: Work, node: str, arguments: tuple[str, ...], *, interactive: boo
     sys.exit(subprocess.run(process, check=False).returncode)
 
 
+@exit_codes("stopped", "", USAGE, "no such lab, or podman or docker failed")
 @click.command("stop")
 @_lab
 def stop(lab: str | None, name: str | None) -> None:
@@ -160,6 +166,7 @@ def stop(lab: str | None, name: str | None) -> None:
     remark(f"{nodes.halt(run.engine_of(work), work)} nodes of {work.name} stopped")
 
 
+@exit_codes("started", "", USAGE, "no such lab, or podman or docker failed")
 @click.command("start")
 @_lab
 def start(lab: str | None, name: str | None) -> None:
@@ -170,6 +177,7 @@ def start(lab: str | None, name: str | None) -> None:
     remark(f"{run.start(work, lambda node: remark(f'  {node}'))} nodes of {work.name} started")
 
 
+@exit_codes("removed", "", USAGE, "podman or docker failed")
 @click.command("down")
 @_lab
 @click.option("--all", "every", is_flag=True, help="Remove all labs.")

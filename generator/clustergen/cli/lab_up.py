@@ -16,6 +16,7 @@ from clustergen.cli.arguments import manifest_argument, manifest_path
 from clustergen.cli.common import valid
 from clustergen.cli.complete import rows
 from clustergen.cli.durations import estimate, keep
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.lab_nodes import cluster_name, current
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
@@ -63,6 +64,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+@exit_codes("all nodes are up", "", INVALID, "a container cannot be started")
 @click.command("up")
 @manifest_argument
 @_options
@@ -114,6 +116,12 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     remark(f"{count} nodes are up. Next: clustergen lab apply{which}")
 
 
+@exit_codes(
+    "applied; other codes are those of ansible-playbook",
+    "",
+    "MANIFEST is invalid, or a node failed",
+    "no such lab runs",
+)
 @click.command("apply", context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, metavar="[MANIFEST] [-- OPTIONS]", type=click.UNPROCESSED)
 @_options

@@ -1,4 +1,4 @@
-"""`clustergen lint PATH`: findings in hand-written files of Slurm's."""
+"""Lint an existing slurm.conf and related files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, optional_slurm_argument, standard_input
 from clustergen.cli.common import format_option
 from clustergen.cli.complete import rows
+from clustergen.cli.exit_codes import FILTERED, USAGE, exit_codes
 from clustergen.cli.filters import Filters, Judged, filter_options, statistics
 from clustergen.diagnostics import Diagnostic, Severity, printable, render
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _UNREADABLE = "file-unreadable"
 
 
+@exit_codes(f"no errors or warnings{FILTERED}", "errors or warnings", USAGE, "PATH cannot be read")
 @click.command("lint")
 @optional_slurm_argument
 @click.option(

@@ -1,4 +1,4 @@
-"""`clustergen plan MANIFEST`: what an apply would change, compared with git, a tree or the nodes themselves."""
+"""Show what applying a manifest would change, against git or the nodes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from clustergen.cli import diff, output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
 from clustergen.cli.common import refuse
 from clustergen.cli.complete import files
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.writing import write_own
 from clustergen.diagnostics import ClustergenError
 
@@ -52,6 +53,7 @@ def _limits(arguments: Sequence[str]) -> Iterator[str]:
             yield argument.removeprefix("-l").removeprefix("=") or value
 
 
+@exit_codes("no changes", "changes", INVALID, "a file cannot be read, or a node failed")
 @click.command("plan", cls=ForAnsible)
 @manifest_argument
 @click.option(

@@ -1,4 +1,4 @@
-"""`clustergen proof`: which parser has read which kind of file."""
+"""Write docs/proof.md: which parser has read which kind of file."""
 
 from __future__ import annotations
 

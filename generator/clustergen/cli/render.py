@@ -1,4 +1,4 @@
-"""`clustergen render MANIFEST`: the tree of files, written or compared."""
+"""Render a manifest into an output tree, or check one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from clustergen.cli import differences
 from clustergen.cli.arguments import STDIN, manifest_arguments
 from clustergen.cli.common import assumed_by, format_option, show
 from clustergen.cli.differences import Result
+from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.output import findings, remark
 from clustergen.diagnostics import ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
@@ -21,6 +22,12 @@ from clustergen.render.lock_file import has_conflicts
 from clustergen.render.write import default_output, write
 
 
+@exit_codes(
+    "rendered; with --check, the tree is up to date",
+    "with --check, the tree differs",
+    INVALID,
+    "MANIFEST cannot be read, or the tree cannot be written",
+)
 @click.command("render")
 @manifest_arguments
 @click.option(

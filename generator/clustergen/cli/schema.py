@@ -1,10 +1,13 @@
-"""`clustergen schema`: JSON Schema of the manifest."""
+"""Print the JSON Schema of the manifest, for editors."""
 
 from __future__ import annotations
 
 import click
 
+from clustergen.cli.exit_codes import USAGE, exit_codes
 
+
+@exit_codes("printed", "", USAGE, "")
 @click.command("schema")
 def command() -> None:
     """Print the JSON Schema of the manifest, for editors with a YAML language server.

@@ -1,4 +1,4 @@
-"""`clustergen setup`: the programs that `verify` and `lab` run."""
+"""Install the programs that verify and lab run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.complete import suites as complete_suites
+from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.diagnostics import ClustergenError
 
 
@@ -32,6 +33,7 @@ def _reporter() -> Callable[[str, str], None]:
     return report
 
 
+@exit_codes("everything is ready", "", "no such SUITE", "something could not be installed")
 @command.command("parsers")
 @click.argument("suites", metavar="[SUITE...]", nargs=-1, shell_complete=complete_suites)
 def parsers(suites: tuple[str, ...]) -> None:
@@ -57,6 +59,7 @@ def parsers(suites: tuple[str, ...]) -> None:
     roots.set_up(suites or tuple(roots.SUITES), report, others)
 
 
+@exit_codes("everything is ready", "", USAGE, "something could not be installed")
 @command.command("nccl")
 def nccl_names() -> None:
     """Extract the names that NCCL reads from its wheels on PyPI.
@@ -68,6 +71,7 @@ def nccl_names() -> None:
     nccl.set_up(_reporter())
 
 
+@exit_codes("everything is ready", "", USAGE, "something could not be installed")
 @command.command("reframe")
 @click.option(
     "--wheels", type=click.Path(file_okay=False, path_type=Path), help="Only write its wheels to a directory."
@@ -89,6 +93,7 @@ def reframe_packages(wheels: Path | None, python: str) -> None:
     _reporter()("reframe", f"{len(list(wheels.glob('*.whl')))} wheels in {wheels}")
 
 
+@exit_codes("everything is ready", "", USAGE, "something could not be installed")
 @command.command("lab")
 @click.option("--docker", is_flag=True, help="Install docker beside podman; its daemon is neither started nor enabled.")
 def lab(docker: bool) -> None:

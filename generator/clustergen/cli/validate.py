@@ -1,4 +1,4 @@
-"""`clustergen validate MANIFEST...`: all diagnostics of manifests."""
+"""Check manifests and report all errors and warnings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import manifest_arguments
 from clustergen.cli.common import assumed_by, compiled_from, format_option, show
+from clustergen.cli.exit_codes import FILTERED, UNREADABLE, exit_codes
 from clustergen.cli.filters import Filters, filter_options, statistics
 from clustergen.compile import Compiled
 from clustergen.diagnostics import Diagnostic, exit_code
@@ -19,6 +20,12 @@ from clustergen.diagnostics.suppressions import Suppressed, apply, not_an_error
 _INVALID = 2
 
 
+@exit_codes(
+    f"MANIFEST is valid, with or without warnings{FILTERED}",
+    "",
+    "errors, or the usage is wrong",
+    UNREADABLE,
+)
 @click.command("validate")
 @manifest_arguments
 @format_option

@@ -1,4 +1,4 @@
-"""`clustergen verify TREE`: real parsers read a rendered tree."""
+"""Check a rendered tree with the daemons and parsers that read it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import click
 from clustergen.cli import output
 from clustergen.cli.arguments import default_tree, tree_path
 from clustergen.cli.complete import check_list
+from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.rows import FORMATS
 
 
+@exit_codes(
+    "every check that has a parser passed",
+    "a check failed",
+    USAGE,
+    "no check failed, but a parser could not run, or TREE cannot be read",
+)
 @click.command("verify")
 @click.argument("trees", type=click.Path(path_type=Path), metavar="[TREE]...", nargs=-1)
 @click.option(
