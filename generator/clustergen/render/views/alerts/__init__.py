@@ -6,12 +6,8 @@ from the fields that these expressions read, so a rule on a counter that nobody 
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
-
 from clustergen.cluster.model import Cluster
+from clustergen.discovery import modules_of
 from clustergen.render.views.alerts.model import Topic
 
 _FIRST = (
@@ -21,13 +17,7 @@ _FIRST = (
 """The order of the page of runbooks; other topics follow by name."""
 
 
-@cache
-def _modules() -> tuple[ModuleType, ...]:
-    names = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
-    names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
-    return tuple(module for name in names if hasattr(module := import_module(f"{__name__}.{name}"), "topic"))
-
-
 def topics(cluster: Cluster) -> dict[str, Topic]:
     """Rule files by name: what `topic` of each module of this package returns for the cluster."""
-    return {topic.name: topic for module in _modules() if (topic := module.topic(cluster)) is not None}
+    modules = modules_of(__name__, "topic", _FIRST)
+    return {topic.name: topic for module in modules if (topic := module.topic(cluster)) is not None}
