@@ -82,8 +82,9 @@ for side in old new; do
   rm -rf /var/lib/slurm/state; mkdir -p /var/lib/slurm/state
   cp /run/clustergen/$side.conf /etc/slurm/slurm.conf
   slurmctld -D >/run/clustergen/$side.log 2>&1 &
-  for _ in {1..500}; do grep -qE 'as primary controller|fatal' /run/clustergen/$side.log && break; sleep 0.02; done
+  for _ in {1..3000}; do grep -qE 'as primary controller|fatal' /run/clustergen/$side.log && break; sleep 0.02; done
   if grep -E 'error|fatal' /run/clustergen/$side.log | grep -B9 fatal; then exit 9; fi
+  for _ in {1..600}; do scontrol ping 2>/dev/null | grep -q 'is UP' && break; sleep 0.1; done
   for what in config node partition; do timeout 20 scontrol -o show $what >/run/clustergen/$side.$what 2>&1; done
   kill -9 $!; wait $! 2>/dev/null || true
 done

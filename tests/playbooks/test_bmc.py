@@ -61,7 +61,7 @@ channel() {
 printf 'mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr\n' >bmc.emu
 printf 'mc_enable 0x20\n' >>bmc.emu
 ipmi_sim -c lan.conf -f bmc.emu -s $BMC -n >sim.log 2>&1 &
-for _ in {1..20}; do timeout 2 ipmitool -I lanplus -H 10.0.8.1 -U root -E mc info &>/dev/null && break; sleep 0.1; done
+for _ in {1..300}; do timeout 2 ipmitool -I lanplus -H 10.0.8.1 -U root -E mc info &>/dev/null && break; sleep 0.1; done
 """
 MODULES = r"""
 : >/opt/ansible/__init__.py; export PYTHONPATH=/opt PYTHONDONTWRITEBYTECODE=1
@@ -115,7 +115,7 @@ server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
 END
 python3 web.py 2>/dev/null &
-for _ in {1..50}; do (: </dev/tcp/10.0.8.1/443) 2>/dev/null && break; sleep 0.1; done
+for _ in {1..600}; do (: </dev/tcp/10.0.8.1/443) 2>/dev/null && break; sleep 0.1; done
 unchecked; login; export SSL_CERT_FILE=$BMC/cert; login; wrong
 """
 # While the file `cut` exists, ipmitool ends before it sets the address.

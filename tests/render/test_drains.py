@@ -28,6 +28,7 @@ fuse() {
   exec {server}<>/dev/fuse
   mount -i -n -t fuse -o "fd=$server,rootmode=40000,user_id=$1,group_id=$1,allow_other" program "$2"
 }
+runs_as() { until grep -q "^Uid:.$1" /proc/$!/status; do sleep 0.05; done; } # setpriv has become the program
 small() { mkdir -p "$1"; mount -t tmpfs -o "size=$2,mode=1777" small "$1"; }
 fill() { as "$1" dd if=/dev/zero of="$2" bs=1M count="$3" status=none; }
 check() { printf '#!/bin/sh\\n%s\\n' "$2" >"/etc/slurm/health.d/$1"; chmod 755 "/etc/slurm/health.d/$1"; }
@@ -37,14 +38,15 @@ DISK = f"""{USERS}; small /tmp 40M; small /var/tmp 40M; small /dev/shm 8M
 small /var/lib/slurm 40M; mkdir /var/lib/slurm/slurmd"""
 # Bob's process on GPU 1, until it is killed.
 PROCESS = f"""{USERS}; {AT_ONCE}
-as_user 1001 sleep 99; pid=$!
+as_user 1001 sleep 99; pid=$!; runs_as 1001
 echo "GPU-1, $pid, python" >/run/clustergen/apps
 {{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &
 """
 # A child of bob's that nobody waits for stays in the process table after SIGKILL, like one that a driver holds.
 ZOMBIE = f"""{USERS}; {AT_ONCE}
 chmod 777 /run/clustergen; rm /run/clustergen/apps
-as_user 1001 bash -c 'sleep 0.2 & echo "GPU-1, $!, python" >/run/clustergen/apps; exec sleep 99'; sleep 0.6
+as_user 1001 bash -c 'sleep 0.2 & echo "GPU-1, $!, python" >/run/clustergen/apps; exec sleep 99'
+until grep -qs ^State:.Z "/proc/$(cut -d, -f2 /run/clustergen/apps | tr -d " ")/status"; do sleep 0.05; done
 """
 # A program of a user that waits for a file that it serves itself: not even SIGKILL ends it.
 WAITS = """
@@ -60,6 +62,7 @@ def serve():
     while True:
         size, opcode, unique = struct.unpack('<IIQ', os.read(device, 1 << 17)[:16])
         if opcode != 26:
+            print('asked', flush=True)
             time.sleep(99)
         limits = struct.pack('<IIIIHHI', 7, 31, 65536, 0, 12, 9, 65536)
         os.write(device, struct.pack('<IiQ', 80, 0, unique) + limits.ljust(64, b'\\0'))
@@ -69,18 +72,20 @@ os.stat('file', dir_fd=place)
 UNKILLABLE = f"""
 mknod -m 666 /dev/fuse c 10 229
 mount -t fusectl fusectl /sys/fs/fuse/connections
-python3 - $how <<'END' &
+python3 - $how <<'END' >/run/asked &
 {WAITS}
 END
 program=$!
-sleep 1; kill -9 $program; sleep 0.5
 waits() {{ cat /proc/$program/task/*/status 2>/dev/null | grep -c ^State:.D; }}
 export program; export -f waits
+until [ -s /run/asked ]; do sleep 0.05; done
+kill -9 $program
+until waits >/dev/null; do sleep 0.05; done
 """
 ABORT = """for place in $(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 -user 1234); do
   echo 1 >$place/abort
 done"""
-FREED = f"waits; {HEALTH}; sleep 0.3; waits; {ABORT}"
+FREED = f"waits; {HEALTH}; for n in {{1..100}}; do waits >/dev/null || break; sleep 0.1; done; waits; {ABORT}"
 # Bob's program holds another one, which is on GPU 1, in its exit.
 TRACER = """
 import ctypes, os, signal, sys, time
@@ -98,8 +103,10 @@ cat >/run/tracer <<'END'
 {TRACER}
 END
 as_user 1001 python3 /run/tracer $how >/run/traced
-sleep 0.9; traced=$(cat /run/traced); echo "GPU-1, $traced, python" >/run/clustergen/apps; export traced
+until [ -s /run/traced ]; do sleep 0.05; done
+traced=$(cat /run/traced); echo "GPU-1, $traced, python" >/run/clustergen/apps; export traced
 held() {{ grep -sc ^State:.t /proc/$traced/status; }}
+[ $how != exits ] || until held >/dev/null; do sleep 0.05; done
 {{ while held >/dev/null || kill -0 $traced; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &
 export -f held
 """
@@ -229,8 +236,9 @@ def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) ->
     ("how", "script"), [("killed", HEALTH), ("exits", HEALTH), ("killed", PROLOG), ("killed", EPILOG)]
 )
 def test_what_a_tracer_holds_is_freed(how: str, script: str, box: Node) -> None:
-    kill = "kill -9 $traced; sleep 0.2; held"
-    done = play(box, f"how={how}\n{TRACED}", f"{kill}; {script.removeprefix('exec ')}; echo $?; sleep 0.2; held")
+    kill = "kill -9 $traced; until held >/dev/null; do sleep 0.05; done; held"
+    freed = "for n in {1..100}; do held >/dev/null || break; sleep 0.1; done; held"
+    done = play(box, f"how={how}\n{TRACED}", f"{kill}; {script.removeprefix('exec ')}; echo $?; {freed}")
     assert done.stdout == "1\n0\n", done
     assert drained(done) == ""
 
@@ -404,9 +412,9 @@ NUMBERS = 'import os\nfor n in range(100000, 120000): os.mknod(f"/tmp/n/{n}"); o
 # Scene, users with jobs → what is left in /tmp, what is logged.
 DISKS: dict[str, tuple[str, str, str, str]] = {
     "of a job": ("fill 1000 /tmp/data 35", "1000", "data", FILLED),
-    "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 9; sleep 0.1", "", "data", FILLED),
+    "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 9; runs_as 1000", "", "data", FILLED),
     "of a set-user-ID program": (
-        "fill 1000 /tmp/data 35; setpriv --ruid 1000 --clear-groups sleep 9 & sleep 0.1",
+        "fill 1000 /tmp/data 35; setpriv --ruid 1000 --clear-groups sleep 9 & runs_as 1000",
         "",
         "data",
         FILLED,

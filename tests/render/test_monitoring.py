@@ -679,7 +679,7 @@ def test_a_node_that_is_down_silences_what_follows_from_it(tmp_path: Path) -> No
 set -u
 prometheus-alertmanager --config.file=alertmanager.yml --storage.path=/tmp/am --cluster.listen-address= >/tmp/log 2>&1 &
 am="amtool --alertmanager.url=http://127.0.0.1:9093"
-for _ in $(seq 50); do $am cluster show >/dev/null 2>&1 && break; sleep 0.1; done
+for _ in $(seq 600); do $am cluster show >/dev/null 2>&1 && break; sleep 0.1; done
 add() { $am alert add "$@" cluster=small || { cat /tmp/log; exit 1; }; }
 add alertname=NodeDown severity=critical topic=node instance=c1
 add alertname=GpuMissing severity=critical topic=gpu instance=c1

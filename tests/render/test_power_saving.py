@@ -206,7 +206,7 @@ Server((sys.argv[1], 443), Handler).serve_forever()
 END
 for last in 11 12 13; do
   python3 bmc.py 10.0.9.$last &
-  for _ in {1..50}; do (: </dev/tcp/10.0.9.$last/443) 2>/dev/null && break; sleep 0.1; done
+  for _ in {1..600}; do (: </dev/tcp/10.0.9.$last/443) 2>/dev/null && break; sleep 0.1; done
 done
 """
 

@@ -438,7 +438,7 @@ step first clustergen-accounts
 step second env SLURM_CONF=/opt/two/slurm.conf bash /run/two/accounts
 step again clustergen-accounts
 step members sacctmgr -nP show federation format=Federation,Cluster
-for _ in {1..20}; do timeout 4 scontrol show federation | grep -q Sibling && break; sleep 0.1; done
+for _ in {1..300}; do timeout 4 scontrol show federation | grep -q Sibling && break; sleep 0.1; done
 step siblings timeout 8 scontrol show federation
 step remote timeout 8 sbatch --parsable -M two -J remote --wrap true
 step there timeout 8 squeue -h -M two -n remote -o %j

@@ -41,7 +41,7 @@ echo NCCL_DEBUG=WARN >/etc/nccl.conf
 clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
 slurmd -D -N titan >/run/clustergen/slurmd.log 2>&1 &
 said() { sinfo -h -o '%T %E' | tr -d '*'; }
-state() { for _ in {1..100}; do said | grep -qE "$1" && break; sleep 0.1; done; said; }
+state() { for _ in {1..600}; do said | grep -qE "$1" && break; sleep 0.1; done; said; }
 as_alice() { (cd /tmp && setpriv --reuid 1000 --regid 1000 --clear-groups timeout -k 1 20 "$@"); }
 state 'idle|drained' >/dev/null
 """

@@ -257,8 +257,7 @@ cd /etc/slurm
 echo 'StoragePass="{PASSWORD.replace("#", chr(92) + "#")}"' >slurmdbd.secret.conf
 chown slurm slurmdbd.conf slurmdbd.secret.conf /var/log/slurm; chmod 600 slurmdbd.conf slurmdbd.secret.conf
 slurmdbd -D >/run/clustergen/slurmdbd.log 2>&1 &
-for _ in {{1..500}}; do grep -qE 'started|fatal' /run/clustergen/slurmdbd.log && break; sleep 0.02; done
-sleep 0.2"""
+for _ in {{1..1000}}; do grep -qE 'started|fatal' /run/clustergen/slurmdbd.log && break; sleep 0.02; done"""
 
 
 @pytest.mark.real

@@ -59,5 +59,5 @@ for place in mirror:8000 stranger:8001; do
   systemd-run --quiet --unit "mirror-${place#*:}" python3 -m http.server --directory "/srv/${place%:*}" "${place#*:}"
 done
 for port in 8000 8001; do
-  for _ in $(seq 50); do (echo >"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
+  for _ in $(seq 600); do (echo >"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done
 done
