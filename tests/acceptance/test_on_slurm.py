@@ -128,8 +128,7 @@ def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(l
     answer = lab.play("accept", *lab.settings, '{"accept_stages": ["presence", "node"]}', status=(2,))
 
     assert "small/mounts/work on n2: /work is not mounted" in answer
-    states = dict(line.split("|") for line in lab.out("head", "sinfo -h -N -o '%N|%T'").split())
-    assert (states["n1"], states["n2"]) == ("idle", "drained")
+    lab.waits("head", "sinfo -h -N -n n1,n2 -o '%N %T'", r"\An1 idle\sn2 drained\s*\Z")  # after its last job's epilog
     reason = lab.out("head", "scontrol -o show node n2")
     assert "Reason=clustergen playbook: acceptance: small/mounts/work: /work is not mounted" in reason
     # The node with a job has it still, and nothing ran there.
@@ -159,7 +158,7 @@ def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None
     finally:
         process.kill()
     before = json.loads(lab.out("head", f"cat {PLACE}/state.json"))
-    assert not lab.out("head", "pgrep -f 'bin/[r]eframe' || true"), "ReFrame outlives the module"
+    lab.waits("head", "pgrep -f 'bin/[r]eframe' || echo none", r"\Anone$")  # ReFrame ends with the module
 
     lab.play("accept", *lab.settings)
 
@@ -176,7 +175,7 @@ def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None
     whole = results["small/mpi-whole@n1,n2,n3"]["readings"]
     assert (whole["ranks"], whole["hosts"], whole["wrong"]) == (3, 3, 0)
     assert results["small/storage-whole/work@n1,n2,n3"]["readings"]["write"] > 0
-    assert lab.out("head", "sinfo -h -N -o %T | sort -u").strip() == "idle"
+    lab.idle()
     assert json.loads(lab.out("head", f"cat {PLACE}/baseline.json"))["small/mpi-pair@n1,n2"]["bandwidth"] > 0
 
 
@@ -203,5 +202,5 @@ def test_a_node_that_dies_in_a_run_is_drained_and_the_others_go_on(lab: Lab) -> 
     status = lab.status()
     assert {status[gate] for gate in ("small/scripts@n1", "small/scripts@n3", "small/mpi-pair@n1,n3")} == {"passed"}
     assert status["small/mpi-whole@n1,n3"] == "passed"
-    assert re.search(r"State=DOWN\+DRAIN", lab.out("head", "scontrol -o show node n2")), "it stays out when it boots"
+    lab.waits("head", "scontrol -o show node n2", r"State=DOWN\+DRAIN")  # it stays out when it boots
     assert "clustergen-accept" not in lab.out("head", "scontrol show reservation")

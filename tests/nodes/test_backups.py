@@ -49,15 +49,15 @@ def test_a_restored_database_has_the_same_associations(lab: Lab) -> None:
     lab.out(HEAD, "sacctmgr -i delete user bob where account=vision")
     assert lab.out(HEAD, ASSOCIATIONS) != before
     script = documented("Restore the database").replace("FILE.sql.gz", file)
-    lab.out(HEAD, f"set -e; {script.replace('sacctmgr show', 'sleep 2; sacctmgr show')}", timeout=120)
+    listens = "until sacctmgr -n show cluster >/dev/null 2>&1; do sleep 0.5; done"
+    lab.out(HEAD, f"set -e; {script.replace('sacctmgr show', f'{listens}; sacctmgr show')}", timeout=120)
     assert lab.out(HEAD, ASSOCIATIONS) == before
 
 
 def test_a_restored_state_has_the_same_jobs(lab: Lab) -> None:
-    job = lab.submit("alice", "true", "--hold", "-p gpu-training")
-    lab.waits(HEAD, f"scontrol show job {job}", "JobState=PENDING")
-    lab.waits(HEAD, "ls /var/lib/slurm/slurmctld", f"^hash[.]{int(job) % 10}$")
-    lab.waits(HEAD, "find /var/lib/slurm/slurmctld/job_state -mmin -0.2", "job_state")
+    job = lab.submit("alice", "true", "--hold", "-p gpu-training", "--comment=to-be-restored")
+    saved = f"cd /var/lib/slurm/slurmctld && ls -d hash.{int(job) % 10}/job.{job} && grep -c to-be-restored job_state"
+    lab.waits(HEAD, saved, r"job[.]\d+\s+[1-9]")
     file = backed_up(lab, "state")
     lab.out(HEAD, f"set -e; {documented('Restore the state of slurmctld').replace('FILE.tar.gz', file)}", timeout=120)
     assert f"JobId={job} " in lab.waits(HEAD, f"scontrol show job {job}", "JobState=PENDING")

@@ -68,7 +68,7 @@ def test_a_job_that_does_its_worst_takes_no_node_out_of_service(files: int, lab:
     lab.waits(NODE, f"ls /scratch/{worst}", "^ready$")
     lab.out(NODE, f"mount -t tmpfs left /scratch/{worst}/mnt && touch /scratch/{worst}/mnt/file")
     lab.waits("slurm-head", f"sacct -X -n -P -j {worst} -o State", "^COMPLETED$")
-    lab.waits("slurm-head", f"squeue -h -o %A -j {worst} 2>/dev/null | wc -l", "^0$")
+    lab.waits("slurm-head", f"squeue -h -o %A -w {NODE}", rf"\A{other}\s*\Z")
     lab.out(NODE, "/etc/slurm/health", timeout=100)
 
     assert lab.out("slurm-head", f"sinfo -h -N -p gpu-training -n {NODE} -o '%T %E'") == "mixed none"
@@ -76,7 +76,9 @@ def test_a_job_that_does_its_worst_takes_no_node_out_of_service(files: int, lab:
         f"kept\nkept\n/dev/shm:\nbob\n\n/scratch/{other}:\nbob\n\n/tmp:\nbob\n0"
     )
     assert lab.out(NODE, "ls /scratch; grep -c ' /scratch/' /proc/self/mountinfo || true").split() == [other, "0"]
-    journal = lab.out(NODE, "journalctl -t slurm-epilog -t slurm-health --no-pager -o cat --since -10min")
+    journal = lab.out(
+        NODE, "journalctl --sync; journalctl -t slurm-epilog -t slurm-health --no-pager -o cat --since -10min"
+    )
     assert re.search(rf"job {worst}: 50-tmpdir: detached what the job left mounted: '/scratch/{worst}/mnt'", journal)
     assert re.search(r"^deleted \d+ files .* in /tmp of users without a job on this node: 2001$", journal, re.MULTILINE)
     next_job = lab.submit("carol", "touch $TMPDIR/carol", "--gpus=1", "-c1", f"-w {NODE}", "-o /dev/null")

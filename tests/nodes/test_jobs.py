@@ -126,9 +126,9 @@ def test_a_prolog_that_fails_drains_the_node_and_keeps_the_job(lab: Lab) -> None
     try:
         job = lab.submit("alice", "true", "--gpus=8", "-w compute02")
         lab.waits("slurm-head", "sinfo -h -N -n compute02 -o '%T %E'", "^drain")
-        shown = lab.waits("slurm-head", f"scontrol show job {job}", "JobState=PENDING")
-        assert "JobHeldAdmin" in shown or "launch_failed_requeued_held" in shown, shown
-        assert "GPU 0 does not respond" in lab.out("compute02", "journalctl -t slurm-prolog --no-pager")
+        held = "JobState=PENDING Reason=(JobHeldAdmin|launch_failed_requeued_held)"
+        lab.waits("slurm-head", f"scontrol show job {job}", held)
+        lab.waits("compute02", "journalctl -t slurm-prolog --no-pager", "GPU 0 does not respond")
     finally:
         lab.out("compute02", "mknod -m 666 /dev/nvidia0 c 195 0; umount /etc/slurm/health")
         lab.out("slurm-head", "scancel -u alice; scontrol update nodename=compute02 state=resume")

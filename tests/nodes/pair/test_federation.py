@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.container, pytest.mark.slow]
 @pytest.fixture(scope="module", autouse=True)
 def members(pair: Lab, east: Lab) -> Iterator[None]:
     """Both clusters are members for this file only: in later ones, the other cluster would take jobs."""
+    pair.waits("head1", "scontrol show federation", r"Sibling: +test-east:.*Recv:Yes/Yes Synced:Yes")
     yield
     pair.out("head1", "scancel -u root; sacctmgr -i modify federation campus set clusters-=test-east")
     pair.waits("head1", "scontrol show federation | grep -c Sibling", r"\A0\s*\Z")
@@ -33,7 +35,6 @@ def ended(lab: Lab, job: str) -> str:
 
 
 def test_a_job_for_the_other_cluster_runs_there(pair: Lab, east: Lab) -> None:
-    pair.waits("head1", "scontrol show federation", r"Sibling: +test-east:.*Recv:Yes/Yes Synced:Yes")
     job = submit(pair, "-M test-east", "hostname")
     assert ended(pair, job) == "test-east|e1|COMPLETED"
     assert east.out("e1", f"cat /tmp/job-{job}") == "e1"
@@ -47,6 +48,6 @@ def test_a_job_whose_cluster_is_full_runs_on_the_other(pair: Lab, east: Lab) -> 
     assert ended(pair, job) == "test-east|e1|COMPLETED"
     assert int(job) >> 26 == int(full) >> 26  # number of the cluster that accepted the job
     assert east.out("e1", f"cat /tmp/job-{job}") == "e1"
-    rows = pair.out("head1", "sacct --federation -X -n -P -o JobID,Cluster,State").splitlines()
-    assert f"{full}|test-two-heads|RUNNING" in rows
-    assert f"{job}|test-east|COMPLETED" in rows
+    rows = [f"{full}|test-two-heads|RUNNING", f"{job}|test-east|COMPLETED"]
+    show = f"sacct --federation -X -n -P -o JobID,Cluster,State -j {full},{job} | sort -t '|' -k 2r"
+    pair.waits("head1", show, r"\A" + r"\s".join(map(re.escape, rows)) + r"\s*\Z")

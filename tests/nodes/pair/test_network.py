@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def test_a_change_is_kept_if_the_node_comes_back_and_undone_if_not(east: Lab) ->
         bad = network(east, interface="eth1")
         assert bad.returncode != 0
         assert "it was not reachable with its new network" in bad.stdout
-        assert "rolled back" in east.out("e1", f"tail -n 1 {LOG}")
+        east.waits("e1", f"tail -n 1 {LOG}", "rolled back")  # the address is back a moment before
         assert east.out("e1", f"cat {FILES}/*") == kept
         assert "mtu 1400" in east.out("e1", "ip link show eth0")
         east.waits("east", "sinfo -h -o %T", r"\Aidle\s*\Z")
@@ -105,26 +106,34 @@ def test_netplan_and_networkmanager_keep_and_undo_changes(system: str, east: Lab
         """By the container's engine, as the node has no network for a moment."""
         return east.engine("exec", "{e1}", "bash", "-c", script).splitlines()
 
-    def changed(end: str, **changes: object) -> list[str]:
+    def changes(end: str, **values: object) -> None:
         document = east.document() | {"os": system}
-        document["networks"]["management"] = management | changes
+        document["networks"]["management"] = management | values
         files = node_files(tree_of(document, tmp_path), "e1")
         ours = {path: file.content for path, file in files.items() if path.startswith((PROGRAM, f"{CONFIG}/"))}
         put = [f"mkdir -p {CONFIG}/management; rm -f {CONFIG}/management/*"]
         for path, content in ours.items():
             put.append(f"echo {base64.b64encode(content).decode()} | base64 -d >'{path}'; chmod 755 '{path}'")
-        done = on_node("\n".join([*put, f"clustergen-network apply 60 >/tmp/log 2>&1 || cat /tmp/log; {end}", STATE]))
-        return [line.strip() for line in done]
+        assert on_node("\n".join([*put, f"clustergen-network apply 60 >/tmp/log 2>&1 || cat /tmp/log; {end}"])) == []
+
+    def until(*state: str) -> None:
+        """networkd and NetworkManager set addresses and MTUs after the program has ended, too."""
+        end = time.monotonic() + 50  # the node's timer runs 60 s
+        while (lines := [line.strip() for line in on_node(STATE)]) != list(state):
+            assert time.monotonic() < end, lines
+            time.sleep(0.3)
 
     try:
         on_node(BEGIN.format(package=package, start=start))
         kept = [f"eth0 {address} 1400", f"{gateway} eth0"]
-        assert changed("clustergen-network confirm >/dev/null", mtu=1400) == [*kept, "confirmed"]
-        moved = [f"eth1 {address} 1300", f"{gateway} eth1"]
-        assert changed("", interface="eth1", mtu=1300) == [*moved, "confirmed"]
-        on_node("clustergen-network rollback >/dev/null 2>&1; sleep 1")
-        assert on_node(STATE) == [*kept, "rolled back"]
+        changes("clustergen-network confirm >/dev/null", mtu=1400)
+        until(*kept, "confirmed")
+        changes("", interface="eth1", mtu=1300)
+        until(f"eth1 {address} 1300", f"{gateway} eth1", "confirmed")
+        on_node("clustergen-network rollback >/dev/null 2>&1")
+        until(*kept, "rolled back")
         if system == "rocky-9":
-            assert "eth0:clustergen-management-eth0" in on_node("nmcli -g DEVICE,CONNECTION device")
+            connection = "nmcli -g DEVICE,CONNECTION device | grep -x eth0:clustergen-management-eth0"
+            on_node(f"timeout 50 bash -c 'until {connection}; do sleep 0.3; done'")
     finally:
         on_node(END.format(services=services, address=address, gateway=gateway))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
+from strategies.lab_nodes import PATIENCE
 
 if TYPE_CHECKING:
     from tests.nodes.conftest import Lab
@@ -78,7 +81,9 @@ def test_an_idle_node_goes_down_a_job_wakes_it_and_one_that_stays_off_is_down(ea
     state = "sinfo -h -N -n e1 -o %T"
     east.waits("east", state, "^idle~$")
     assert switch.orders == ["e1.off"]
-    assert east.run("e1", "true").returncode == 255, "the node is still on"
+    until = time.monotonic() + PATIENCE
+    while east.run("e1", "true").returncode != 255:  # Slurm does not wait for the end of a container
+        assert time.monotonic() < until, "the node is still on"
     assert 'node_asleep{node="e1"} 1' in east.out("east", METRICS.format("asleep"))
 
     job = east.out("east", SUBMIT).partition(";")[0]
@@ -91,5 +96,5 @@ def test_an_idle_node_goes_down_a_job_wakes_it_and_one_that_stays_off_is_down(ea
     job = east.out("east", SUBMIT).partition(";")[0]
     east.waits("east", "sinfo -h -N -n e1 -o '%T %E'", "^down.* ResumeTimeout reached")
     east.waits("east", METRICS.format("'^slurm_nodes_down '"), "^slurm_nodes_down 1$")
-    assert east.out("east", f"squeue -h -j {job} -o %T") == "PENDING"
+    east.waits("east", f"squeue -h -j {job} -o %T", "^PENDING$")
     east.out("east", f"scancel {job}")

@@ -46,8 +46,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory, lab_class: type[Lab]) -> Ite
         made.verb("down")
 
 
-PULL = "systemctl start clustergen-pull; journalctl -u clustergen-pull -o cat --no-pager _SYSTEMD_INVOCATION_ID="
-PULL += "$(systemctl show -p InvocationID --value clustergen-pull); systemctl show -p Result clustergen-pull"
+PULL = """systemctl start clustergen-pull
+run=$(systemctl show -p InvocationID --value clustergen-pull)
+journalctl --sync; journalctl -u clustergen-pull -o cat --no-pager "_SYSTEMD_INVOCATION_ID=$run"
+systemctl show -p Result clustergen-pull"""
 
 
 def commit(alone: Lab, directory: Path) -> None:
