@@ -2,12 +2,14 @@
 # make demo   renders a cluster and lets its real daemons read it
 # make lab    the same cluster in containers, with jobs running on it
 # make quick  lint, types, and a sample of the tests, in a minute
-# make test   what CI runs: lint, types, all tests, real Slurm and its neighbours
+# make test   what CI runs: lint, types, the tests, real Slurm and its neighbours, in 20 minutes
 
 PYTHON  ?= python3
 PYTHONS ?= python3.12 python3.13 debian:forky
 WORKERS ?= 2
 DEMO    ?= inventories/ml-training
+PART    ?=
+SAMPLE  ?= 4
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -17,7 +19,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum |
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers containers lab demo render proof site image browser lint ansible types quick test long pythons benchmark clean
+.PHONY: help venv parsers containers docker lab demo render proof site image browser lint ansible types quick test long pythons benchmark clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -34,6 +36,9 @@ parsers: venv ## real Slurm 22.05, 24.11 and 26.05, promtool and others, in ~/.c
 
 containers: venv ## packages for nodes in containers: podman, mmdebstrap
 	$(BIN)/clustergen setup lab
+
+docker: venv ## the same, and docker for its own test
+	$(BIN)/clustergen setup lab --docker
 
 lab: venv containers ## a cluster in containers, with a real Slurm (five minutes)
 	$(BIN)/clustergen lab up $(DEMO)/manifest.yaml --scale 3
@@ -76,15 +81,26 @@ quick: venv lint types ## lint, types, fast tests, and one of eight cases of eac
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
 		--sample 8 --hypothesis-profile quick
 
-test: venv parsers containers browser lint ## all that CI runs: every case, real programs, nodes in containers
-	$(BIN)/clustergen setup lab --docker
+# What a part requires, as the first word of its name says.
+NEEDS_containers := parsers docker
+NEEDS_docs := parsers browser
+NEEDS_real := parsers
+NEEDS := $(if $(PART),$(NEEDS_$(firstword $(subst -, ,$(PART)))),parsers docker browser lint)
+SPREAD := -n $(WORKERS) --dist worksteal
+LABS := -n 2 --dist loadfile
+SHARE := --tb short --sample $(SAMPLE)
+
+test: venv ## all that CI runs: real programs, nodes in containers; PART=real-24.11 runs a part, PART=? lists them
+	$(if $(NEEDS),@$(MAKE) --no-print-directory --jobs $(NEEDS))
+	$(if $(PART),$(BIN)/pytest $(if $(filter containers,$(PART)),$(LABS),$(SPREAD)) $(SHARE) -m 'not long' --part '$(PART)',\
 	tools/side-by-side \
 		types make --no-print-directory types ansible -- \
-		tests $(BIN)/pytest -n $(WORKERS) --tb short --dist worksteal -m 'not container and not long' -- \
-		containers $(BIN)/pytest -n 2 --tb short --dist loadfile -m 'container and not long'
+		tests $(BIN)/pytest $(SPREAD) $(SHARE) -m 'not container and not long' -- \
+		containers $(BIN)/pytest $(LABS) $(SHARE) -m 'container and not long')
 
-long: venv parsers containers ## the rounds that take minutes to hours: thousands of mutations, faults and changes on a running Slurm
-	$(BIN)/pytest -n $(WORKERS) -m long
+long: venv parsers docker ## what takes hours: all cases, thousands of mutations and faults; run again, it continues
+	$(BIN)/pytest $(SPREAD) -m '(long or many) and not container' --resume build/long
+	$(BIN)/pytest $(LABS) -m 'container and long' --resume build/long
 
 benchmark: venv ## write docs/benchmarks.md: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md

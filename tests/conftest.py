@@ -1,10 +1,14 @@
-"""Sampling of expensive tests, and fixtures for real programs, which fail where the program is missing."""
+"""Parts and samples of the tests, runs that continue, and fixtures for real programs, which fail without them."""
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import subprocess
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -17,6 +21,15 @@ from clustergen.verify import slurm_roots
 from clustergen.verify.slurm_roots import SlurmInstall
 
 SLURM_RELEASES = ("22.05", "24.11", "26.05")
+CURRENT = "24.11"
+PARTS = {
+    "fast": "tests without real programs",
+    "docs": "tests/docs and tests/site: sessions of the guides, the site in a browser",
+    "real": "real programs other than Slurm, and tests that compare Slurm's releases",
+    **{f"real-{release}": f"real Slurm {release}" for release in SLURM_RELEASES},
+    "containers": "nodes in containers",
+}
+"""What `make test PART=…` runs alone; every test is in one part."""
 
 # `--hypothesis-profile=quick`; a test that states its own number of examples keeps it.
 hypothesis.settings.register_profile("full", deadline=None, max_examples=100)
@@ -37,29 +50,125 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="run one case of N of each test marked `many`, always the same ones",
     )
+    parser.addoption("--part", metavar="NAME", help=f"run one part: {', '.join(PARTS)}")
+    parser.addoption(
+        "--resume",
+        type=Path,
+        metavar="DIRECTORY",
+        help="leave out what has passed with the same files before; DIRECTORY has a list per state of the files",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    part = config.getoption("part")
+    if part and part not in PARTS:
+        table = "\n".join(f"  {name:12} {content}" for name, content in PARTS.items())
+        raise pytest.UsageError(f"{part} is not a part of the tests. Parts:\n{table}")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(config.getoption("resume")), "progress")
+
+
+class Progress:
+    """Of the process that collects the reports: names failures at once, and records what has passed."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self.record = directory / f"{_state_of_files(directory)}.passed" if directory else None
+        self.passed: list[str] = []
+        if self.record and self.record.exists():
+            self.passed = self.record.read_text(encoding="utf-8").splitlines()
+        self.failed: set[str] = set()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["passed"] = self.passed
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
+            sys.stderr.write(f"\nfailed: {report.nodeid} ({report.when})\n")
+            sys.stderr.flush()
+        elif self.record and report.when == "teardown" and report.nodeid not in self.failed:
+            with self.record.open("a", encoding="utf-8") as record:
+                record.write(f"{report.nodeid}\n")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.passed and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.record:
+            count = len(self.record.read_text(encoding="utf-8").splitlines()) if self.record.exists() else 0
+            terminalreporter.write_line(f"{count} tests have passed with these files: {self.record}")
+
+
+def _state_of_files(directory: Path) -> str:
+    """The hash of all files of the checkout as they are, committed or not."""
+    directory.mkdir(parents=True, exist_ok=True)
+    index = directory / "index"
+    git = ["git", "-C", str(Path(__file__).parent)]
+    environment = {**os.environ, "GIT_INDEX_FILE": str(index.absolute())}
+    subprocess.run([*git, "add", "--all", ":/"], env=environment, check=True, timeout=100)
+    done = subprocess.run(
+        [*git, "write-tree"], env=environment, capture_output=True, text=True, check=True, timeout=100
+    )
+    index.unlink()
+    return done.stdout.strip()[:16]
+
+
+def part_of(item: pytest.Item) -> str:
+    if item.get_closest_marker("container"):
+        return "containers"
+    if _is_of_docs(item.path):
+        return "docs"
+    if not item.get_closest_marker("real"):
+        return "fast"
+    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+    release = next((value for value in parameters if value in SLURM_RELEASES), None)
+    if release is None and "current_slurm" in getattr(item, "fixturenames", ()):
+        release = CURRENT
+    return f"real-{release}" if release else "real"
+
+
+def _is_of_docs(path: Path) -> bool:
+    return path.parent.name in ("docs", "site")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The run of tests with containers imports only files that have some, a tenth of all."""
-    if not config.getoption("markexpr").startswith("container") or collection_path.suffix != ".py":
+    """A part that has few files imports no others: those with containers are a tenth of all."""
+    if collection_path.suffix != ".py":
         return None
-    return True if "mark.container" not in collection_path.read_text(encoding="utf-8") else None
+    part = "containers" if config.getoption("markexpr").startswith("container") else config.getoption("part") or "fast"
+    if part == "docs":
+        return True if not _is_of_docs(collection_path) else None
+    marker = {"fast": "", "containers": "mark.container"}.get(part, "mark.real")
+    return True if marker not in collection_path.read_text(encoding="utf-8") else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps the cases with the lowest checksums of each test, at least one: the same ones in every run."""
+    """Leaves out other parts, what has passed before, and all of a test's cases but those with the lowest checksums."""
+    dropped = set(_other_parts(config, items)) | set(_passed_before(config, items))
     share = config.getoption("sample")
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if share > 1 and item.get_closest_marker("many"):
             cases[item.nodeid.partition("[")[0]].append(item)
-    dropped = set()
-    for group in cases.values():
+    for group in cases.values():  # at least one of each test: the same ones in every run
         group.sort(key=lambda item: crc32(item.nodeid.encode()))
         dropped.update(group[-(-len(group) // share) :])
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]
+
+
+def _other_parts(config: pytest.Config, items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    part = config.getoption("part")
+    return (item for item in items if part and part_of(item) != part)
+
+
+def _passed_before(config: pytest.Config, items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    progress = config.pluginmanager.get_plugin("progress")
+    passed = set(getattr(config, "workerinput", {}).get("passed", ()) if progress is None else progress.passed)
+    return (item for item in items if item.nodeid in passed)
 
 
 def pytest_collection_finish() -> None:
@@ -91,7 +200,7 @@ def slurms() -> dict[str, SlurmInstall]:
 @pytest.fixture(scope="session")
 def current_slurm() -> SlurmInstall:
     """One real Slurm, for what does not depend on the release."""
-    return require_slurm("24.11")
+    return require_slurm(CURRENT)
 
 
 class LabScheduling(LoadScopeScheduling):

@@ -32,7 +32,7 @@ for side in old new; do
   slurmctld -D >/run/clustergen/$side.log 2>&1 &
   log=/run/clustergen/$side.log
   for _ in {1..3000}; do grep -qE 'Running as primary controller|fatal' $log && break; sleep 0.02; done
-  for _ in {1..600}; do scontrol ping 2>/dev/null | grep -q 'is UP' && break; ! grep -q fatal $log || break; sleep 0.1; done
+  for _ in {1..600}; do scontrol ping 2>/dev/null | grep -q 'is UP' || grep -q fatal $log && break; sleep 0.1; done
   for what in config node partition topology; do timeout 20 scontrol -o show $what >${log%log}$what 2>&1; done
   kill -9 $!; wait $! 2>/dev/null
 done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -56,10 +57,15 @@ def install(packages: Sequence[str]) -> None:
     if os.geteuid() != 0:
         raise refuse([Lack(f"{package} is not installed", package=package) for package in packages])
     environment = {**os.environ, "PATH": system_paths.PATH, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        command = ["timeout", "-k", "5", "900", "apt-get", "-qq", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or done.stderr.splitlines()
-            reason = lines[0] if lines else f"apt-get {arguments[0]} ended with status {done.returncode}"
-            raise ClustergenError(f"apt-get could not install {' '.join(packages)}: {reason}")
+    lock = os.open("/var/lib/dpkg", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # apt-get of another `clustergen setup` would refuse this one
+    try:
+        for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+            command = ["timeout", "-k", "5", "900", "apt-get", "-qq", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            if done.returncode:
+                lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or done.stderr.splitlines()
+                reason = lines[0] if lines else f"apt-get {arguments[0]} ended with status {done.returncode}"
+                raise ClustergenError(f"apt-get could not install {' '.join(packages)}: {reason}")
+    finally:
+        os.close(lock)
