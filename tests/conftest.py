@@ -150,7 +150,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     share = config.getoption("sample")
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if share > 1 and item.get_closest_marker("many"):
+        if share > 1 and item.get_closest_marker("many") and not item.get_closest_marker("long"):
             cases[item.nodeid.partition("[")[0]].append(item)
     for group in cases.values():  # at least one of each test: the same ones in every run
         group.sort(key=lambda item: crc32(item.nodeid.encode()))

@@ -90,6 +90,7 @@ def differing(name: str, path: str) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "path"), CASES)
 def test_a_line_that_differs_between_manifests_is_no_constant(name: str, path: str) -> None:
     numbers = differing(name, path)

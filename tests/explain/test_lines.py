@@ -66,6 +66,7 @@ def edited(cause: Cause) -> str | None:
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FILES)
 def test_a_change_of_the_line_that_is_named_changes_the_line_asked_for(

@@ -233,7 +233,8 @@ def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) ->
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("how", "script"), [("killed", HEALTH), ("exits", HEALTH), ("killed", PROLOG), ("killed", EPILOG)]
+    ("how", "script"),
+    [("killed", HEALTH), pytest.param("exits", HEALTH, marks=pytest.mark.long), ("killed", PROLOG), ("killed", EPILOG)],
 )
 def test_what_a_tracer_holds_is_freed(how: str, script: str, box: Node) -> None:
     kill = "kill -9 $traced; until held >/dev/null; do sleep 0.05; done; held"
@@ -257,7 +258,8 @@ def test_a_check_for_killed_programs_that_users_slow_down_drains_no_node(box: No
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("name", "limit", "others"), [("05-killed", 1, ":"), ("01-slow", 3, "check 00-slow 'sleep 1'")]
+    ("name", "limit", "others"),
+    [("05-killed", 1, ":"), pytest.param("01-slow", 3, "check 00-slow 'sleep 1'", marks=pytest.mark.long)],
 )
 def test_a_check_that_survives_sigterm_is_late_like_others(name: str, limit: int, others: str, box: Node) -> None:
     scene = f"""rm /etc/slurm/health.d/*; sed -i s/^limit=.*/limit={limit}/ /etc/slurm/health; {others}

@@ -229,6 +229,7 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.real
+@pytest.mark.many
 @pytest.mark.parametrize(("name", "changes"), ALERT_CASES)
 def test_alerts_fire_when_they_should_and_at_no_other_time(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
     tree = tree_of(monitored(**changes), tmp_path)

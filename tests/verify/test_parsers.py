@@ -315,6 +315,7 @@ def test_planned_infiniband_networks_come_up(rendered: Trees, cluster: str, note
 
 
 @pytest.mark.real
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("check", "cluster", "path", "change", "words"),
     BROKEN,
