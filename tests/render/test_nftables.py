@@ -122,11 +122,11 @@ perl -MIO::Socket::INET -MIO::Select -e '
   my $all = IO::Select->new(map { IO::Socket::INET->new(LocalPort => $_, Listen => 5) or die $_ } @ARGV);
   print "up\n"; close STDOUT;
   while (my @ready = $all->can_read) { close($_->accept) for @ready }' $3 >/tmp/up &
-until grep -q up /tmp/up; do sleep 0.02; done
+until grep -qs up /tmp/up; do sleep 0.02; done
 for from in $2; do
   ip -n other addr flush dev eth0 && ip -n other addr add $from/16 dev eth0
   for port in $3; do
-    ip netns exec other timeout 1 bash -c "exec 3<>/dev/tcp/$1/$port" 2>/dev/null && echo "$from $port" &
+    ip netns exec other timeout 3 bash -c "exec 3<>/dev/tcp/$1/$port" 2>/dev/null && echo "$from $port" &
     attempts+=($!)
   done
   wait "${attempts[@]}"
