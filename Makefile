@@ -87,7 +87,7 @@ NEEDS_docs := parsers browser
 NEEDS_real := parsers
 NEEDS := $(if $(PART),$(NEEDS_$(firstword $(subst -, ,$(PART)))),parsers docker browser lint)
 SPREAD := -n $(WORKERS) --dist worksteal
-LABS := -n 2 --dist loadfile
+LABS := -n 3 --dist loadfile
 SHARE := --tb short --sample $(SAMPLE)
 
 test: venv ## all that CI runs: real programs, nodes in containers; PART=real-24.11 runs a part, PART=? lists them

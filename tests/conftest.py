@@ -134,7 +134,7 @@ def _is_of_docs(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A part that has few files imports no others: those with containers are a tenth of all."""
+    """Files without a test of the part are not imported: those with containers are a tenth of all."""
     if collection_path.suffix != ".py":
         return None
     part = "containers" if config.getoption("markexpr").startswith("container") else config.getoption("part") or "fast"

@@ -35,6 +35,7 @@ def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- defaults ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_manifest_of_the_current_directory_is_the_default() -> None:
     Path("manifest.yaml").write_text(MANIFEST)
     assert run("validate").stdout.startswith("manifest.yaml: ")

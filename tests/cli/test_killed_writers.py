@@ -51,6 +51,7 @@ def killed_before(number: int, write: Callable[[Path], None], path: Path) -> boo
     return os.WIFSIGNALED(status)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_unnamed", [True, False])
 @pytest.mark.parametrize(
     ("writer", "is_new"), [*((name, False) for name in WRITERS), ("init, import -o", True), ("plan --out", True)]

@@ -71,6 +71,7 @@ def test_lint_shows_none(secret: str, tmp_path: Path) -> None:
     check_lint(LINES, secret, tmp_path)
 
 
+@pytest.mark.slow
 def test_import_shows_none_and_takes_over_none(tmp_path: Path) -> None:
     assert PART not in check_import(LINES, tmp_path)
 

@@ -185,6 +185,7 @@ def test_the_confined_process_can_compute_each_value(name: str) -> None:
     assert int(text) > 1000
 
 
+@pytest.mark.slow
 def test_filters_and_tests_work_in_the_confined_process(tmp_path: Path) -> None:
     """Without files: what Jinja imports late was imported before, and not by this test's process."""
     arguments = {
