@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -47,6 +49,30 @@ def test_a_play_and_its_roles_are_announced_when_they_start(capsys: pytest.Captu
     assert printed == ["    0 s  Accounts and packages", "    0 s  Accounts and packages: packages"]
     callback.v2_runner_on_start("n1", of_play)
     assert capsys.readouterr().out == "    0 s  Nodes\n"
+
+
+def test_a_task_that_takes_long_is_named_with_the_hosts_that_it_runs_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    callback = lines.CallbackModule()
+    task = SimpleNamespace(_role=None, get_name=lambda: "packages : Packages", action="ansible.builtin.apt")
+    callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Nodes"))
+    callback.v2_playbook_on_task_start(task)
+    for host in ("n1", "n2", "n3", "n4"):
+        callback.v2_runner_on_start(host, task)
+    for number, outcome in enumerate((callback.v2_runner_on_ok, callback.v2_runner_on_skipped), 3):
+        outcome(SimpleNamespace(host=SimpleNamespace(get_name=lambda n=number: f"n{n}"), task=task, result={}))
+    assert capsys.readouterr().out == "    0 s  Nodes\n"
+    callback._end_silence()
+    assert not capsys.readouterr().out, "there was no silence yet"
+    monkeypatch.setattr(lines, "_SILENCE_S", 0.05)
+    callback.v2_playbook_on_start(None)
+    printed, limit = "", time.monotonic() + 60
+    while printed.count("\n") < 2 and time.monotonic() < limit:
+        time.sleep(0.05)
+        printed += capsys.readouterr().out
+    callback._is_over.set()
+    assert re.fullmatch(r"(    \d s  Nodes: Packages: running on n\[1-2\]\n){2,}", printed)
 
 
 def test_hosts_that_differ_in_one_file_share_the_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.model import NodeType, Port
 from clustergen.filesystems.weka.model import Weka
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
 
 _USUAL_CORES = 2
 _OWN_CHOICE = ("core", "num_cores")  # mount options by which the manifest itself says it
@@ -39,17 +40,18 @@ def weka_cores(entry: Weka) -> int:
     return entry.cores or _USUAL_CORES
 
 
-def polling_cores(manifest: Manifest, kind: NodeType) -> Mapping[str, tuple[int, ...]]:
-    """Storage entry → cores of its client on compute nodes of a type: the last ones of its interfaces' NUMA nodes, and
-    never core 0. Entries with the same backends share one client. Fewer than stated where there are no more.
+def polling_cores(manifest: Manifest, kind: NodeType, entries: Sequence[Nodes]) -> Mapping[str, tuple[int, ...]]:
+    """Storage entry → cores of its client on compute nodes of a type, of which `entries` are: the last ones of its
+    interfaces' NUMA nodes, and never core 0. Entries with the same backends share one client. Fewer than stated where
+    there are no more.
     """
-    if not kind.is_resolved or not _computes(manifest, kind.name, "slurm-compute"):
+    if not kind.is_resolved or not _have(entries, "slurm-compute"):
         return {}
     by_backends: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
     width = kind.cores_per_socket // kind.numa_per_socket
     for name, entry in manifest.storage.items():
-        if not isinstance(entry, Weka) or not any(_computes(manifest, kind.name, role) for role in entry.clients):
+        if not isinstance(entry, Weka) or not any(_have(entries, role) for role in entry.clients):
             continue
         numa = [node or 0 for node in weka_numa(entry, kind)]
         if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in entry.options):
@@ -61,9 +63,8 @@ def polling_cores(manifest: Manifest, kind: NodeType) -> Mapping[str, tuple[int,
     return result
 
 
-def _computes(manifest: Manifest, kind: str, role: str) -> bool:
-    """Whether nodes of a type have a role."""
-    return any(entry.type == kind and role in (entry.roles or ("slurm-compute",)) for entry in manifest.nodes)
+def _have(entries: Sequence[Nodes], role: str) -> bool:
+    return any(role in (entry.roles or ("slurm-compute",)) for entry in entries)
 
 
 def _last(numa: Sequence[int], width: int, taken: set[int], count: int) -> Iterator[int]:

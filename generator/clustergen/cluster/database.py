@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
 
 UNKNOWN_MIB = 65536
 """Memory assumed for a node of which nothing is known."""
@@ -14,12 +17,10 @@ def is_local(manifest: Manifest) -> bool:
     return manifest.slurm.accounting.database_host == "localhost"
 
 
-def shares_node_with_jobs(manifest: Manifest, kind: str) -> bool:
-    """Whether a node of a type runs both jobs and the database."""
-    return is_local(manifest) and any(
-        entry.type == kind and {"slurm-accounting", "slurm-compute"} <= set(entry.roles or ())
-        for entry in manifest.nodes
-    )
+def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
+    """Whether nodes of one of the entries run both jobs and the database."""
+    both = {"slurm-accounting", "slurm-compute"}
+    return is_local(manifest) and any(both <= set(entry.roles or ()) for entry in entries)
 
 
 def own_pool_mib(memory_mib: int) -> int:

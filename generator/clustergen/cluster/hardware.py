@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from clustergen.catalogue import hardware as parts
@@ -17,6 +18,7 @@ from clustergen.cluster.model import NodeType, Port
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
 SERVICE = "service"
@@ -46,6 +48,10 @@ class TypeResolver:
         self.report = report
         self.catalogue_view = CatalogueView(manifest)
         self.gpus = GpuResolver(self.catalogue_view, report)
+        self.entries: defaultdict[str, list[Nodes]] = defaultdict(list)
+        """Entries of `nodes` by type."""
+        for entry in manifest.nodes:
+            self.entries[entry.type].append(entry)
 
     def service(self) -> NodeType:
         """A machine that runs no jobs and of which nothing is known."""
@@ -93,7 +99,7 @@ class TypeResolver:
 
     def _hint_for_missing(self, name: str, missing: list[str]) -> str:
         """Machines of roles other than slurm-compute need no node type."""
-        entries = [entry for entry in self.manifest.nodes if entry.type == name]
+        entries = self.entries[name]
         is_idle = entries and all(entry.roles and "slurm-compute" not in entry.roles for entry in entries)
         other = "write type: service for machines that run no jobs, or " if is_idle else ""
         samples = {"memory": "memory: 512GiB", "cpu.cores_per_socket": "cpu: {sockets: 2, cores_per_socket: 32}"}
@@ -221,7 +227,7 @@ class TypeResolver:
             power = own_system.power.model_copy(update=power.model_dump(exclude_unset=True))
         bare = self.manifest.slurm.defaults == "slurm"
         reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
-        if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, name):
+        if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, self.entries[name]):
             reserved += shared_pool_mib(memory)
         return NodeType(
             name=name,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
@@ -16,6 +18,7 @@ from clustergen.cluster.partitions import resolve_partitions
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
 
@@ -58,14 +61,17 @@ def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[st
         and has_token("SlurmdParameters", "numa_node_as_socket", release)
         and manifest.slurm.defaults != "slurm"
     )
-    return {name: _with_polling(manifest, _seen_by_slurm(kind, as_socket)) for name, kind in types.items()}
+    return {
+        name: _with_polling(manifest, _seen_by_slurm(kind, as_socket), resolver.entries[name])
+        for name, kind in types.items()
+    }
 
 
-def _with_polling(manifest: Manifest, kind: NodeType) -> NodeType:
+def _with_polling(manifest: Manifest, kind: NodeType, entries: Sequence[Nodes]) -> NodeType:
     """Cores on which storage clients poll come on top of the system's. The system then gets a core of its own, since
     slurmd is confined to all these cores together.
     """
-    polling = polling_cores(manifest, kind)
+    polling = polling_cores(manifest, kind, entries)
     taken = {core for cores in polling.values() for core in cores}
     if not taken:
         return kind

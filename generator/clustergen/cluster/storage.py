@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from clustergen.catalogue.storage import lustre_client
 from clustergen.cluster.fabric import has_rdma
@@ -15,7 +15,7 @@ from clustergen.cluster.ip_networks import (
     place_of,
     resolved,
 )
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.filesystems.lustre.model import Lustre
 from clustergen.records import record
 
@@ -162,7 +162,7 @@ def _way(cluster: Cluster, kind: NodeType, entry: Lustre, net: str, place: str) 
         ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
     names = [(port.interface or "", port.rail or 0) for port in ports]
     if place == "fabric":
-        names = names[: _addressed(cluster, kind)]
+        names = names[: _addressed(cluster)[kind.name]]
     if not names and network is not None and network.interface and not (rdma and place != "fabric"):
         names = [(network.interface, 0)]
     on_rail = {each.rail or 0: each for each in ip_networks(cluster) if each.key == place}
@@ -183,6 +183,7 @@ def _reaches(cluster: Cluster, entry: Lustre, net: str, network: IpNetwork | Non
     return any(address is None or is_inside(address, network.cidr) for address in addresses)
 
 
-def _addressed(cluster: Cluster, kind: NodeType) -> int:
-    """How many of the fabric's ports have an address: LNet needs one on each port that it uses."""
-    return max(1, min((len(group.fabric) for group in cluster.of_type[kind.name]), default=1))
+@once_per_cluster
+def _addressed(cluster: Cluster) -> Mapping[str, int]:
+    """Node type → how many of its fabric ports have an address: LNet needs one on each port that it uses."""
+    return {name: max(1, min(len(group.fabric) for group in groups)) for name, groups in cluster.of_type.items()}

@@ -112,7 +112,7 @@ def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduc
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     several = []
     for kind in cluster.gpu_types:
-        count = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
+        count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
         for nodes in dict.fromkeys((1, count)):
             one = _all_reduce(kind, nodes, rate, sizes or cluster.manifest.facility.estimates.all_reduce)
             several += [one] if one else []

@@ -89,7 +89,7 @@ def gpus_share_ports(cluster: Cluster) -> Iterator[Finding]:
     fabric = cluster.manifest.networks.fabric
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     for kind in {group.type.name: group.type for group in cluster.compute}.values():
-        count = sum(len(group.hosts) for group in cluster.compute if group.type.name == kind.name)
+        count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
         ports = kind.fabric_ports()
         gpus = kind.gpus
         if gpus is None or gpus.nvlink != "nvswitch" or not ports or count < 2 or gpus.count <= 4 * len(ports):

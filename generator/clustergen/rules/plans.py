@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 
 from clustergen.cluster.model import Cluster, Rack
@@ -9,6 +10,7 @@ from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import NETWORKS, ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.cabling import cables
+from clustergen.facility.model import Device
 from clustergen.facility.placement import devices, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import FabricPlan
@@ -183,9 +185,12 @@ def _overlap(rack: Rack, heights: Mapping[str, int]) -> Finding | None:
 
 def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
     """Devices whose rack has enough units, but not side by side."""
-    all_devices = devices(cluster)
+    of_rack: defaultdict[str | None, list[Device]] = defaultdict(list)
+    for device in devices(cluster).values():
+        if device.height:
+            of_rack[device.rack].append(device)
     for rack in cluster.racks:
-        inside = [device for device in all_devices.values() if device.rack == rack.name and device.height]
+        inside = of_rack[rack.name]
         homeless = [device.name for device in inside if device.place is None]
         if homeless and sum(device.height for device in inside) <= rack.spec.units:
             yield Finding(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.hardware import SERVICE
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.storage import (
     lnet_nets,
     lustre_clients,
@@ -42,7 +42,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """
     for name, entry in lustre_entries(cluster):
         for kind in cluster.node_types:
-            groups = [group for group in cluster.of_type[kind.name] if any(group.has(role) for role in entry.clients)]
+            groups = _clients(cluster, kind, entry)
             clients = [host for group in groups for host in group.hosts]
             unreached = [net for net in unreached_nets(cluster, kind, entry) if _needs_name(cluster, entry, net)]
             usable = [
@@ -97,7 +97,7 @@ def shared_networks(cluster: Cluster) -> Iterator[Finding]:
     for kind in cluster.node_types:
         first: dict[str, tuple[str, tuple[str, ...]]] = {}
         for name, entry in lustre_entries(cluster):
-            groups = [group for group in lustre_clients(cluster, entry) if group.type.name == kind.name]
+            groups = _clients(cluster, kind, entry)
             hosts = compress(host for group in groups for host in group.hosts)
             for net in lnet_nets(cluster, kind, [entry]) if groups else ():
                 other, interfaces = first.setdefault(net.name, (name, net.interfaces))
@@ -141,6 +141,10 @@ def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
             f" write storage.{name}.lnet: [{{name: {net}, interfaces: [{', '.join(ports)}]}}]",
             key=True,
         )
+
+
+def _clients(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[kind.name] if any(group.has(role) for role in entry.clients)]
 
 
 def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.rights import NORMAL, ROOT, parents_first, rights_of
-from clustergen.manifest.accounts import AS_PARENT, Account, Limits
+from clustergen.manifest.accounts import AS_PARENT, Account
 from clustergen.render.views.slurm.accounts import settings
 
 _SHOWN = 20
@@ -32,11 +33,16 @@ def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     """Accounts, parents first, each followed by its users with settings of their own."""
     slurm = cluster.manifest.slurm
     rights = rights_of(slurm.accounts)
+    shares: Counter[str] = Counter()
+    """Of all accounts below one."""
+    for account in slurm.accounts.values():
+        if account.fairshare != AS_PARENT:
+            shares[account.parent or ROOT] += account.fairshare
     for name, account in parents_first(slurm.accounts):
         yield {
             "Account": name,
             "Parent": "" if name == ROOT else account.parent or ROOT,
-            "Share": "" if name == ROOT else _share(account, slurm.accounts.values()),
+            "Share": "" if name == ROOT else _share(account, shares),
             "Allowed QOS": ", ".join(rights[name].qos),
             "Default QOS": rights[name].default,
             "Limits": _others(settings("association", account)),
@@ -85,17 +91,10 @@ def _number(text: str) -> str:
     return f"{float(text):g}" if re.fullmatch(r"\d+\.\d{6}", text) else text
 
 
-def _share(account: Account, limits: Iterable[Limits]) -> str:
+def _share(account: Account, shares: Mapping[str, int]) -> str:
     if account.fairshare == AS_PARENT:
         return "parent"
-    siblings = [
-        other.fairshare
-        for other in limits
-        if isinstance(other, Account)
-        and (other.parent or ROOT) == (account.parent or ROOT)
-        and other.fairshare != AS_PARENT
-    ]
-    total = sum(siblings)
+    total = shares[account.parent or ROOT]
     return f"{account.fairshare} of {total}" if total else str(account.fairshare)
 
 

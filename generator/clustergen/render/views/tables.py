@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.records import record
 from clustergen.render.effects import Effect
-from clustergen.render.tree import Outline
+from clustergen.render.tree import Outline, RenderedFile
 
 _EFFECTS = {
     "none": "none",
@@ -63,7 +63,11 @@ def phrase(effect: Effect) -> str:
 
 
 def files_by_group(outline: Outline) -> Iterator[Table]:
-    for group in dict.fromkeys([*outline.groups, *(file.group for file in outline.files.values() if file.group)]):
+    files: dict[str, list[RenderedFile]] = {group: [] for group in outline.groups}
+    for file in outline.files.values():
+        if file.group:
+            files.setdefault(file.group, []).append(file)
+    for group, made in files.items():
         members = outline.groups.get(group, ())
         rows = (
             {
@@ -73,8 +77,7 @@ def files_by_group(outline: Outline) -> Iterator[Table]:
                 "Action on change": phrase(file.effect),
                 "From": file.source if file.source.startswith("site/") else "",
             }
-            for file in outline.files.values()
-            if file.group == group
+            for file in made
         )
         table = table_of(group, ",".join(member.folded for member in members), rows)
         if table.rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from typing import Any
 
 from clustergen.catalogue.acceptance import gate_kinds
@@ -106,11 +107,12 @@ def floors_page(cluster: Cluster) -> FloorsPage | None:
     if not _is_enabled(cluster):
         return None
     tables = []
+    gates_of_type: defaultdict[str, list[Gate]] = defaultdict(list)
+    for gate in gates(cluster):
+        gates_of_type[gate.type].append(gate)
     for gated in gated_types(cluster):
         rows, seconds = [], 0
-        for gate in gates(cluster):
-            if gate.type != gated.name:
-                continue
+        for gate in gates_of_type[gated.name]:
             seconds += gate_kinds()[gate.kind].seconds * (_rounds_of_pairs(gated.count) if gate.nodes == 2 else 1)
             kind = gate_kinds()[gate.kind]
             name = "/".join(filter(None, (gate.kind, gate.subject)))

@@ -40,7 +40,7 @@ def firmware_page(cluster: Cluster) -> FirmwarePage | None:
 
 
 def _section(cluster: Cluster, kind: NodeType, family: FirmwareFamily) -> FirmwareSection:
-    nodes = ",".join(group.folded for group in cluster.groups if group.type.name == kind.name)
+    nodes = ",".join(group.folded for group in cluster.of_type[kind.name])
     table = table_of("", "", _rows(checklist(cluster, kind)))
     return FirmwareSection(kind.name, nodes, family.resource, "systems" in family.unverified, table)
 

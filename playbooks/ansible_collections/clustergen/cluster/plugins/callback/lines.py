@@ -9,6 +9,7 @@ short_description: One line for all hosts that went the same way
 description:
   - Hosts with the same outcome share a line, folded as Slurm folds host lists. What failed or was not reached has a line of its own, at once.
   - A play, and each role in it, has a line with the seconds since the run began when its first host starts. Tasks without any outcome to report are not mentioned.
+  - While nothing else is printed, a line names every 15 seconds the task and the hosts that it runs on; less often in a task of many minutes.
   - ANSIBLE_STDOUT_CALLBACK=default gives Ansible's own output.
 extends_documentation_fragment:
   - default_callback
@@ -16,6 +17,7 @@ extends_documentation_fragment:
 """
 
 import re
+import threading
 import time
 
 from ansible import constants as C
@@ -26,6 +28,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.printing import
 _MOST_WIDTH = 40
 _MOST_LINE = 10_000  # characters of a message; a rejected file names all its errors
 _MOST_DIFF = 64 << 20  # characters of all diffs of a task
+_SILENCE_S = 15
 
 
 class CallbackModule(CallbackBase):
@@ -44,17 +47,38 @@ class CallbackModule(CallbackBase):
         self._last_title = ""
         self._same = {}
         self._width = 12
-        self._began = time.monotonic()
+        self._began = self._printed = self._task_began = time.monotonic()
+        self._running = {}
+        self._is_over = threading.Event()
         self._diffs = {}
         self._diff_left = _MOST_DIFF
 
     # -- printing -----------------------------------------------------------------------------------------------------
 
+    def _show(self, text, color=None):
+        self._printed = time.monotonic()
+        self._display.display(text, color=color)
+
+    def _announce(self, text):
+        self._last_title = ""  # an outcome below this line names its task again
+        self._show(f"{time.monotonic() - self._began:5.0f} s  {text}")
+
     def _line(self, hosts, outcome, text, color):
         if self._last_title != self._title:
             self._last_title = self._title
-            self._display.display(f"\n{self._title}  [{time.monotonic() - self._began:.0f} s]", color=C.COLOR_HIGHLIGHT)
-        self._display.display(f"  {hosts:<{self._width}}  {outcome}{': ' if text else ''}{text}", color=color)
+            self._show(f"\n{self._title}  [{time.monotonic() - self._began:.0f} s]", C.COLOR_HIGHLIGHT)
+        self._show(f"  {hosts:<{self._width}}  {outcome}{': ' if text else ''}{text}", color)
+
+    def _end_silence(self):
+        """Names the running task and its hosts, after 15 s of silence, or a quarter of the time that the task takes."""
+        reading = time.monotonic()
+        hosts = list(self._running)
+        if hosts and reading - self._printed >= max(_SILENCE_S, (reading - self._task_began) / 4):
+            self._announce(f"{self._title}: running on {_folded(hosts)}")
+
+    def _watch(self):
+        while not self._is_over.wait(min(1, _SILENCE_S)):
+            self._end_silence()
 
     def _flush(self):
         lines = [(_folded(hosts), *key) for key, hosts in self._same.items()]
@@ -63,10 +87,10 @@ class CallbackModule(CallbackBase):
             self._line(*line)
         self._same = {}
         for diff, hosts in self._diffs.items():
-            self._display.display(f"\n{_folded(hosts)}")
-            self._display.display(diff.rstrip("\n"))
+            self._show(f"\n{_folded(hosts)}")
+            self._show(diff.rstrip("\n"))
         if self._diff_left < 0:
-            self._display.display("\nfurther diffs are omitted", color=C.COLOR_WARN)
+            self._show("\nfurther diffs are omitted", C.COLOR_WARN)
         self._diffs = {}
         self._diff_left = _MOST_DIFF
 
@@ -74,6 +98,9 @@ class CallbackModule(CallbackBase):
         self._same.setdefault((outcome, text, color), []).append(_host(result))
 
     # -- what happens -------------------------------------------------------------------------------------------------
+
+    def v2_playbook_on_start(self, playbook):
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def v2_playbook_on_play_start(self, play):
         self._flush()
@@ -83,6 +110,8 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_task_start(self, task, is_conditional=False):
         self._flush()
         self._title = f"{self._play}: {task.get_name().strip().rpartition(' : ')[2]}"
+        self._task_began = time.monotonic()
+        self._running = {}
 
     v2_playbook_on_handler_task_start = v2_playbook_on_cleanup_task_start = v2_playbook_on_task_start
 
@@ -91,10 +120,11 @@ class CallbackModule(CallbackBase):
         step = f"{self._play}: {task._role.get_name(include_role_fqcn=False)}" if task._role else self._play
         if step not in self._steps:
             self._steps.add(step)
-            self._last_title = ""  # an outcome below this line names its task again
-            self._display.display(f"{time.monotonic() - self._began:5.0f} s  {step}")
+            self._announce(step)
+        self._running[str(host)] = None
 
     def v2_runner_on_ok(self, result):
+        self._running.pop(_host(result), None)
         answer = _answer(result)
         if answer.get("warnings"):
             for warning in answer["warnings"]:
@@ -104,11 +134,16 @@ class CallbackModule(CallbackBase):
         elif answer.get("msg") and _task(result).action.startswith(("clustergen.", "ansible.builtin.debug")):
             self._add(result, "ok", C.COLOR_OK, _text(answer))
 
+    def v2_runner_on_skipped(self, result):
+        self._running.pop(_host(result), None)
+
     def v2_runner_on_failed(self, result, ignore_errors=False):
+        self._running.pop(_host(result), None)
         if not ignore_errors:
             self._line(_host(result), "failed", _text(_answer(result)), C.COLOR_ERROR)
 
     def v2_runner_on_unreachable(self, result):
+        self._running.pop(_host(result), None)
         self._line(_host(result), "unreachable", _unreachable(_text(_answer(result))), C.COLOR_UNREACHABLE)
 
     def v2_runner_item_on_failed(self, result):
@@ -128,6 +163,7 @@ class CallbackModule(CallbackBase):
                             self._diffs.setdefault(text, []).append(_host(result))
 
     def v2_playbook_on_stats(self, stats):
+        self._is_over.set()
         self._flush()
         self._display.banner("PLAY RECAP")
         for host in sorted(stats.processed):
