@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 
 from clustergen import compile as compiler
 from clustergen.cli import group
-from clustergen.diagnostics import Diagnostic, Place, render
+from clustergen.diagnostics import ClustergenError, Diagnostic, Place, render
 from clustergen.records import replace
 from clustergen.render import site_source
 from clustergen.render.tree import Tree
@@ -97,7 +98,7 @@ def make_blank(directory: Path) -> None:
 
 
 def make_gits(directory: Path) -> None:
-    place(directory, "all/etc/.git/config")
+    place(directory, "all/etc/.GIT/config")
 
 
 def make_gits_template(directory: Path) -> None:
@@ -230,6 +231,33 @@ def test_a_link_of_a_commit_is_not_followed_by_diff(tmp_path: Path) -> None:
     done = CliRunner().invoke(group, ["diff", str(path), str(path)])
     assert done.exit_code == 2
     assert "site/all: error[site-file-unreadable]" in done.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["site", "site/all", "site/all/etc"])
+def test_a_submodule_is_refused_by_render_and_diff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def git(*words: str) -> None:
+        own = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always")
+        subprocess.run(["git", *own, *words], check=True, capture_output=True, timeout=60)
+
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q", "inner")
+    git("-C", "inner", "commit", "-q", "--allow-empty", "-m", "first")
+    git("init", "-q", "outer")
+    monkeypatch.chdir(tmp_path / "outer")
+    git("submodule", "--quiet", "add", (tmp_path / "inner").as_uri(), name)
+    Path("manifest.yaml").write_text(json.dumps(manifest()), encoding="utf-8")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    for words in (["render"], ["diff", "HEAD:./manifest.yaml"]):
+        done = CliRunner().invoke(group, [*words, "manifest.yaml"])
+        message = done.output + (str(done.exception.message) if isinstance(done.exception, ClustergenError) else "")
+        assert done.exit_code != 0
+        assert f"{name}" in message
+        assert "is a submodule, whose files are in a repository of its own" in message
+    assert not Path("rendered").exists()
 
 
 @pytest.mark.parametrize("name", ["site", "site/all", "site/all/etc"])

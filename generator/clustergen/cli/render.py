@@ -18,7 +18,7 @@ from clustergen.cli.output import findings, remark
 from clustergen.diagnostics import ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
-from clustergen.render.lock_file import has_conflicts
+from clustergen.render.lock_file import raw_with_conflicts
 from clustergen.render.write import default_output, write
 
 
@@ -80,7 +80,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
     )
     result.diagnostics.extend(shown)
     result.suppressed.extend(suppressed)
-    merged = has_conflicts(directory)
+    merged = raw_with_conflicts(directory) is not None
     changes = write(tree, directory) if tree is not None and not check else []  # even where no finding can be shown
     status = show([compiled], shown, form) if form == "text" else exit_code(shown)
     if tree is None:

@@ -45,7 +45,9 @@ def field(default: Any, help: str, sample: str = "", names_of: str = "", **const
 
 def section(model: type[Section], help: str) -> Any:
     """A nested mapping that may be left out: its own defaults then hold."""
-    return Field(default_factory=model, description=help)
+    # Validated only where that converts a default: the validator would have to be built, and the manifest's has its own.
+    converts = any(info.validate_default for info in model.model_fields.values())
+    return Field(default_factory=model if converts else model.model_construct, description=help)
 
 
 def _not_empty(value: Any) -> Any:

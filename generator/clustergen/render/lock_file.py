@@ -100,12 +100,8 @@ def owned(directory: Path) -> dict[str, str]:
     return {path: entry["sha256"] for path, entry in lock["files"].items()} if lock else {}
 
 
-def has_conflicts(directory: Path) -> bool:
-    """Whether the lock file is the result of a merge with conflicts."""
-    return _raw_with_conflicts(directory) is not None
-
-
-def _raw_with_conflicts(directory: Path) -> bytes | None:
+def raw_with_conflicts(directory: Path) -> bytes | None:
+    """The bytes of a lock file that is the result of a merge with conflicts; None of another one."""
     try:
         raw = regular_file.read(directory / LOCK, LOCK_LIMIT)
     except OSError:
@@ -115,7 +111,7 @@ def _raw_with_conflicts(directory: Path) -> bytes | None:
 
 def _entries_of_both_sides(directory: Path) -> dict[str, str] | None:
     """None where the file has no conflict markers. Of an entry on both sides, the first one counts."""
-    raw = _raw_with_conflicts(directory)
+    raw = raw_with_conflicts(directory)
     if raw is None:
         return None
     files: dict[str, str] = {}

@@ -109,13 +109,15 @@ class _Reader:
                 yield from self._below(self.top, Path(name), {})
 
     def _listed(self, descriptor: int) -> list[tuple[str, bool]]:
-        """Names in a directory, and whether each is one."""
+        """Names in a directory, and whether each is one. Raises OSError for a submodule, which `diff` cannot read."""
         names = []
         with os.scandir(descriptor) as entries:
             for entry in entries:
                 self.entries += 1
                 if self.entries > _MOST_ENTRIES:
                     raise _LimitError(f"the site has more than {_MOST_ENTRIES:,} files and directories")
+                if entry.name == ".git":
+                    raise NotADirectoryError(0, "it is a submodule, whose files are in a repository of its own")
                 names.append((entry.name, entry.is_dir(follow_symlinks=False)))
         return sorted(names)
 
