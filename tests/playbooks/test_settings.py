@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 _OF_TREES = {
     f"cluster_{name}"
     for name in (
-        *("disks", "domain", "exports", "file_systems", "name", "packages", "paths", "secrets", "timezone", "tree"),
+        *("disks", "domain", "exports", "file_systems", "name", "packages", "paths", "secrets", "tree"),
         "units",
     )
 }

@@ -15,7 +15,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import overlay, run_mark, safe_files, slurm_keep
+from ansible_collections.clustergen.cluster.plugins.module_utils import (
+    overlay,
+    run_mark,
+    safe_files,
+    slurm_keep,
+    trials,
+)
 
 ROOT = Path(__file__).parents[2]
 SLURM_USER = 64001  # any id that has no account on this machine
@@ -245,3 +251,22 @@ def test_nobody_else_can_hold_the_lock_of_a_run(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(run_mark, "DIRECTORY", str(place))
     with run_mark.Alone():
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("zone", "wrong"),
+    [
+        ("Europe/Berlin", []),
+        ("Europe/Berln", ["this node has no time zone Europe/Berln; timedatectl list-timezones shows all"]),
+        ("Europe", ["this node has no time zone Europe; timedatectl list-timezones shows all"]),
+    ],
+)
+def test_a_time_zone_that_a_node_lacks_is_refused(
+    zone: str, wrong: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "Europe").mkdir()
+    (tmp_path / "Europe" / "Berlin").touch()
+    monkeypatch.setattr(trials, "_ZONES", str(tmp_path))
+    line = f"L+ /etc/localtime - - - - ..{tmp_path}/{zone}\n"
+    file = {"target": "/etc/tmpfiles.d/clustergen-timezone.conf", "content": line.encode(), "mode": "0644", "ids": None}
+    assert trials.run(None, [file], [], []) == (wrong, [])

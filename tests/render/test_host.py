@@ -18,6 +18,7 @@ from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 CHRONY = "/etc/chrony/chrony.conf"
+TIMEZONE = "/etc/tmpfiles.d/clustergen-timezone.conf"
 SYSCTL = "/etc/sysctl.d/90-clustergen.conf"
 NETWORKS = {
     "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
@@ -200,6 +201,20 @@ def test_one_machine_keeps_its_distributions_clock(tmp_path: Path) -> None:
     files = node_files(tree_of(data, tmp_path), "titan")
     assert b"\nserver" not in files[CHRONY].content, "it would ask itself"
     assert b"\nserver ntp.example.org iburst" in files["/etc/chrony/conf.d/50-clustergen.conf"].content
+
+
+@pytest.mark.real
+def test_a_node_has_the_time_zone_of_the_manifest(tmp_path: Path) -> None:
+    tree = tree_of(manifest(host={"timezone": "Asia/Kolkata"}), tmp_path)
+    files = lay_out(tree, "c1", tmp_path / "node")
+    box = sandbox.Sandbox(root("systemd-tmpfiles"), files=((files, "/"),))
+    for create in ("true", "ln -sf /usr/share/zoneinfo/Etc/UTC /etc/localtime"):  # no link, and another one
+        command = f"rm -f /etc/localtime; {create}; systemd-tmpfiles --create {TIMEZONE} && date +%z"
+        assert sandbox.run(box, ["sh", "-c", command], timeout=60).stdout == "+0530\n"
+
+
+def test_a_time_zone_that_the_manifest_does_not_set_is_the_nodes_own(tmp_path: Path) -> None:
+    assert TIMEZONE not in node_files(tree_of(manifest(), tmp_path), "c1")
 
 
 # --- kernel -----------------------------------------------------------------------------------------------------------

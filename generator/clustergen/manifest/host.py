@@ -15,10 +15,15 @@ KernelValue = Annotated[
 class Host(Section):
     """Settings of the operating system on all nodes."""
 
-    timezone: Annotated[
-        str,
-        text(r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"),
-    ] = field("Etc/UTC", "Time zone.")
+    timezone: (
+        Annotated[
+            str,
+            text(
+                r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"
+            ),
+        ]
+        | None
+    ) = field(None, "Time zone (/etc/localtime); default: left as it is on the node.")
     memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory limit of users; required by RDMA.")
     nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files limit of users.")
     sysctl: dict[

@@ -145,7 +145,6 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         "The cluster": {
             "cluster_name": cluster.name,
             "cluster_domain": manifest.networks.management.domain,
-            "cluster_timezone": manifest.host.timezone,
         },
         "BMCs": _bmcs(cluster),
         "Slurm": {

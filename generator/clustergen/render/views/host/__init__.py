@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from clustergen.cluster.groups import ENTRY_SCOPES
-from clustergen.render.effects import DAEMON_RELOAD, REBOOT, SYSCTL, reload, restart, run
+from clustergen.render.effects import CREATE, DAEMON_RELOAD, REBOOT, SYSCTL, reload, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL, YAML
-from clustergen.render.views.host.clock import clock, clock_server
+from clustergen.render.views.host.clock import clock, clock_server, timezone
 from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
@@ -26,6 +26,7 @@ FILES: tuple[File, ...] = (
     File(
         "slurm_controller/etc/chrony/conf.d/50-clustergen.conf", clock_server, lambda view: restart(view.unit), per="os"
     ),
+    File("all/etc/tmpfiles.d/clustergen-timezone.conf", timezone, CREATE),
     File("all/etc/security/limits.d/50-clustergen.conf", limits),
     File("all/etc/systemd/system.conf.d/50-clustergen.conf", limits, DAEMON_RELOAD),
     File("all/etc/systemd/logind.conf.d/50-clustergen.conf", limits, restart("systemd-logind.service")),

@@ -1,4 +1,4 @@
-"""chrony: the controllers ask the outside, all others ask the controllers, so that the cluster agrees with itself."""
+"""The time zone; and chrony: the controllers ask the outside, all others the controllers, so that all agree."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ class ClockServer:
     unit: str
 
 
+@record
+class TimeZone:
+    """Lines of tmpfiles.d."""
+
+    name: str
+
+
 def _is_enabled(cluster: Cluster) -> bool:
     """A single machine without time servers of its own keeps what its distribution has set up."""
     return cluster.manifest.host.chrony and (cluster.host_count > 1 or bool(cluster.manifest.networks.management.ntp))
@@ -41,3 +48,8 @@ def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
     management = cluster.manifest.networks.management
     clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()
     return ClockServer(management.ntp, clients, os.fact("chrony_unit"))
+
+
+def timezone(cluster: Cluster) -> TimeZone | None:
+    name = cluster.manifest.host.timezone
+    return TimeZone(name) if name else None

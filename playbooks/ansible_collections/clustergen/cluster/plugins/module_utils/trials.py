@@ -39,6 +39,17 @@ def _scripts(module, staged):
     return "; ".join(wrong)
 
 
+def _zone(module, staged):
+    """Whether the zone exists: systemd-tmpfiles links to nothing as well, and such a node has UTC."""
+    if not os.path.isdir(_ZONES):
+        return None
+    content = b"".join(file["content"] for file in staged.files if file["target"].startswith(_TIMEZONE))
+    wrong = [name for name in re.findall(_ZONES + r"/(\S+)", content.decode()) if not os.path.isfile(_ZONES + "/" + name)]
+    return "this node has no time zone " + ", ".join(wrong) + "; timedatectl list-timezones shows all" if wrong else ""
+
+
+_ZONES = "/usr/share/zoneinfo"
+_TIMEZONE = "/etc/tmpfiles.d/clustergen-timezone"
 _CHRONY = "/etc/chrony/chrony.conf" if os.path.isdir("/etc/chrony") else "/etc/chrony.conf"
 # name, what a changed file's path begins with, the trial
 TRIALS = (
@@ -49,6 +60,7 @@ TRIALS = (
     ("alertmanager", "/etc/prometheus/alertmanager", _asked("amtool", ["/etc/prometheus"], ["check-config", "/etc/prometheus/alertmanager.yml"])),
     ("alertmanager", "/etc/alertmanager/", _asked("amtool", ["/etc/alertmanager"], ["check-config", "/etc/alertmanager/alertmanager.yml"])),
     ("chrony", "/etc/chrony", _asked("chronyd", ["/etc/chrony"], ["-p", "-f", _CHRONY])),
+    ("time zone", _TIMEZONE, _zone),
     ("sshd", "/etc/ssh/", _asked("sshd", ["/etc/ssh"], ["-t"])),
     ("rsyslog", "/etc/rsyslog.d/", _asked("rsyslogd", ["/etc/rsyslog.d"], ["-N1", "-f", "/etc/rsyslog.conf"])),
     ("sudo", "/etc/sudoers.d/", _asked("visudo", ["/etc/sudoers.d"], ["-c"])),
