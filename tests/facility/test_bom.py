@@ -147,13 +147,13 @@ def test_the_note_of_a_system_is_the_configuration_to_order(tmp_path):
         "cpu": {"model": "Xeon Platinum 8592+", "sockets": 2, "cores_per_socket": 64},
         "memory": "1.5TiB",
         "nics": [{"device": "mlx5_0", "model": "cx7"}, {"device": "mlx5_1", "model": "cx7"}],
-        "disks": [{"device": "nvme0n1", "size": "3.84TB"}, {"device": "nvme1n1", "size": "7.68TB"}],
+        "disks": [{"device": "nvme0n1", "size": "3.84TB"}, {"device": "nvme1n1", "size": "7.68TB", "use": "scratch"}],
         "power": {"psus": 6, "psu": "3kW"},
     }
     rows = bill_of(manifest(node_types={"gpu": gpu}, racks={"r1": {"nodes": "c[1-4]"}}), tmp_path)
     notes = {row["item"]: row["note"] for row in rows if row["category"] == "system"}
     assert notes["hgx-h100-8"] == (
         "node type gpu; with 2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NIC ports 2 x cx7,"
-        " disks 1 x 3.84TB + 1 x 7.68TB, 6 power supplies of 3kW"
+        " disks 1 x 3.84TB (system) + 1 x 7.68TB (scratch), 6 power supplies of 3kW"
     )
     assert notes["service"] == "node type service has no catalogue system"

@@ -10,7 +10,7 @@ from clustergen.manifest.hardware import NodeType as NodeTypeSpec
 
 
 def configuration(cluster: Cluster, kind: NodeType) -> str:
-    """`2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NICs 8 x cx7, disks 2 x 3.84TB`; empty where nothing is stated."""
+    """`2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NICs 8 x cx7, disks 2 x 3.84TB (system)`; empty without any."""
     spec = cluster.manifest.node_types.get(kind.name)
     return ", ".join(_parts(spec)) if spec else ""
 
@@ -27,7 +27,7 @@ def _parts(spec: NodeTypeSpec) -> Iterator[str]:
     if spec.nics:
         yield f"NIC ports {_counted(nic.model or 'unknown' for nic in spec.nics)}"
     if spec.disks:
-        yield f"disks {_counted(str(disk.size) for disk in spec.disks)}"
+        yield "disks " + _counted(f"{disk.size} ({disk.use})" for disk in spec.disks)
     if power.psus:
         yield f"{power.psus} power {'supply' if power.psus == 1 else 'supplies'}" + (
             f" of {power.psu}" if power.psu else ""
