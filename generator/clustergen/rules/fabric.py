@@ -23,10 +23,10 @@ def _entry(switch: Switch) -> ManifestPath:
     return _PLAN if switch.index is None else (*_SWITCHES, switch.index, "name")
 
 
-def _location(cluster: Cluster, switch: Switch) -> str:
-    """The list of names in the switch's entry."""
+def _span(cluster: Cluster, switch: Switch) -> tuple[int, int] | None:
+    """The place of its name in the list of names of its entry; None where a plan names it."""
     fabric = cluster.manifest.networks.fabric
-    return fabric.switches[switch.index].name if fabric and switch.index is not None else ""
+    return span_of(fabric.switches[switch.index].name, switch.name) if fabric and switch.index is not None else None
 
 
 def switch_names(cluster: Cluster) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
     for switch in cluster.switches:
         path, name = _entry(switch), switch.name
         if name in hosts:
-            at = span_of(_location(cluster, switch), name)
+            at = _span(cluster, switch)
             yield Finding(
                 "host-duplicate", path, f"'{name}' is a node of the cluster", "name the switch otherwise", at=at
             )
@@ -46,7 +46,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 f"switch '{name}' is listed twice" if again else f"switch '{name}' is already defined",
                 "list each switch once, with all its nodes in one list",
-                at=None if again else span_of(_location(cluster, switch), name),
+                at=None if again else _span(cluster, switch),
             )
         seen.setdefault(name, switch.index)
         if len(name) > 63:
@@ -54,7 +54,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 "switch-name-too-long",
                 path,
                 f"the switch name has {len(name)} characters; Slurm accepts at most 63",
-                at=span_of(_location(cluster, switch), name),
+                at=_span(cluster, switch),
             )
     for network, switches in cluster.other_switches.items():
         if clash := next((switch.name for switch in switches if switch.name in hosts), None):
@@ -133,10 +133,12 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
     leaves = Counter(host for switch in cluster.switches for host in switch.nodes)
     for switch in cluster.switches:
         below.update(switch.uplinks)
+    fabric = cluster.manifest.networks.fabric
+    most = fabric.plan.ports if fabric and fabric.plan else None
     for switch in cluster.switches:
         if switch.ports is None:
             continue
-        nics = sum(_nics_on(switch, kinds[host], leaves[host]) for host in switch.nodes if host in kinds)
+        nics = sum(_nics_on(switch, kinds[host], leaves[host], most) for host in switch.nodes if host in kinds)
         cables = below[switch.name] + sum(switch.uplinks.values())
         needed = -(-nics // switch.nics_per_port) + cables
         if needed > switch.ports:
@@ -149,13 +151,13 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
                 f"switch '{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has"
                 f" {switch.ports}",
                 "spread the nodes over more switches, or use a larger model",
-                at=span_of(_location(cluster, switch), switch.name),
+                at=_span(cluster, switch),
             )
 
 
-def _nics_on(switch: Switch, kind: NodeType, leaves: int) -> int:
-    """NICs of a node that end in one leaf: one of its rail, else an even part, and never none."""
-    return 1 if switch.rail is not None else max(1, -(-len(kind.fabric_ports()) // leaves))
+def _nics_on(switch: Switch, kind: NodeType, leaves: int, most: int | None) -> int:
+    """NICs of a node that end in one leaf: one of its rail, else an even part, and never none. A plan has `most`."""
+    return 1 if switch.rail is not None else max(1, -(-len(kind.fabric_ports()[:most]) // leaves))
 
 
 def fitting_switches(technology: str, rate: int | None) -> str:
