@@ -56,6 +56,10 @@ class Gpu:
     source: tuple[str, ...] = ()
 
     @property
+    def is_geforce(self) -> bool:
+        return "geforce" in self.nvml_name.lower()
+
+    @property
     def title(self) -> str:
         """The id with what tells variants apart: `h100-sxm (80 GB, 700 W)`."""
         return f"{self.id} ({self.memory_gb} GB, {self.tdp_w} W)"

@@ -11,6 +11,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
+from clustergen.manifest.stated import is_stated
 from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
 
 
@@ -252,9 +253,9 @@ def rail_without_port(cluster: Cluster) -> Iterator[Finding]:
 
 # What the node's own network configuration decides: no file of the tree has it.
 _UNUSED = {
-    "management": ("mtu", "vlan"),
-    "bmc": ("mtu",),
-    "storage": ("mtu", "vlan"),
+    "management": ("mtu", "vlan", "bond", "routes"),
+    "bmc": ("mtu", "interface"),
+    "storage": ("mtu", "vlan", "bond", "routes"),
     "fabric": ("vlan",),
 }
 
@@ -275,6 +276,30 @@ def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
                     f"{key} of the {name} network has no effect: clustergen does not configure these interfaces",
                     f"{_configure(name)}remove {key} and set it in the nodes' own network configuration",
                 )
+
+
+def of_other_fabrics(cluster: Cluster) -> Iterator[Finding]:
+    """Values of the fabric that only another type, or another place of the subnet manager, has a use for."""
+    fabric = cluster.manifest.networks.fabric
+    if fabric is None:
+        return
+    idle: list[tuple[str, ...]] = []
+    if fabric.type != "infiniband":
+        idle += [(key,) for key in ("sharp", "service_level", "ipoib_mode", "opensm_options", "subnet_manager")]
+        why = f"the fabric is {'RoCE' if fabric.type == 'roce' else 'Ethernet'}, not InfiniBand"
+    elif fabric.subnet_manager.where != "node":
+        idle += [("opensm_options",), ("subnet_manager", "routing")]
+        why = "opensm runs on no node; set networks.fabric.subnet_manager.where: node"
+    for key in idle:
+        if is_stated(fabric, ".".join(key)):
+            yield _of_fabric(key, why)
+    if fabric.type != "roce" and is_stated(fabric, "roce"):
+        yield _of_fabric(("roce",), "the fabric is not RoCE")
+
+
+def _of_fabric(key: tuple[str, ...], why: str) -> Finding:
+    message = f"{key[-1]} of the fabric has no effect: {why}"
+    return Finding("network-value-unused", ("networks", "fabric", *key), message, "remove it", key=True)
 
 
 def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:

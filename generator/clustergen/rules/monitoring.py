@@ -104,8 +104,8 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.monitoring
     if not spec.enabled or not cluster.hosts("monitoring"):
         why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
-        for field in ("receivers", "targets", "remote_write", "grafana", "expires", "snmp"):
-            if getattr(spec, field):
+        for field in type(spec).model_fields:
+            if field in spec.model_fields_set and field != "dcgm" and getattr(spec, field):
                 yield Finding(
                     "monitoring-missing",
                     ("monitoring", field),

@@ -8,9 +8,12 @@ from clustergen.catalogue import slurm_values
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.builds import from_distribution, offers
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.stated import is_stated
+
+_METRICS = "metrics/openmetrics"
 
 
 def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
@@ -31,6 +34,9 @@ def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
         block = spec.topology.plugin == "block" and has_plugin("TopologyPlugin", "topology/block", cluster.release)
         if block and not os.yes("slurm_topology_block"):
             yield _lacking(os, ("slurm", "topology", "plugin"), "topology/block", "use tree")
+        metrics = _asks_for_metrics(cluster) and not _too_new("MetricsType", _METRICS, cluster.release)
+        if metrics and not offers(cluster, os, "slurm_openmetrics"):
+            yield _lacking(os, ("slurm", "metrics"), _METRICS, "remove it")
     for kind in cluster.gpu_types:
         detect = kind.gpus.autodetect if kind.gpus else "off"
         if (
@@ -71,6 +77,12 @@ def _lacking(os: OperatingSystem, path: ManifestPath, plugin: str, instead: str 
     return Finding("slurm-plugin-lacking", path, f"the Slurm packages of {os.id} do not include {plugin}", hint)
 
 
+def _asks_for_metrics(cluster: Cluster) -> bool:
+    """Whether the manifest sets `metrics: true`, which is also the default where the build can."""
+    slurm = cluster.manifest.slurm
+    return slurm.metrics and is_stated(slurm, "metrics")
+
+
 def _too_new(key: str, name: str, release: SlurmRelease) -> bool:
     plugin = slurm_values.plugin(key, name)
     return plugin is not None and plugin.state(release) == "too-new"
@@ -84,6 +96,14 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
             ("slurm", "auth"),
             f"auth/slurm requires Slurm {auth.since} or newer; this is {cluster.release}",
             "use munge",
+        )
+    metrics = slurm_values.plugin("MetricsType", _METRICS)
+    if _asks_for_metrics(cluster) and metrics and metrics.state(cluster.release) == "too-new":
+        yield Finding(
+            "slurm-feature-too-new",
+            ("slurm", "metrics"),
+            f"{_METRICS} requires Slurm {metrics.since} or newer; this is {cluster.release}",
+            "remove it: a script exports metrics of older releases",
         )
     for name, kind in cluster.manifest.node_types.items():
         detect = kind.gpus.autodetect

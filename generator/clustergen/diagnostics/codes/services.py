@@ -82,6 +82,8 @@ SERVICES: tuple[str | Code, ...] = (
     Code("exporter-without-bmc", WARNING, "Sensors of BMCs without a BMC"),
     Code("log-collector-missing", WARNING, "Settings of central logs without a collector"),
     Code("thresholds-order", ERROR, "A critical threshold at or below the warning"),
+    "Settings without effect",
+    Code("setting-unused", WARNING, "A setting that nothing in this cluster reads"),
     "Users",
     Code("user-guide-partition", ERROR, "A guide for users without a partition for their jobs"),
     Code("job-template-unfit", ERROR, "A job template that the cluster cannot run"),

@@ -78,7 +78,7 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     return {
         kind.name: kind
         for kind in cluster.gpu_types
-        if kind.gpus and (enabled or "geforce" not in kind.gpus.model.nvml_name.lower())
+        if kind.gpus and (enabled or not kind.gpus.model.is_geforce)
     }
 
 

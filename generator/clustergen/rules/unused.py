@@ -1,0 +1,62 @@
+"""Settings that nothing in this cluster reads, although whoever writes them expects an effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.base import Section
+
+_DATABASE = ("database_host", "database_name", "database_user", "password", "purge", "options")
+_RECORDS = ("enforce", "store")
+_MAIL = ("smtp", "smtp_require_tls", "mail_from")
+
+
+def _unused(section: Section, path: ManifestPath, names: Iterable[str], why: str, hint: str) -> Iterator[Finding]:
+    """A finding per field of `names` that the manifest sets."""
+    for name in names:
+        if name in section.model_fields_set:
+            yield Finding("setting-unused", (*path, name), f"{name} has no effect: {why}", hint, key=True)
+
+
+def accounting(cluster: Cluster) -> Iterator[Finding]:
+    section = cluster.manifest.slurm.accounting
+    path: ManifestPath = ("slurm", "accounting")
+    hint = "add the role slurm-accounting to a node"
+    if not cluster.accounting_hosts:
+        yield from _unused(section, path, _DATABASE, "slurmdbd runs on no node of this cluster", hint)
+    if not cluster.slurmdbd_hosts and not cluster.bare:
+        yield from _unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
+
+
+def mail(cluster: Cluster) -> Iterator[Finding]:
+    section = cluster.manifest.monitoring
+    runs = section.enabled and cluster.hosts("monitoring")  # else monitoring-missing
+    if runs and not any(receiver.email for receiver in section.receivers.values()):
+        hint = "add a receiver: receivers: {operators: {email: operators@example.org}}"
+        yield from _unused(section, ("monitoring",), _MAIL, "no receiver has an email address", hint)
+
+
+def gpus(cluster: Cluster) -> Iterator[Finding]:
+    """Settings of GPUs that node types do not have; `count: 0` says so itself."""
+    for kind in cluster.node_types:
+        if kind.is_resolved and not kind.gpus and kind.name in cluster.manifest.node_types:
+            section = cluster.manifest.node_types[kind.name].gpus
+            names = sorted(section.model_fields_set - {"count", "model"})
+            hint = "add gpus.model and gpus.count, or a system that has GPUs"
+            why = f"node type '{kind.name}' has no GPUs"
+            yield from _unused(section, ("node_types", kind.name, "gpus"), names, why, hint)
+
+
+def dcgm(cluster: Cluster) -> Iterator[Finding]:
+    section = cluster.manifest.monitoring.dcgm
+    is_off = all(kind.gpus is None or kind.gpus.model.is_geforce for kind in cluster.gpu_types)
+    if section.enabled is None and section.model_fields_set and is_off:
+        yield Finding(
+            "setting-unused",
+            ("monitoring", "dcgm"),
+            "dcgm has no effect: no node has data-centre or workstation GPUs",
+            "set enabled: true if other GPUs are to be monitored" if cluster.gpu_types else "remove the section",
+            key=True,
+        )
