@@ -19,6 +19,7 @@ _STRANGERS = ("node-unknown", "node-not-compute")
 _NO_TOPOLOGY = ("topology-without-switches", "topology-blocks-missing")
 _OF_TOPOLOGY = ("node-without-switch", "node-without-block", "topology-without-switches", "topology-too-new")
 _ACCOUNTING = (("slurm", "qos"), ("slurm", "accounts"), ("slurm", "users"))
+_PREEMPTION: ManifestPath = ("slurm", "preemption")
 _BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distribution")
 
 
@@ -41,6 +42,11 @@ def handle_error(draft: Draft, originals: Originals, error: Finding, names: Name
     """Moves or removes what an error is about; False where that cannot be done."""
     if error.code == "address-missing":
         return _set(draft, ("host", "hosts_file"), False)
+    if error.path[:2] == _PREEMPTION and (*_PREEMPTION, "by") not in draft.items:
+        for one in draft.below(_PREEMPTION):  # PreemptType is an option, so the keys beside it are
+            if not draft.demote(one):
+                draft.remove(one)
+        return True
     about = is_about_topology(error.path) or error.code in _OF_TOPOLOGY
     if about and as_file(draft, originals, error.message):
         return True

@@ -8,7 +8,7 @@ from clustergen.manifest.base import Section, field
 class Acceptance(Section):
     """Tests that judge whether the finished cluster performs as its hardware should."""
 
-    enabled: bool = field(False, "Render acceptance/ and install the programs that its gates run on compute nodes.")
+    enabled: bool = field(True, "Render acceptance/ and install the programs that its gates run on compute nodes.")
     benchmarks: tuple[Literal["hpcc", "ior"], ...] = field(
         (),
         "Programs of further gates: hpcc (HPL and STREAM on each node; site.yml installs it on Debian and Ubuntu) and"

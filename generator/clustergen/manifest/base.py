@@ -4,6 +4,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 """
 
 import re
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -43,11 +44,12 @@ def field(default: Any, help: str, sample: str = "", names_of: str = "", **const
     return info
 
 
-def section(model: type[Section], help: str) -> Any:
-    """A nested mapping that may be left out: its own defaults then hold."""
-    # Validated only where that converts a default: the validator would have to be built, and the manifest's has its own.
+def section(model: type[Section], help: str, **absent: Any) -> Any:
+    """A nested mapping that may be left out: its own defaults then hold, but for the values in `absent`."""
+    # Validated only where that converts a default: the validator would have to be built, and the manifest has its own.
     converts = any(info.validate_default for info in model.model_fields.values())
-    return Field(default_factory=model if converts else model.model_construct, description=help)
+    make: Any = model if converts else model.model_construct
+    return Field(default_factory=partial(make, **absent), description=help)
 
 
 def _not_empty(value: Any) -> Any:

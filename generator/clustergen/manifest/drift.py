@@ -12,7 +12,7 @@ class Drift(Section):
     """A timer on a controller that compares the machines with the manifest."""
 
     enabled: bool = field(
-        False, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
+        True, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
     )
     interval: Annotated[int, Field(ge=600, le=604800), Bare("second")] = field(21600, "Time between two comparisons.")
     directory: AbsolutePath = field(

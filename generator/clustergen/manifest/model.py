@@ -81,8 +81,14 @@ class Manifest(Section):
         None, "Guide and job templates for users; none unless the section is present."
     )
     health: Health = section(Health, "Node health check.")
-    acceptance: Acceptance = section(Acceptance, "Tests of the finished cluster.")
-    drift: Drift = section(Drift, "Comparison of the machines with the manifest.")
+    acceptance: Acceptance = section(
+        Acceptance, "Tests of the finished cluster; none unless the section is present, which can be {}.", enabled=False
+    )
+    drift: Drift = section(
+        Drift,
+        "Regular comparison of the machines with the manifest; none unless the section is present, which can be {}.",
+        enabled=False,
+    )
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
     provisioning: Annotated[Provisioning | None, NOT_EMPTY] = field(

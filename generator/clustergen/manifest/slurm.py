@@ -82,7 +82,9 @@ class Preemption(Section):
     """Preemption: which jobs can preempt which others."""
 
     by: Literal["off", "partition", "qos"] = field(
-        "off", "PreemptType: by the partitions' tiers or by the preempt lists of QOS."
+        ...,
+        "PreemptType: by the partitions' tiers, by the preempt lists of QOS, or off, with the other settings kept.",
+        sample="partition",
     )
     mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "PreemptMode.")
     exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
@@ -224,7 +226,7 @@ class Slurm(Section):
     )
     node_sets: dict[SlurmName, HostList] = field({}, "Named sets of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
-    preemption: Preemption = section(Preemption, "Preemption.")
+    preemption: Preemption = section(Preemption, "Preemption; off unless the section is present.", by="off")
     qos: dict[AnyName, Qos] = field({}, "QOS, by name.", examples=[{"high": {"priority": 10}}])
     accounts: dict[AnyName, Account] = field(
         {}, "Accounts, with their users.", examples=[{"research": {"users": ["alice"]}}]
@@ -234,7 +236,9 @@ class Slurm(Section):
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
     topology: Topology = section(Topology, "Topology.")
-    pyxis: Pyxis = section(Pyxis, "enroot and pyxis.")
+    pyxis: Pyxis = section(
+        Pyxis, "enroot and pyxis; off unless the section is present, which can be {}.", enabled=False
+    )
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
     private_tmp: Annotated[PrivateTmp | None, NOT_EMPTY] = field(
         None, "Private /tmp and /dev/shm for each job; none unless the section is present, which can be {}."

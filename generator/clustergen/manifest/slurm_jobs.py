@@ -11,7 +11,7 @@ from clustergen.units import Bare
 class Pyxis(Section):
     """Containers with enroot and pyxis: srun --container-image."""
 
-    enabled: bool = field(False, "Whether to load the SPANK plugin.")
+    enabled: bool = field(True, "Whether to load the SPANK plugin.")
     runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
     scope: Literal["global", "job"] = field("global", "Whether named containers persist after their job.")
     cache: AbsolutePath = field("/var/lib/enroot", "Per-user data and cache of enroot; local NVMe is best.")
