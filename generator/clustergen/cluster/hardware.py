@@ -250,7 +250,7 @@ class TypeResolver:
             psus_redundant=power.redundant if power.redundant is not None else (psu.redundant if psu else None),
             power_max_w=power.max.value if power.max else (base.power_max_w if base else None),
             rack_units=spec.rack_units if spec.rack_units is not None else ((base.rack_units if base else None) or 1),
-            cpu_numbering=spec.cpu.numbering or "sockets",
+            cpu_numbering=spec.cpu.numbering or (own_system and own_system.cpu.numbering) or "sockets",
             reserved_cores=spec.reserved.cores or 0,
             polling={},
             reserved_mib=min(reserved, memory) if is_resolved else 0,
