@@ -202,3 +202,22 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
                 key=True,
             )
             return
+
+
+def plan_value_unused(cluster: Cluster) -> Iterator[Finding]:
+    """Models and numbers of switches of tiers that the network does not need, and ports of BMCs, which have one."""
+    bmc = cluster.manifest.networks.bmc
+    if bmc and bmc.plan and bmc.plan.ports:
+        message = "ports has no effect: a node has one port in the bmc network"
+        yield Finding("network-value-unused", ("networks", "bmc", "plan", "ports"), message, "remove ports", key=True)
+    networks = switches_of(cluster)
+    for name, plan in _plans(cluster):
+        switches = networks.get(name, ())
+        has_core = any(switch.uplinks and not switch.nodes for switch in switches)
+        tiers = 3 if has_core else 2 if any(switch.uplinks for switch in switches) else 1
+        for tier, key in ((2, "spine"), (2, "spines"), (3, "core")):
+            if switches and tiers < tier and getattr(plan, key):
+                path: ManifestPath = ("networks", name, "plan", key)
+                needs = "leaves and spines only" if tiers == 2 else "leaves only"
+                message = f"{key} has no effect: the plan of the {name} network needs {needs}"
+                yield Finding("network-value-unused", path, message, f"remove {key}", key=True)
