@@ -162,7 +162,8 @@ class Fields:
         if isinstance(value, Section):
             yield from self._section(value, data, schema, path)
         elif not stated:
-            yield Field(path, "default", origin, schema, schema.get("default"))
+            # A switch of a section that is left out may be off, though it is on where the section is written.
+            yield Field(path, "default", origin, schema, value if isinstance(value, bool) else schema.get("default"))
         elif isinstance(data, dict | list) and isinstance(value, Mapping | tuple) and data:
             inner = self._inner(schema, isinstance(data, dict))
             # A key is read as what its model makes of it, so an entry is known by its place.
