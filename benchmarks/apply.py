@@ -172,18 +172,23 @@ def hosts(counts: list[int], runs: int) -> None:
                 say(f"  {name} {recorded}: {times:.2f} times the empty play")
 
 
-def control(counts: list[int], runs: int) -> None:
+def control(count: int, runs: int, place: Path) -> tuple[Timing, Timing]:
+    """An empty play and site.yml with so many hosts that answer at once."""
+    manifest = place / "manifest.yaml"
+    manifest.write_text(HOSTS.format(count=count, blocks=count // 100 - 1, rest=99), encoding="utf-8")
+    run([str(BIN / "clustergen"), "render", str(manifest)], place)
+    tree = place / "rendered"
+    (tree / "empty.yml").write_text(EMPTY, encoding="utf-8")
+    playbook = [str(BIN / "ansible-playbook"), "-e", "ansible_connection=stub"]
+    environment = {**os.environ, "ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).parent / "stub")}
+    empty, ours = (played([*playbook, name], tree, environment, runs) for name in ("empty.yml", "site.yml"))
+    return empty, ours
+
+
+def compare_control(counts: list[int], runs: int) -> None:
     for count in counts:
         with tempfile.TemporaryDirectory() as place:
-            manifest = Path(place) / "manifest.yaml"
-            manifest.write_text(HOSTS.format(count=count, blocks=count // 100 - 1, rest=99), encoding="utf-8")
-            run([str(BIN / "clustergen"), "render", str(manifest)], Path(place))
-            tree = Path(place) / "rendered"
-            (tree / "empty.yml").write_text(EMPTY, encoding="utf-8")
-            playbook = [str(BIN / "ansible-playbook"), "-e", "ansible_connection=stub"]
-            environment = {**os.environ, "ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).parent / "stub")}
-            empty = played([*playbook, "empty.yml"], tree, environment, runs)
-            ours = played([*playbook, "site.yml"], tree, environment, runs)
+            empty, ours = control(count, runs, Path(place))
             ratio = statistics.median(ours.seconds) / statistics.median(empty.seconds)
             cpu_ratio = statistics.median(ours.cpu_seconds) / statistics.median(empty.cpu_seconds)
             times = f"{ratio:.2f} times the empty play, {cpu_ratio:.2f} times its CPU time"
@@ -215,7 +220,7 @@ def main() -> None:
     if arguments.what == "nodes":
         nodes(arguments.counts, arguments.role, arguments.runs)
     elif arguments.what == "control":
-        control(arguments.counts, arguments.runs)
+        compare_control(arguments.counts, arguments.runs)
     elif arguments.what == "load":
         load(arguments.counts, arguments.runs)
     else:

@@ -7,6 +7,7 @@ import os
 import platform
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from pathlib import Path
 import manifests
 from timing import CLUSTERGEN, LIMIT_S, ROOT, Timing, in_turns, row
 from verbs import bench_verbs, instructions_table
+
+import apply
 
 FLOOR = """
 import sys, pickle
@@ -97,12 +100,17 @@ def bench_scale(work: Path, runs: int) -> list[str]:
 
 def bench_diff(work: Path, runs: int) -> list[str]:
     """Against `render` of the same nodes once: a diff of two manifests renders both."""
-    large = manifests.large(10240, 1)
+    large, small = manifests.large(10240, 1), manifests.large(1024, 1)
     sides = {
         "10,240 nodes, all changed": (large, large.replace("weight: 1}", "weight: 7}")),
         "10,240 nodes, 640 values": (large, manifests.weighed(large, 16)),
-        "300 node types, one changed": (manifests.of_types(300, 1), manifests.of_types(300, 9)),
+        "1,024 nodes, 64 values": (small, manifests.weighed(small, 16)),
+        "200 node types, one changed": (manifests.of_types(200, 1), manifests.of_types(200, 9)),
         "2,000 node types, one changed": (manifests.of_types(2000, 1), manifests.of_types(2000, 9)),
+    }
+    tenfold = {
+        "10,240 nodes, 640 values": "1,024 nodes, 64 values",
+        "2,000 node types, one changed": "200 node types, one changed",
     }
     commands: dict[str, tuple[list[str], Callable[[], None] | None]] = {}
     for name, texts in sides.items():
@@ -117,10 +125,14 @@ def bench_diff(work: Path, runs: int) -> list[str]:
         )
         commands[f"diff, {name}"] = ([*CLUSTERGEN, "diff", *map(str, paths)], None)
     timings = in_turns(commands, runs)
-    return [
-        row(f"diff, {name}", timings[f"diff, {name}"], f"{_ratio(timings, name):.2f} times one `render` of them")
-        for name in sides
-    ]
+    rows = []
+    for name in sides:
+        remark = f"{_ratio(timings, name):.2f} times one `render` of them"
+        if tenth := tenfold.get(name):
+            growth = timings[f"diff, {name}"].cpu / timings[f"diff, {tenth}"].cpu
+            remark += f", **{growth:.1f}** times the CPU of {tenth}"
+        rows.append(row(f"diff, {name}", timings[f"diff, {name}"], remark))
+    return rows
 
 
 def _ratio(timings: dict[str, Timing], name: str) -> float:
@@ -216,6 +228,18 @@ def machine() -> str:
     return f"{os.cpu_count()} cores ({model}), {memory:.0f} GiB, Python {platform.python_version()}"
 
 
+def bench_control(work: Path, runs: int) -> list[str]:
+    """A fifth of the runs: a play of 1,000 hosts takes most of a minute."""
+    empty, ours = apply.control(1000, max(1, runs // 5), work)
+    ratio = statistics.median(ours.cpu_seconds) / statistics.median(empty.cpu_seconds)
+    remarks = {"empty play": "", "site.yml": f"**{ratio:.2f}** times the CPU of the empty play"}
+    return [
+        f"| {name}, 1,000 hosts that answer at once | {statistics.median(timing.seconds):.2f} |"
+        f" {min(timing.seconds):.2f} | | {remarks[name]} |"
+        for name, timing in (("empty play", empty), ("site.yml", ours))
+    ]
+
+
 BENCHES = {
     "verbs": bench_verbs,
     "floor": bench_floor,
@@ -223,6 +247,7 @@ BENCHES = {
     "diff": bench_diff,
     "ansible": bench_ansible,
     "facts": bench_facts,
+    "control": bench_control,
 }
 
 
