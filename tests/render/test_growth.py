@@ -15,10 +15,10 @@ import yaml
 
 from clustergen import compile as compiler
 from clustergen.cli.diff import compare
-from clustergen.render.engine import template_root
+from clustergen.render.engine import carried
 from strategies.inventories import ROOT
 
-_OURS = (str(Path(compiler.__file__).parent), str(template_root()))
+_OURS = (str(Path(compiler.__file__).parent), str(carried("templates")))
 _STEP = 8  # added entries of the smallest manifest; the others have two and three times as many
 
 
