@@ -46,7 +46,7 @@ def field(default: Any, help: str, sample: str = "", names_of: str = "", **const
 
 def section(model: type[Section], help: str, **absent: Any) -> Any:
     """A nested mapping that may be left out: its own defaults then hold, but for the values in `absent`."""
-    # Validated only where that converts a default: the validator would have to be built, and the manifest has its own.
+    # Validated only where that converts a default: the section's validator would be built for it alone.
     converts = any(info.validate_default for info in model.model_fields.values())
     make: Any = model if converts else model.model_construct
     return Field(default_factory=partial(make, **absent), description=help)
