@@ -14,9 +14,9 @@ from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.compile import frozen
 from clustergen.filesystems.beegfs.model import BeegfsServers
 from clustergen.filesystems.beegfs.servers import mirrors
-from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, runnable, text_of, tree_of
 
-SCRIPT = "/usr/local/sbin/clustergen-beegfs-data"
+SCRIPT = "/usr/local/sbin/clustergen-beegfs"
 STORAGE = {"name": "stor[1-2]", "type": "cpu", "address": "10.0.0.[21-22]", "roles": []}
 CLIENT = {"name": "c1", "type": "cpu", "address": "10.0.0.11"}
 SERVERS = {
@@ -48,8 +48,8 @@ def data(version: str = "8.2", servers: dict[str, Any] | None = None, **entry: A
 
 def run(host: str, directory: Path, *arguments: str, version: str = "8.2") -> subprocess.CompletedProcess[str]:
     """The script on directories below `directory`; st1 and st2 of `data` are mount points."""
-    text = text_of(tree_of(data(version), directory), host, SCRIPT)
-    text = text.replace(" /data/", f" {directory}/data/").replace("/var/lib/beegfs", str(directory / "beegfs"))
+    changes = {" /data/": f" {directory}/data/", "/var/lib/beegfs": str(directory / "beegfs")}
+    script = runnable(tree_of(data(version), directory), host, SCRIPT, directory, changes)
     for mount in ("meta", "st1"):
         (directory / "data" / mount).mkdir(parents=True, exist_ok=True)
     (directory / "beegfs").mkdir(exist_ok=True)
@@ -61,7 +61,7 @@ def run(host: str, directory: Path, *arguments: str, version: str = "8.2") -> su
         "beegfs-mgmtd": f"echo SQLite >{directory}/beegfs/mgmtd.sqlite",
         **{f"beegfs-setup-{kind}": setup for kind in ("meta", "storage", "mgmtd")},
     }
-    return run_script(text, programs, directory, *arguments)
+    return run_script(script.read_text(), programs, directory, "data", *arguments)
 
 
 # As the programs of 7.4 and 8 answer; a group is a line of ID, primary and secondary in the file of its kind.
@@ -84,10 +84,10 @@ MIRRORED = {"metadata": "stor[1-2]", "mirror": ["metadata", "storage"]}
 
 
 def mirror(directory: Path, version: str, host: str = "stor1") -> subprocess.CompletedProcess[str]:
-    text = text_of(tree_of(data(version, MIRRORED), directory), host, SCRIPT)
+    script = runnable(tree_of(data(version, MIRRORED), directory), host, SCRIPT, directory)
     bodies = {"beegfs-ctl": CTL, "beegfs": NEW, "hostname": f"echo {host}"}
     programs = {name: body.replace("DIRECTORY", str(directory)) for name, body in bodies.items()}
-    return run_script(text, programs, directory, "mirror")
+    return run_script(script.read_text(), programs, directory, "data", "mirror")
 
 
 def groups(directory: Path) -> list[str]:

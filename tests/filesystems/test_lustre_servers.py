@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, runnable, text_of, tree_of
 
 MIB = 1 << 20
-SCRIPT = "/usr/local/sbin/clustergen-lustre-train"
+SCRIPT = "/usr/local/sbin/clustergen-lustre"
+VALUES = "/etc/clustergen/lustre-train.sh"
 NICS = [{"device": "mlx5_0", "interface": "ib0", "model": "cx7"}]
 GPU = {"cpu": {"sockets": 1, "cores_per_socket": 8}, "memory": "64GiB", "nics": NICS}
 SERVERS = [
@@ -71,11 +72,11 @@ def run(
     host: str, directory: Path, *arguments: str, programs: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The script on image files, as real blkid and wipefs see them."""
-    text = text_of(tree_of(data(), directory), host, SCRIPT)
-    for device in ("/dev/disk/by-id/ost0", "/dev/disk/by-id/mgt", "/dev/mapper/mdt0"):
-        text = text.replace(device, str(directory / Path(device).name))
-    text = text.replace("[[ -b $2 ]]", "[[ -f $2 ]]")
-    return run_script(text, {"hostname": f"echo {host}", **PROGRAMS, **(programs or {})}, directory, *arguments)
+    devices = ("/dev/disk/by-id/ost0", "/dev/disk/by-id/mgt", "/dev/mapper/mdt0")
+    changes = {device: str(directory / Path(device).name) for device in devices} | {"[[ -b $2 ]]": "[[ -f $2 ]]"}
+    text = runnable(tree_of(data(), directory), host, SCRIPT, directory, changes).read_text()
+    programs = {"hostname": f"echo {host}", **PROGRAMS, **(programs or {})}
+    return run_script(text, programs, directory, "train", *arguments)
 
 
 def image(directory: Path, name: str, size: int = 64 * MIB) -> Path:
@@ -185,15 +186,15 @@ def test_only_targets_without_a_standby_server_are_mounted_by_themselves(tmp_pat
 
 
 def test_the_label_of_a_target_has_its_index_in_hexadecimal_digits(tmp_path: Path) -> None:
-    text = text_of(tree_of(data([*TARGETS[1:], {**TARGETS[0], "index": 26}]), tmp_path), "oss2", SCRIPT)
+    text = text_of(tree_of(data([*TARGETS[1:], {**TARGETS[0], "index": 26}]), tmp_path), "oss2", VALUES)
     assert "train-OST001a" in text
     assert "--index=26 " in text
 
 
 def test_both_servers_of_a_pair_are_named_in_the_target(tmp_path: Path) -> None:
-    text = text_of(tree_of(data(mgs=["10.1.0.21@o2ib", "10.1.0.22@o2ib"]), tmp_path), "mds1", SCRIPT)
+    text = text_of(tree_of(data(mgs=["10.1.0.21@o2ib", "10.1.0.22@o2ib"]), tmp_path), "mds1", VALUES)
     nodes = "--mgsnode=10.1.0.21@o2ib --mgsnode=10.1.0.22@o2ib"
-    assert f"--index=0 {nodes} --servicenode=10.1.0.21@o2ib --servicenode=10.1.0.22@o2ib\n" in text
+    assert f"--index=0 {nodes} --servicenode=10.1.0.21@o2ib --servicenode=10.1.0.22@o2ib'\n" in text
 
 
 @pytest.mark.parametrize(
@@ -212,8 +213,8 @@ def test_a_server_has_nids_on_the_rails_of_the_mgs(mgs: str, nids: str, tmp_path
     for place, node in enumerate(rails["nodes"][1:], 1):
         first = node["addresses"]["fabric"]
         rails["nodes"][place] = {**node, "addresses": {"fabric": [first, first.replace("10.1.0.", "10.1.1.")]}}
-    text = text_of(tree_of(rails, tmp_path), "mds1", SCRIPT)
-    assert f" --servicenode={nids.format(21)} --servicenode={nids.format(22)}\n" in text
+    text = text_of(tree_of(rails, tmp_path), "mds1", VALUES)
+    assert f" --servicenode={nids.format(21)} --servicenode={nids.format(22)}'\n" in text
 
 
 ZFS = {"zpool": "exit 0", "zfs": "[[ $1 == get ]] && cat {directory}/label || [[ -f {directory}/label ]]"}

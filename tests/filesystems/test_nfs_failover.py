@@ -16,9 +16,20 @@ from clustergen.records import replace
 from clustergen.rules import rules
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.trees import HEAD, calls, codes_of, lay_out, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import (
+    HEAD,
+    calls,
+    codes_of,
+    lay_out,
+    manifest,
+    node_files,
+    run_script,
+    runnable,
+    text_of,
+    tree_of,
+)
 
-SCRIPT = "/usr/local/sbin/clustergen-failover-home"
+SCRIPT = "/usr/local/sbin/clustergen-failover"
 CIB = "/etc/clustergen-failover/cib.xml"
 PAIR = {"servers": "nfs[1-2]", "device": "/dev/mapper/nfs", "directory": "/srv/nfs", "size": "4TB"}
 SERVERS = {"name": "nfs[1-2]", "type": "cpu", "address": "10.0.0.[21-22]", "roles": []}
@@ -96,14 +107,14 @@ DISK = {
 
 def form(directory: Path) -> tuple[int, list[str]]:
     """`format` on a disk of stand-ins: the exit status, and what changed the disk."""
-    text = text_of(tree_of(data(data=DATA), directory), "nfs1", SCRIPT)
+    changes = {"device=/dev/mapper/nfs": f"device={directory}/disk", "[[ -b ": "[[ -f "}
+    script = runnable(tree_of(data(data=DATA), directory), "nfs1", SCRIPT, directory, changes)
     (directory / "disk").touch()
-    text = text.replace("device=/dev/mapper/nfs", f"device={directory}/disk").replace("[[ -b ", "[[ -f ")
     programs = {name: body.replace("{0}", str(directory)) for name, body in DISK.items()}
     (directory / "calls").unlink(missing_ok=True)
-    done = run_script(text, programs, directory, "format")
-    changes = [call.split()[0] for call in calls(directory) if call.split()[0] in ("mkfs.xfs", "mount", "xfs_admin")]
-    return done.returncode, changes
+    done = run_script(script.read_text(), programs, directory, "home", "format")
+    made = [call.split()[0] for call in calls(directory) if call.split()[0] in ("mkfs.xfs", "mount", "xfs_admin")]
+    return done.returncode, made
 
 
 @pytest.mark.slow
@@ -142,9 +153,10 @@ printf '#!/bin/sh\\necho "totem.cluster_name (str) = nfs-home"\\n' >corosync-cma
 printf '#!/bin/sh\\necho "1 nfs1 member"; echo "2 nfs2 member"\\n' >crm_node
 printf '#!/bin/sh\\n[ "$5" = TYPE ] && echo xfs || cat /tmp/label\\n' >blkid; printf '#!/bin/sh\\necho 1\\n' >blockdev
 printf '#!/bin/sh\\n' >wipefs; printf '#!/bin/sh\\necho nfs\\n' >lsblk; chmod +x *
-sed '/^PATH=/s,=,=/tmp/bin:,; s,^device=.*,device=/tmp/live.xml,; s/\\[\\[ -b /[[ -f /
-  s,/etc/corosync/authkey,/tmp/live.xml,; s/4000000000000/1/g
-  s,^kept=.*,kept=/tmp/kept.xml,' /usr/local/sbin/clustergen-failover-home >/tmp/script
+sed '/^PATH=/s,=,=/tmp/bin:,; s/\\[\\[ -b /[[ -f /; s,/etc/corosync/authkey,/tmp/live.xml,
+  s,^kept=.*,kept=/tmp/kept.xml,; s,/etc/clustergen/failover-,/tmp/failover-,' \\
+  /usr/local/sbin/clustergen-failover >/tmp/script; pair() { bash /tmp/script home "$@"; }
+sed 's,^device=.*,device=/tmp/live.xml,; s/4000000000000/1/' /etc/clustergen/failover-home.sh >/tmp/failover-home.sh
 cp /run/clustergen/live /tmp/live.xml; export CIB_file=/tmp/live.xml; echo nfs-home >/tmp/label
 """
 EMPTY = """<cib validate-with="pacemaker-3.0" crm_feature_set="3.19.0" admin_epoch="0" epoch="5" num_updates="2">
@@ -171,8 +183,8 @@ def test_resources_are_loaded_once_and_only_where_there_are_none(tmp_path: Path)
     """By the real cibadmin and crm_verify."""
     code, output = ask(
         tmp_path,
-        "bash /tmp/script apply || exit; cibadmin --query; bash /tmp/script apply; bash /tmp/script check; "
-        "echo checked $?; crm_resource --resource nfs --move --node nfs2 >/dev/null; bash /tmp/script apply",
+        "pair apply || exit; cibadmin --query; pair apply; pair check; "
+        "echo checked $?; crm_resource --resource nfs --move --node nfs2 >/dev/null; pair apply",
     )
     assert code == 1, output
     assert "loaded /etc/clustergen-failover/cib.xml" in output
@@ -183,24 +195,24 @@ def test_resources_are_loaded_once_and_only_where_there_are_none(tmp_path: Path)
     assert "checked 0" in output
     assert "< " in output.partition("checked 0")[2], "the difference is shown"
     assert "refused: Pacemaker has other resources" in output
-    untouched = "bash /tmp/script apply; echo code $?; cmp /tmp/live.xml /run/clustergen/live && echo untouched"
+    untouched = "pair apply; echo code $?; cmp /tmp/live.xml /run/clustergen/live && echo untouched"
     assert "code 1\nuntouched\n" in ask(tmp_path, untouched, EMPTY.format(OTHER))[1]
 
 
 @pytest.mark.real
 def test_nothing_is_loaded_for_an_empty_disk_or_while_fencing_is_off(tmp_path: Path) -> None:
-    code, output = ask(tmp_path, "rm /tmp/label; bash /tmp/script apply")
-    assert (code, output.splitlines()[-1].endswith("is empty: clustergen-failover-home format")) == (1, True), output
-    commands = ["bash /tmp/script apply; cp /tmp/live.xml /tmp/loaded.xml"]
+    code, output = ask(tmp_path, "rm /tmp/label; pair apply")
+    assert (code, output.splitlines()[-1].endswith("is empty: clustergen-failover home format")) == (1, True), output
+    commands = ["pair apply; cp /tmp/live.xml /tmp/loaded.xml"]
     options = ["stonith-enabled=false", "startup-fencing=false", "maintenance-mode=true", "stop-all-resources=true"]
     options.append("no-quorum-policy=ignore")
     for option in options:
         name, value = option.split("=")
         commands.append(
-            f"crm_attribute --name {name} --update {value}; bash /tmp/script check; echo check $?; "
-            "bash /tmp/script apply; echo apply $?; cp /tmp/loaded.xml /tmp/live.xml"
+            f"crm_attribute --name {name} --update {value}; pair check; echo check $?; "
+            "pair apply; echo apply $?; cp /tmp/loaded.xml /tmp/live.xml"
         )
-    output = ask(tmp_path, "; ".join([*commands, "bash /tmp/script check; echo end $?"]))[1]
+    output = ask(tmp_path, "; ".join([*commands, "pair check; echo end $?"]))[1]
     assert output.count("check 1\n") == output.count("apply 1\n") == len(options), output
     for option in options:
         assert f"options: {option}: crm_attribute --name" in output, output
@@ -215,14 +227,14 @@ printf '#!/bin/sh\\n' >/tmp/bin/mkdir; chmod +x /tmp/bin/mkdir
 
 @pytest.mark.real
 def test_start_refuses_the_kept_resources_of_another_cluster(tmp_path: Path) -> None:
-    script = f"{STOPPED} cp /tmp/live.xml /tmp/kept.xml; bash /tmp/script start"
+    script = f"{STOPPED} cp /tmp/live.xml /tmp/kept.xml; pair start"
     code, output = ask(tmp_path, script, EMPTY.format(OTHER))
     assert (code, "refused: /tmp/kept.xml has other resources" in output) == (1, True), output
     assert "systemctl enable" not in output
     code, output = ask(tmp_path, script)
     assert (code, "systemctl disable --now nfs-server.service" in output) == (0, True), output
-    ours = f"""{STOPPED} cp /etc/clustergen-failover/cib.xml /tmp/kept.xml; bash /tmp/script start >/tmp/log; echo $?
-CIB_file=/tmp/kept.xml crm_attribute --name stonith-enabled --update false; bash /tmp/script start"""
+    ours = f"""{STOPPED} cp /etc/clustergen-failover/cib.xml /tmp/kept.xml; pair start >/tmp/log; echo $?
+CIB_file=/tmp/kept.xml crm_attribute --name stonith-enabled --update false; pair start"""
     code, output = ask(tmp_path, ours)
     message = "refused: Pacemaker would start the resources of /tmp/kept.xml with stonith-enabled=false: crm_attribute"
     assert (code, output.startswith(f"0\n{message}")) == (1, True), output
@@ -233,17 +245,17 @@ def test_a_left_order_of_fencing_devices_and_unreadable_options_are_refused(tmp_
     """The order names devices that do not exist, so that no server could be fenced."""
     level = '<fencing-level id="l" index="1" target="nfs1" devices="gone"/>'
     live = EMPTY.format("").replace("<constraints/>", f"<constraints/><fencing-topology>{level}</fencing-topology>")
-    code, output = ask(tmp_path, "bash /tmp/script apply", live)
+    code, output = ask(tmp_path, "pair apply", live)
     assert (code, "refused: Pacemaker has other resources" in output, level in output) == (1, True, True), output
     broken = """printf '#!/bin/sh\ncase "$*" in *stonith-enabled*maintenance*) echo gone; exit 102 ;; esac
-exec /usr/sbin/cibadmin "$@"\n' >/tmp/bin/cibadmin; chmod +x /tmp/bin/cibadmin; bash /tmp/script apply"""
+exec /usr/sbin/cibadmin "$@"\n' >/tmp/bin/cibadmin; chmod +x /tmp/bin/cibadmin; pair apply"""
     assert ask(tmp_path, broken) == (1, "refused: the options cannot be read: gone\n")
 
 
 @pytest.mark.real
 def test_a_pacemaker_that_does_not_answer_is_not_one_without_resources(tmp_path: Path) -> None:
     """No daemon runs here, so the real cibadmin fails."""
-    code, output = ask(tmp_path, "unset CIB_file; bash /tmp/script apply")
+    code, output = ask(tmp_path, "unset CIB_file; pair apply")
     assert (code, output) == (1, "refused: Pacemaker does not answer: systemctl status pacemaker\n")
 
 
@@ -251,8 +263,8 @@ def test_labels_differ_for_names_that_begin_alike(tmp_path: Path) -> None:
     labels = set()
     for name in ("projects-a", "projects-b", "projects", "projects2"):
         tree = tree_of(data() | {"storage": {name: HOME}}, tmp_path)
-        text = text_of(tree, "nfs1", f"/usr/local/sbin/clustergen-failover-{name}")
-        labels |= set(re.findall(r"xfs_admin -L (\S+)", text))
+        text = text_of(tree, "nfs1", f"/etc/clustergen/failover-{name}.sh")
+        labels |= set(re.findall(r"^label=(\S+)", text, re.MULTILINE))
     assert len(labels) == 4
     assert all(len(label) <= 12 for label in labels)
 

@@ -11,8 +11,20 @@ import pytest
 import yaml
 
 from clustergen.render.tree import Tree
-from strategies.trees import COMPUTE, HEAD, calls, codes_of, manifest, node_files, run_script, text_of, tree_of
+from strategies.trees import (
+    COMPUTE,
+    HEAD,
+    calls,
+    codes_of,
+    manifest,
+    node_files,
+    run_script,
+    runnable,
+    text_of,
+    tree_of,
+)
 
+SCRIPT = "/usr/local/sbin/clustergen-quota"
 NFS = {"type": "nfs", "server": "head", "path": "/export/home", "mount": "/home"}
 ADA = {"user": "ada", "space": "1GiB", "files": 5000}
 LUSTRE = {"type": "lustre", "mount": "/mnt/data", "mgs": ["10.1.0.9@o2ib"]}
@@ -113,11 +125,11 @@ def data(entry: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def run(backend: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
     entry, host, more = BACKENDS[backend]
-    text = text_of(tree_of(data(entry), directory), host, "/usr/local/sbin/clustergen-quota-data")
     vision = directory / "vision"
     vision.mkdir(exist_ok=True)
+    script = runnable(tree_of(data(entry), directory), host, SCRIPT, directory, {"/mnt/data/vision": str(vision)})
     common = {"hostname": f"echo {host}", "getent": "[[ $2 == ada ]] && echo ada:x:1000:"}
-    return run_script(text.replace("/mnt/data/vision", str(vision)), common | more | programs, directory, *arguments)
+    return run_script(script.read_text(), common | more | programs, directory, "data", *arguments)
 
 
 def changes(directory: Path) -> list[str]:
@@ -178,11 +190,10 @@ PROJECT = {"project": 1001, "directory": "/mnt/data/vision", "space": "1TiB"}
 )
 def test_a_directory_of_another_project_is_refused(answer: str, code: int, sets: bool, tmp_path: Path) -> None:
     entry = {**LUSTRE, "quotas": [PROJECT]}
-    text = text_of(tree_of(data(entry), tmp_path), "c1", "/usr/local/sbin/clustergen-quota-data")
-    text = text.replace("/mnt/data/vision", str(tmp_path))
+    script = runnable(tree_of(data(entry), tmp_path), "c1", SCRIPT, tmp_path, {"/mnt/data/vision": str(tmp_path)})
     lfs = f'[[ $2 != -d ]] || echo " {answer} $3"\n[[ $1 != quota ]] || echo " x 1 0 1073741824 - 1 0 0 -"'
     programs = {"hostname": "echo c1", "findmnt": "echo lustre", "lfs": lfs}
-    assert run_script(text, programs, tmp_path, "apply").returncode == code
+    assert run_script(script.read_text(), programs, tmp_path, "data", "apply").returncode == code
     assert (f"lfs project -p 1001 -s -r {tmp_path}" in calls(tmp_path)) is sets
 
 

@@ -108,7 +108,7 @@ def test_a_quota_ends_writing_and_a_larger_one_lets_it_go_on(ceph: Lab) -> None:
     ceph.edit(larger)
     applied = ceph.apply()
     assert applied.rc == 0, applied.stdout + applied.stderr
-    assert ceph.out("n1", "clustergen-quota-data check") == ""
+    assert ceph.out("n1", "clustergen-quota data check") == ""
     ceph.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
     # The client before it stays: in a container, mounts of services such as logind do not follow those of the node.
     command = ceph.out("n2", "pgrep -a -n -x ceph-fuse")

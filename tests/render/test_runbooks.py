@@ -111,7 +111,7 @@ PROGRAMS = {
     "of Slurm": "sacctmgr scontrol sdiag sinfo slurmd squeue",
     "of NVIDIA": "dcgmi mlxlink nvidia-smi",
     "of packages that the tree installs": "bmc-device ibqueryerrors ibstat ipmi-sel ipmi-sensors promtool smartctl",
-    "of what is monitored": "clustergen-failover-home crm_mon mdadm zpool",
+    "of what is monitored": "clustergen-failover crm_mon mdadm zpool",
 }
 
 

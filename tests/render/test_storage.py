@@ -31,6 +31,7 @@ from strategies.trees import (
     manifest,
     node_files,
     run_script,
+    runnable,
     text_of,
     tree_of,
 )
@@ -407,10 +408,11 @@ def test_striping_is_set_only_where_it_differs(
     directory = tmp_path / "data"
     directory.mkdir()
     tree = stored(tmp_path, lus={**LUSTRE, "striping": [STRIPING]})
-    text = text_of(tree, "c1", "/usr/local/sbin/clustergen-striping-lus").replace("/mnt/lustre/data", str(directory))
+    changes = {"/mnt/lustre/data": str(directory)}
+    script = runnable(tree, "c1", "/usr/local/sbin/clustergen-striping", tmp_path, changes)
     (tmp_path / "shown").write_text(shown, encoding="utf-8")
     lfs = f'[[ $1 == getstripe ]] && cat "{tmp_path}/shown"\nexit 0'
-    done = run_script(text, {"lfs": lfs, "mountpoint": ""}, tmp_path, *arguments)
+    done = run_script(script.read_text(), {"lfs": lfs, "mountpoint": ""}, tmp_path, "lus", *arguments)
     assert done.returncode == code, done
     sets = [call for call in calls(tmp_path) if call.startswith("lfs setstripe")]
     assert sets == ([f"lfs setstripe -E 4M -c 1 -E -1 -c -1 -S 4M -p flash {directory}"] if changed else [])
@@ -418,8 +420,8 @@ def test_striping_is_set_only_where_it_differs(
 
 def test_striping_without_the_mount_does_nothing(tmp_path: Path) -> None:
     tree = stored(tmp_path, lus={**LUSTRE, "striping": [STRIPING]})
-    text = text_of(tree, "c1", "/usr/local/sbin/clustergen-striping-lus")
-    done = run_script(text, {"lfs": "", "mountpoint": "exit 32"}, tmp_path)
+    script = runnable(tree, "c1", "/usr/local/sbin/clustergen-striping", tmp_path)
+    done = run_script(script.read_text(), {"lfs": "", "mountpoint": "exit 32"}, tmp_path, "lus")
     assert done.returncode == 1
     assert "not mounted" in done.stderr
     assert not any("setstripe" in call for call in calls(tmp_path))
@@ -686,17 +688,21 @@ def test_without_networks_the_clients_are_named(tmp_path: Path) -> None:
 # --- ZFS --------------------------------------------------------------------------------------------------------------
 
 
-def pool_script(directory: Path, **zfs: Any) -> str:
+def run_zpool(
+    directory: Path, programs: dict[str, str], *arguments: str, changes: dict[str, str] | None = None, **zfs: Any
+) -> subprocess.CompletedProcess[str]:
     tree = served(directory, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, **zfs}}})
-    return text_of(tree, "head", "/usr/local/sbin/clustergen-zpool-home")
+    script = runnable(tree, "head", "/usr/local/sbin/clustergen-zpool", directory, changes)
+    return run_script(script.read_text(), programs, directory, "home", *arguments)
+
+
+# The look at the disks, which need to be block devices, is left out.
+UNSEEN = {"command -v zpool": "empty_disks() { :; }\ncommand -v zpool"}
+NEW_POOL = {"zpool": "[[ $1 == create ]]", "zfs": "[[ $1 == create ]]"}
 
 
 def test_the_pool_is_made_of_the_disks_in_order(tmp_path: Path) -> None:
-    """All of the script is real but the look at the disks, which need to be block devices."""
-    text = pool_script(tmp_path)
-    before, after = text.split("command -v zpool", 1)
-    script = f"{before}\nempty_disks() {{ :; }}\ncommand -v zpool{after}"
-    done = run_script(script, {"zpool": "[[ $1 == create ]]", "zfs": "[[ $1 == create ]]"}, tmp_path)
+    done = run_zpool(tmp_path, NEW_POOL, changes=UNSEEN)
     assert done.returncode == 0, done
     disks = ZFS["disks"]
     made = [call for call in calls(tmp_path) if " create " in call]
@@ -716,14 +722,14 @@ def test_the_pool_is_made_of_the_disks_in_order(tmp_path: Path) -> None:
     ],
 )
 def test_the_pool_is_refused(tmp_path: Path, zpool: str, reason: str) -> None:
-    done = run_script(pool_script(tmp_path), {"zpool": f"[[ $1 == list ]] && exit 1\n{zpool}", "zfs": ""}, tmp_path)
+    done = run_zpool(tmp_path, {"zpool": f"[[ $1 == list ]] && exit 1\n{zpool}", "zfs": ""})
     assert done.returncode == 1
     assert reason in done.stderr
     assert not any(" create " in call for call in calls(tmp_path))
 
 
 def run_on_pool(
-    text: str, directory: Path, disks: list[str], zfs: str, *arguments: str
+    directory: Path, disks: list[str], zfs: str, *arguments: str, changes: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The script where the pool is on these disks, as zpool shows them: by partition, one of multipath by its map."""
     lines = ["tank\t", "\traidz2-0\t"]
@@ -738,9 +744,9 @@ def run_on_pool(
             (device / f"{disk}1/partition").write_text("1\n")
         (directory / f"sys/{disk}1").symlink_to(device / f"{disk}1")
         lines.append(f"\t/dev/{disk}1\t")
-    text = text.replace("sys=/sys/class/block", f"sys={directory}/sys").replace("/dev/disk/by-id/", "/dev/")
+    changes = {**(changes or {}), "sys=/sys/class/block": f"sys={directory}/sys", "/dev/disk/by-id/": "/dev/"}
     zpool = "cat <<'EOF'\n" + "\n".join(lines) + "\nEOF"
-    return run_script(text, {"zpool": zpool, "zfs": zfs}, directory, *arguments)
+    return run_zpool(directory, {"zpool": zpool, "zfs": zfs}, *arguments, changes=changes)
 
 
 LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]
@@ -755,7 +761,7 @@ LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]
     ],
 )
 def test_a_pool_of_that_name_on_other_disks(tmp_path: Path, disks: list[str], code: int, message: str) -> None:
-    done = run_on_pool(pool_script(tmp_path), tmp_path, disks, "[[ $1 == create ]]")
+    done = run_on_pool(tmp_path, disks, "[[ $1 == create ]]")
     assert (done.returncode, message in done.stderr + done.stdout) == (code, True), done
     assert any(call.startswith("zfs create") for call in calls(tmp_path)) is message.startswith("differs")
 
@@ -766,19 +772,16 @@ def test_a_pool_that_is_there_only_gets_its_properties(
 ) -> None:
     zfs = 'case "$1 $5" in "get atime") echo on;; "get mountpoint") echo /export/home;; "get xattr") echo sa;;'
     zfs += ' "get compression") echo lz4;; "get acltype") echo posixacl;; esac'
-    text = pool_script(tmp_path).replace("/by-id/d7", "/by-id/dm-7")
     disks = ["dm-7" if disk == "d7" else disk for disk in LISTED]
-    done = run_on_pool(text, tmp_path, disks, zfs, *arguments)
+    done = run_on_pool(tmp_path, disks, zfs, *arguments, changes={"/by-id/d7": "/by-id/dm-7"})
     assert done.returncode == code, done
     changes = [call for call in calls(tmp_path) if " create " in call or " set " in call]
     assert changes == (["zfs set atime=off tank/home"] if changed else [])
 
 
 def test_a_property_stays_one_word(tmp_path: Path) -> None:
-    text = pool_script(tmp_path, properties={"comment": 'x"; touch /tmp/hacked; $(id) #'})
-    before, after = text.split("command -v zpool", 1)
-    script = f"{before}\nempty_disks() {{ :; }}\ncommand -v zpool{after}"
-    run_script(script, {"zpool": "[[ $1 == create ]]", "zfs": "[[ $1 == create ]]"}, tmp_path)
+    properties = {"comment": 'x"; touch /tmp/hacked; $(id) #'}
+    run_zpool(tmp_path, NEW_POOL, changes=UNSEEN, properties=properties)
     assert any('comment=x"; touch /tmp/hacked; $(id) #' in call for call in calls(tmp_path))
     assert not Path("/tmp/hacked").exists()
 
@@ -786,14 +789,14 @@ def test_a_property_stays_one_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layout", "width", "expected"),
     [
-        ("mirror", 2, [("mirror ", 0, 2), ("mirror ", 2, 2), ("mirror ", 4, 1)]),
+        ("mirror", 2, [("mirror", 0, 2), ("mirror", 2, 2), ("mirror", 4, 1)]),
         ("stripe", None, [("", 0, 5)]),
-        ("raidz1", 3, [("raidz1 ", 0, 3), ("raidz1 ", 3, 2)]),
+        ("raidz1", 3, [("raidz1", 0, 3), ("raidz1", 3, 2)]),
     ],
 )
 def test_disks_are_dealt_out(layout: Any, width: int | None, expected: list[tuple[str, int, int]]) -> None:
     pool = ZfsPool(layout=layout, vdev_width=width, disks=tuple(f"/dev/d{i}" for i in range(5)))
-    assert [(str(vdev.words), vdev.start, vdev.count) for vdev in vdevs(pool)] == expected
+    assert [(vdev.words, vdev.start, vdev.count) for vdev in vdevs(pool)] == expected
 
 
 @pytest.mark.real
@@ -875,7 +878,7 @@ def test_weka_polls_where_slurm_gives_out_nothing(tmp_path: Path, numbering: str
     assert line
     assert "CPUSpecList=58-63,122-127 " in line[0]
     assert "CoreSpecCount" not in line[0]
-    check = text_of(tree, "c1", "/usr/local/sbin/clustergen-weka-cpus")
+    check = runnable(tree, "c1", "/usr/local/sbin/clustergen-weka-cpus", tmp_path).read_text()
     for machine in NUMBERINGS:
         done = run_script(check, {"lscpu": f"cat <<'EOF'\n{lscpu(machine)}\nEOF"}, tmp_path)
         assert (done.returncode == 0) == (machine == numbering), (machine, done.stderr)

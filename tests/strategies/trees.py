@@ -88,15 +88,18 @@ def lay_out(tree: Tree, host: str, directory: Path) -> Path:
 _OF_CLUSTERGEN = re.compile(r"/(usr/local/s?bin/clustergen-|usr/local/lib/clustergen/|etc/clustergen/)")
 
 
-def runnable(tree: Tree, host: str, target: str, directory: Path) -> Path:
+def runnable(tree: Tree, host: str, target: str, directory: Path, changes: Mapping[str, str] | None = None) -> Path:
     """A program of a node, to be run outside of one: it, its values and what else of clustergen a node has are below a
-    directory, and the paths in their texts lead there.
+    directory, and the paths in their texts lead there. `changes` are replaced in all of these.
     """
     for place, file in node_files(tree, host).items():
         if place == target or _OF_CLUSTERGEN.match(place):
             copy = directory / place.lstrip("/")
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(_OF_CLUSTERGEN.sub(rf"{directory}/\1", file.content.decode()), encoding="utf-8")
+            text = file.content.decode()
+            for old, new in (changes or {}).items():
+                text = text.replace(old, new)
+            copy.write_text(_OF_CLUSTERGEN.sub(rf"{directory}/\1", text), encoding="utf-8")
             copy.chmod(file.mode)
     return directory / target.lstrip("/")
 

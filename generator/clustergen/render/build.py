@@ -116,7 +116,7 @@ class Builder:
 
     def _items(self, path: str, view: Any) -> Iterator[tuple[str, Any]]:
         """The paths that one registry row makes, with their views."""
-        if view is None:
+        if view is None or view is False:
             return
         if not (match := _ITEM.search(path)):
             yield path, view

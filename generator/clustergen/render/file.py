@@ -14,8 +14,8 @@ A PATH with another `{name}` makes a file per item: the view returns a mapping o
 `mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are
 called with the entry's name and the entry after the cluster. `tree` is for files at the top, that go on no node.
 
-A row with `program` installs a file of `programs/` as it is; its view says only whether. What the program has to know
-of the cluster is a row with `values=True`: the fields of its view, as JSON or as assignments of bash.
+A row with `program` installs a file of `programs/` as it is; its view only says whether, by True or a record. What the
+program has to know of the cluster is a row with `values=True`: the fields of its view, as JSON or assignments of bash.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
     assert "rdma" in packages["fabric_node"]
     assert not set(packages["all"]) & {p for group, result in packages.items() if group != "all" for p in result}
     assert general["cluster_paths"]["slurm_node"] == ["/usr/local/lib/slurm/spank_pyxis.so"]
-    assert general["cluster_exports"][0]["zpool"] == "/usr/local/sbin/clustergen-zpool-home"
+    assert general["cluster_exports"][0]["zpool"] == "tank"
     assert [disk["device"] for disk in general["cluster_disks"]] == ["/dev/nvme1n1"]
 
 

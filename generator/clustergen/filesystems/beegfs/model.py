@@ -95,12 +95,12 @@ def servers(entry: Beegfs) -> tuple[str, ...]:
 def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
     if entry.servers:
         yield (
-            f"Create the targets of {name}: mount their file systems, then clustergen-beegfs-{name} check, format and"
+            f"Create the targets of {name}: mount their file systems, then clustergen-beegfs {name} check, format and"
             f" start, on the management server first, then on {compress(servers(entry))}."
         )
         if entry.servers.mirror:
             yield (
-                f"Create the mirror groups of {name} before data are written: clustergen-beegfs-{name} mirror on"
+                f"Create the mirror groups of {name} before data are written: clustergen-beegfs {name} mirror on"
                 f" {entry.servers.management}, when all servers run."
             )
         if entry.is_8:

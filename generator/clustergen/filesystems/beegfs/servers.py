@@ -1,4 +1,4 @@
-"""BeeGFS servers, 7.4 and 8: configuration of management, metadata and storage, and the script that creates targets."""
+"""BeeGFS servers, 7.4 and 8: configuration of management, metadata and storage, and what clustergen-beegfs creates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clustergen.manifest.base import Options
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.formats import BEEGFS, CONF, SHELL, Safe
+from clustergen.render.formats import BEEGFS, CONF, Safe
 
 _DATABASE = "/var/lib/beegfs/mgmtd.sqlite"
 _DIRECTORY = "/var/lib/beegfs/mgmtd"  # of 7.4
@@ -51,22 +51,20 @@ class Mirror:
 
 @record
 class Servers:
-    """The script of all servers of one file system. `database`: what the management server creates.
+    """The values of clustergen-beegfs, the same on all servers of one file system.
 
-    `address`, `secret` and `certificate`: how BeeGFS's program reaches the management server of 8; `settings`: the file
-    by which it does with 7.4.
+    `management_address`, `secret_file` and `certificate`: how BeeGFS's program reaches the management server of 8;
+    `ctl_settings`: the file by which it does with 7.4.
     """
 
-    entry: str
-    new: bool
-    management: str
-    database: str
+    is_8: bool
+    management_host: str
+    management_address: str
+    secret_file: str
+    certificate: str
+    ctl_settings: str
     targets: tuple[Target, ...]
     mirrors: tuple[Mirror, ...]
-    address: str
-    secret: str
-    certificate: str
-    settings: str
 
 
 def _conf(title: str, pairs: Pairs) -> ServerConf:
@@ -117,7 +115,7 @@ def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | 
         for stem, pairs in files.items()
     }
     if _has_settings(entry, spec):
-        made[_settings(name)] = _conf(f"beegfs-ctl in clustergen-beegfs-{name}", common)
+        made[_settings(name)] = _conf(f"beegfs-ctl in clustergen-beegfs {name}", common)
     return made
 
 
@@ -177,22 +175,19 @@ def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
     return tuple(groups)
 
 
-def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+def values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
-    database = _DATABASE if entry.is_8 else _DIRECTORY
     return {
         name: Servers(
-            entry=name,
-            new=entry.is_8,
-            management=spec.management,
-            database=database,
+            is_8=entry.is_8,
+            management_host=spec.management,
+            management_address=grpc_address(entry.mgmtd),
+            secret_file=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
+            certificate=spec.certificate,
+            ctl_settings=f"/etc/beegfs/{_settings(name)}.conf" if _has_settings(entry, spec) else "",
             targets=targets(spec),
             mirrors=mirrors(spec),
-            address=grpc_address(entry.mgmtd),
-            secret=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
-            certificate=spec.certificate,
-            settings=f"/etc/beegfs/{_settings(name)}.conf" if _has_settings(entry, spec) else "",
         )
     }
 
@@ -200,5 +195,11 @@ def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | No
 FILES: tuple[File, ...] = (
     File("serve/etc/beegfs/{stem}.conf", confs, format=BEEGFS),
     File("serve/etc/beegfs/{stem}.toml", mgmtd_toml, format=CONF, source="serve/etc/beegfs/{stem}.conf"),
-    File("serve/usr/local/sbin/clustergen-beegfs-{name}", script, mode=0o755, format=SHELL),
+    File(
+        "beegfs_server/usr/local/sbin/clustergen-beegfs",
+        lambda _: True,
+        mode=0o755,
+        program="storage/clustergen-beegfs.sh",
+    ),
+    File("serve/etc/clustergen/beegfs-{name}.sh", values, values=True),
 )

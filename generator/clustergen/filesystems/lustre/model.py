@@ -143,11 +143,11 @@ def _manual_steps(name: str, entry: Lustre, _: str) -> Iterator[str]:
         yield f"Create the ZFS pools of {name} with zpool create, each on its server, before the targets."
     if hosts := servers(entry):
         yield (
-            f"Create the targets of {name}: clustergen-lustre-{name} check, then format, on {compress(hosts)}."
-            f" Mount the MGT first, then MDTs, then OSTs: clustergen-lustre-{name} mount."
+            f"Create the targets of {name}: clustergen-lustre {name} check, then format, on {compress(hosts)}."
+            f" Mount the MGT first, then MDTs, then OSTs: clustergen-lustre {name} mount."
         )
     if any(target.pool for target in entry.targets if target.device):
-        yield f"Create the OST pools of {name} when all targets are mounted: clustergen-lustre-{name} pools on the MGS."
+        yield f"Create the OST pools of {name} when all targets are mounted: clustergen-lustre {name} pools on the MGS."
     if any(target.standby for target in entry.targets if target.device):
         yield f"Configure Pacemaker for the targets of {name} that have standby servers."
 

@@ -1,4 +1,4 @@
-"""Lustre servers: the script that creates and mounts targets, their mount units, and LNet of the servers."""
+"""Lustre servers: what clustergen-lustre creates and mounts, mount units of targets, and LNet of the servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, drain
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, YAML, Safe, shell_word
+from clustergen.render.formats import YAML, Safe
 from clustergen.render.unit_names import mount_unit
 
 _ORDER = ("MGT", "MDT", "OST")
@@ -23,23 +23,22 @@ class Target:
     name: str  # MGS, training-MDT0000: what its label is after the first mount
     backend: str  # ldiskfs, zfs
     device: str
-    size: int  # bytes; 0: not stated
+    size_bytes: int  # 0: not stated
     server: str
     standby: str  # with commas; empty: it has none
     unit: Safe
-    words: Safe
     pool: str
+    words: str
 
 
 @record
 class Servers:
-    """The script of all servers of one file system."""
+    """The values of clustergen-lustre, the same on all servers of one file system."""
 
-    entry: str
     fsname: str
-    targets: tuple[Target, ...]
     manager: str  # host of the MGT, where pools are made; empty: elsewhere
     pools: tuple[str, ...]
+    targets: tuple[Target, ...]
 
 
 @record
@@ -59,7 +58,6 @@ class TargetService:
     """The oneshot that mounts at boot what has no standby server."""
 
     entry: str
-    script: str
 
 
 @record
@@ -78,14 +76,14 @@ def _place(name: str) -> str:
     return f"/srv/lustre/{name.replace('-', '/')}"
 
 
-def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -> Safe:
+def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -> str:
     """Options of mkfs.lustre. With --servicenode the target may be mounted first on any of its servers."""
     words = ["--mgs"] if target.kind == "MGT" else [f"--{target.kind.lower()}", f"--fsname={fsname}"]
     if target.kind != "MGT":
         words += [f"--index={target.index}", *(f"--mgsnode={nids}" for nids in entry.mgs)]
     if target.standby:
         words += [f"--servicenode={nids_of(cluster, host, entry)}" for host in (target.server, *target.standby)]
-    return Safe(" ".join(map(shell_word, words)))
+    return " ".join(words)
 
 
 def _targets(cluster: Cluster, name: str, entry: Lustre) -> tuple[Target, ...]:
@@ -96,25 +94,25 @@ def _targets(cluster: Cluster, name: str, entry: Lustre) -> tuple[Target, ...]:
             name=target_name(fsname, target),
             backend="ldiskfs" if target.device.startswith("/") else "zfs",
             device=target.device,
-            size=target.size.value if target.size else 0,
+            size_bytes=target.size.value if target.size else 0,
             server=target.server,
             standby=",".join(target.standby),
             unit=mount_unit(_place(target_name(fsname, target))),
-            words=_words(cluster, fsname, entry, target),
             pool=target.pool or "",
+            words=_words(cluster, fsname, entry, target),
         )
         for target in ordered
         if target.device
     )
 
 
-def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+def values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
     if not isinstance(entry, Lustre):
         return None
     targets = _targets(cluster, name, entry)
     manager = next((target.server for target in targets if target.name == "MGS"), "")
     pools = tuple(dict.fromkeys(target.pool for target in targets if target.pool))
-    return {name: Servers(name, fsname_of(name, entry), targets, manager, pools)}
+    return {name: Servers(fsname_of(name, entry), manager, pools, targets)}
 
 
 def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] | None:
@@ -136,7 +134,7 @@ def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] 
 def service(_: Cluster, name: str, entry: Mount) -> dict[str, TargetService] | None:
     if not isinstance(entry, Lustre):
         return None
-    return {name: TargetService(name, f"/usr/local/sbin/clustergen-lustre-{name}")}
+    return {name: TargetService(name)}
 
 
 def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
@@ -148,7 +146,13 @@ def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
 
 _LNET = "etc/lnet.conf"
 FILES: tuple[File, ...] = (
-    File("serve/usr/local/sbin/clustergen-lustre-{name}", script, mode=0o755, format=SHELL),
+    File(
+        "lustre_server/usr/local/sbin/clustergen-lustre",
+        lambda _: True,
+        mode=0o755,
+        program="storage/clustergen-lustre.sh",
+    ),
+    File("serve/etc/clustergen/lustre-{name}.sh", values, values=True),
     File(
         "serve/etc/systemd/system/{unit}.mount", mounts, DAEMON_RELOAD, source="serve/etc/systemd/system/lustre.mount"
     ),

@@ -11,7 +11,7 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import SYSCTL, Effect, drain, run
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, YAML, Safe, shell_word
+from clustergen.render.formats import YAML, Safe
 from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 from clustergen.units import Bytes
@@ -100,15 +100,14 @@ class Layout:
     """The default layout of a directory: words for `lfs setstripe`, and what `lfs getstripe` says of it then."""
 
     directory: str
-    words: Safe
     expected: str  # a part per component, with `;` between: end, stripes, stripe size, pool; `-` where left open
+    words: str
 
 
 @record
-class StripingScript:
-    """A script that an administrator runs once."""
+class Layouts:
+    """The values of clustergen-striping, which an administrator runs once."""
 
-    name: str
     mount: str
     layouts: tuple[Layout, ...]
 
@@ -139,15 +138,19 @@ def _expected(part: Component) -> str:
 def _layout(striping: Striping) -> Layout:
     return Layout(
         directory=striping.directory,
-        words=Safe(" ".join(shell_word(word) for part in striping.components for word in _words(part))),
         expected=";".join(map(_expected, striping.components)),
+        words=" ".join(word for part in striping.components for word in _words(part)),
     )
 
 
-def striping(_: Cluster, name: str, entry: Mount) -> dict[str, StripingScript] | None:
+def striping(_: Cluster, name: str, entry: Mount) -> dict[str, Layouts] | None:
     if not isinstance(entry, Lustre) or not entry.striping:
         return None
-    return {name: StripingScript(name, entry.mount, tuple(map(_layout, entry.striping)))}
+    return {name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
+
+
+def striping_program(cluster: Cluster) -> bool:
+    return any(isinstance(entry, Lustre) and entry.striping for entry in cluster.manifest.storage.values())
 
 
 def client_release(cluster: Cluster, entry: Lustre) -> str:
@@ -160,5 +163,11 @@ FILES: tuple[File, ...] = (
     File("lustre_client/etc/lnet.conf", lnet_conf, drain("lnet.service"), per="type", format=YAML),
     File("lustre_client/etc/sysctl.d/60-clustergen-lnet.conf", lnet_sysctl, SYSCTL, per="type"),
     File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),
-    File("mount/usr/local/sbin/clustergen-striping-{name}", striping, mode=0o755, format=SHELL),
+    File(
+        "lustre_client/usr/local/sbin/clustergen-striping",
+        striping_program,
+        mode=0o755,
+        program="storage/clustergen-striping.sh",
+    ),
+    File("mount/etc/clustergen/striping-{name}.sh", striping, values=True),
 )

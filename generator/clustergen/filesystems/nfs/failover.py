@@ -1,4 +1,4 @@
-"""Two NFS servers with an address that moves: Corosync, the resources of Pacemaker, exports and the script."""
+"""Two NFS servers with an address that moves: Corosync, resources of Pacemaker, exports, clustergen-failover."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from ipaddress import ip_network
 from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
-from clustergen.filesystems.nfs.model import AUTHKEY, BMC_PASSWORD, Nfs, servers
+from clustergen.filesystems.nfs.model import BMC_PASSWORD, Nfs, servers
 from clustergen.filesystems.nfs.pair import rings, shares
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SHELL
+from clustergen.render.formats import CONF
 
 STATE = ".nfs-state"  # directory on the shared disk for the locks and clients that a server must know after a move
-_CIB = "/etc/clustergen-failover/cib.xml"
 
 
 @record
@@ -64,22 +63,19 @@ class Resources:
 
 
 @record
-class Script:
-    """The program that sets the pair up."""
+class Pair:
+    """The values of clustergen-failover. `unfinished_label`: until format is complete; `size_bytes` 0: not stated."""
 
-    entry: str
     cluster: str
     hosts: tuple[str, ...]
     device: str
-    size: int  # bytes; 0: not stated
+    size_bytes: int
     filesystem: str
     label: str
-    unfinished: str  # the label until format is complete
+    unfinished_label: str
     directory: str
-    state: str
+    state_directory: str
     exports: tuple[str, ...]
-    cib: str
-    authkey: str
 
 
 @record
@@ -123,25 +119,22 @@ def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | 
     }
 
 
-def script(cluster: Cluster, name: str, entry: Mount) -> dict[str, Script] | None:
+def pair_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Pair] | None:
     if not isinstance(entry, Nfs) or (pair := entry.failover) is None:
         return None
     directory = pair.directory.rstrip("/")
     return {
-        name: Script(
-            entry=name,
+        name: Pair(
             cluster=f"nfs-{name}",
             hosts=servers(entry),
             device=pair.device,
-            size=pair.size.value if pair.size else 0,
+            size_bytes=pair.size.value if pair.size else 0,
             filesystem=pair.filesystem,
             label=_label("nfs", name),
-            unfinished=_label("new", name),
+            unfinished_label=_label("new", name),
             directory=directory,
-            state=f"{directory}/{STATE}",
+            state_directory=f"{directory}/{STATE}",
             exports=tuple(share.path.rstrip("/") for share in shares(cluster, entry).values()),
-            cib=_CIB,
-            authkey=AUTHKEY,
         )
     }
 
@@ -190,7 +183,13 @@ _UNIT = "serve/etc/systemd/system/{unit}.service"
 FILES: tuple[File, ...] = (
     File("serve/etc/corosync/{stem}.conf", corosync),
     File("serve/etc/clustergen-failover/{stem}.xml", resources),
-    File("serve/usr/local/sbin/clustergen-failover-{name}", script, mode=0o755, format=SHELL),
+    File(
+        "nfs_failover/usr/local/sbin/clustergen-failover",
+        lambda _: True,
+        mode=0o755,
+        program="storage/clustergen-failover.sh",
+    ),
+    File("serve/etc/clustergen/failover-{name}.sh", pair_values, values=True),
     File(
         "serve/etc/exports.d/{stem}.exports",
         exports,

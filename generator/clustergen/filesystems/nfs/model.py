@@ -165,7 +165,7 @@ def _manual_steps(name: str, entry: Nfs, _: str) -> Iterator[str]:
     if entry.failover:
         hosts = servers(entry)
         yield (
-            f"Set up the failover pair of {name}: clustergen-failover-{name} format on {hosts[0]},"
+            f"Set up the failover pair of {name}: clustergen-failover {name} format on {hosts[0]},"
             f" start on {compress(hosts)}, then apply and check on {hosts[0]}."
         )
 

@@ -15,9 +15,8 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, reload, restart
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
 from clustergen.render.views.storage.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
-from clustergen.render.views.storage.quotas import SCRIPT, UNIT, Quotas, apply, quotas_view
+from clustergen.render.views.storage.quotas import UNIT, VALUES, Quotas, apply, quotas_view
 
 _RETRY_MINUTES = 10
 
@@ -182,7 +181,7 @@ FILES: tuple[File, ...] = (
     File("nfs_server/etc/idmapd.conf.d/50-clustergen-server.conf", server_idmap, restart("nfs-idmapd.service")),
     File("nfs_client/etc/idmapd.conf.d/50-clustergen-client.conf", client_idmap),
     File("nfs_client/etc/modules-load.d/clustergen-nfs-client.conf", client_modules, _MODULES),
-    File(f"export/{SCRIPT}", quotas, apply, mode=0o755, format=SHELL, source=f"mount/{SCRIPT}"),
+    File(f"export/{VALUES}", quotas, apply, values=True),
     File(f"export/{UNIT}", quotas, apply, source=f"mount/{UNIT}"),
     *zfs.FILES,
     *failover.FILES,

@@ -1,4 +1,4 @@
-"""ZFS below an NFS export: a script that makes pool and dataset, and the size of ZFS's cache."""
+"""ZFS below an NFS export: the values of the program that makes pool and dataset, and the size of ZFS's cache."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
-from clustergen.cluster.nfs import serves
+from clustergen.cluster.nfs import served, serves
 from clustergen.filesystems.nfs.model import Nfs, ZfsPool
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, Safe
 
 # What a dataset for home directories and data wants; the manifest's properties go before these.
 _PROPERTIES = {"compression": "lz4", "atime": "off", "xattr": "sa", "acltype": "posixacl"}
 
 
+PROGRAM = "/usr/local/sbin/clustergen-zpool"
+
+
 @record
 class Vdev:
-    """Neighbouring disks of the script's list, and the words before them on zpool's command line."""
+    """Neighbouring disks of the list, and the words before them on zpool's command line."""
 
-    words: Safe
+    words: str
     start: int
     count: int
 
 
 @record
 class Pool:
-    """The script that makes one pool and the dataset of one export; it destroys nothing."""
+    """The values of clustergen-zpool: one pool, and the dataset of one export."""
 
-    entry: str
     pool: str
     dataset: str
     mountpoint: str
@@ -43,23 +44,22 @@ class Pool:
 def vdevs(pool: ZfsPool) -> tuple[Vdev, ...]:
     """The pool's disks in order, `vdev_width` of them each; then log and cache devices."""
     width = pool.vdev_width or len(pool.disks)
-    word = "" if pool.layout == "stripe" else f"{pool.layout} "
+    word: str = "" if pool.layout == "stripe" else pool.layout
     groups = [(word, len(pool.disks[i : i + width])) for i in range(0, len(pool.disks), width)]
     if pool.log:
-        groups.append(("log mirror " if len(pool.log) == 2 else "log ", len(pool.log)))
+        groups.append(("log mirror" if len(pool.log) == 2 else "log", len(pool.log)))
     if pool.cache:
-        groups.append(("cache ", len(pool.cache)))
+        groups.append(("cache", len(pool.cache)))
     starts = accumulate((count for _, count in groups), initial=0)
-    return tuple(Vdev(Safe(words), start, count) for (words, count), start in zip(groups, starts, strict=False))
+    return tuple(Vdev(words, start, count) for (words, count), start in zip(groups, starts, strict=False))
 
 
-def pool_script(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
+def pool_values(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
     if not isinstance(entry, Nfs) or (zfs := entry.export.zfs) is None:
         return None
     properties = {**_PROPERTIES, **{key: str(value) for key, value in zfs.properties.items()}}
     return {
         name: Pool(
-            entry=name,
             pool=zfs.name,
             dataset=f"{zfs.name}/{name}",
             mountpoint=entry.path.rstrip("/"),
@@ -69,6 +69,10 @@ def pool_script(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
             properties=tuple(f"{key}={value}" for key, value in properties.items()),
         )
     }
+
+
+def program(cluster: Cluster) -> bool:
+    return any(entry.export.zfs for entry in served(cluster).values())
 
 
 @record
@@ -99,6 +103,7 @@ def _zfs_servers(cluster: Cluster, kind: NodeType) -> Iterator[tuple[NodeGroup, 
 
 
 FILES: tuple[File, ...] = (
-    File("export/usr/local/sbin/clustergen-zpool-{name}", pool_script, mode=0o755, format=SHELL),
+    File(f"nfs_server{PROGRAM}", program, mode=0o755, program="storage/clustergen-zpool.sh"),
+    File("export/etc/clustergen/zpool-{name}.sh", pool_values, values=True),
     File("nfs_server/etc/modprobe.d/clustergen-zfs.conf", arc, per="type"),
 )

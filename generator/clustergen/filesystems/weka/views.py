@@ -8,7 +8,6 @@ from clustergen.filesystems.weka.model import Weka
 from clustergen.records import record
 from clustergen.render.effects import drain
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, Safe
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
 
@@ -52,26 +51,33 @@ class Core:
     """A core of WEKA's: its CPUs as Linux numbers them, and its NUMA node."""
 
     numa: int
-    cpus: Safe  # in order, with commas between
+    cpus: str  # in order, with commas between
 
 
 @record
 class CpuCheck:
-    """A script that compares the tree's CPU numbers with the machine's."""
+    """The values of clustergen-weka-cpus, which compares the tree's CPU numbers with the machine's."""
 
-    kind: str
+    node_type: str
     cores: tuple[Core, ...]
 
 
 def cpu_check(_: Cluster, kind: NodeType) -> CpuCheck | None:
     width = kind.cores_per_socket // kind.numa_per_socket
     cores = sorted({core for polling in kind.polling.values() for core in polling})
-    rows = (Core(core // width, Safe(",".join(map(str, linux_cpus(kind, [core]))))) for core in cores)
+    rows = (Core(core // width, ",".join(map(str, linux_cpus(kind, [core])))) for core in cores)
     return CpuCheck(kind.name, tuple(rows)) if cores else None
 
 
 FILES: tuple[File, ...] = (
-    File("weka_client/usr/local/sbin/clustergen-weka-cpus", cpu_check, per="type", mode=0o755, format=SHELL),
+    File(
+        "weka_client/usr/local/sbin/clustergen-weka-cpus",
+        cpu_check,
+        per="type",
+        mode=0o755,
+        program="storage/clustergen-weka-cpus.sh",
+    ),
+    File("weka_client/etc/clustergen/weka-cpus.sh", cpu_check, values=True, per="type"),
     File(
         "weka_client/etc/systemd/system/weka-agent.service.d/50-clustergen.conf",
         agent,

@@ -188,13 +188,13 @@ def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
 
 
 def exports(cluster: Cluster) -> list[dict[str, str]]:
-    """What nodes of the cluster serve by NFS: `zpool` is the script that makes its dataset, empty without ZFS."""
+    """What nodes of the cluster serve by NFS: `zpool` is the pool that clustergen-zpool creates, or empty."""
     return [
         {
             "name": name,
             "group": entry_group("export", name),
             "path": entry.path.rstrip("/"),
-            "zpool": f"/usr/local/sbin/clustergen-zpool-{name}" if entry.export.zfs else "",
+            "zpool": entry.export.zfs.name if entry.export.zfs else "",
         }
         for name, entry in cluster.manifest.storage.items()
         if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)

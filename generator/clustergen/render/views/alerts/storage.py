@@ -71,7 +71,7 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
         "NfsFailoverPartner", f"{active('pacemaker')} == 0", "10m", "warning",
         f"{{{{ $labels.instance }}}} cannot take over {name}",
         "Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
-        f"After the cause is known: `clustergen-failover-{name} start` on {{{{ $labels.instance }}}}, then check.",
+        f"After the cause is known: `clustergen-failover {name} start` on {{{{ $labels.instance }}}}, then check.",
         (("storage", name),),
     )  # fmt: skip
 

@@ -1,10 +1,11 @@
-"""Quotas: a script that compares and sets the limits of one file system, and the unit that applies a change."""
+"""Quotas: the limits of a file system that clustergen-quota compares and sets, and the unit that applies a change."""
 
 from __future__ import annotations
 
 from typing import Literal, cast
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.groups import exports_on, mounts
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.quotas import quota_host, quotas_of
 from clustergen.filesystems import file_system, part
 from clustergen.manifest.mount import Mount
@@ -12,7 +13,6 @@ from clustergen.manifest.quotas import ProjectQuota, Quota, subject
 from clustergen.records import record
 from clustergen.render.effects import Effect, run
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
 
 Backend = Literal["lustre", "cephfs", "beegfs", "beegfs-ctl", "zfs", "kernel"]
 
@@ -30,15 +30,15 @@ class Limit:
 
 @record
 class Quotas:
-    """The script and its unit, on the one host that sets the limits."""
+    """The values of clustergen-quota, and its unit, on the one host that sets the limits."""
 
     entry: str
     backend: Backend
     place: str  # mount point; a dataset of ZFS
     path: str  # directory that must be mounted before
     host: str
-    limits: tuple[Limit, ...]
     environment: tuple[tuple[str, str], ...]
+    limits: tuple[Limit, ...]
 
 
 def _limit(quota: Quota) -> Limit:
@@ -55,7 +55,7 @@ def quotas_view(
     limits = tuple(map(_limit, quotas_of(entry)))
     if not host or not limits:
         return None
-    return {name: Quotas(name, backend, place, path, host, limits, tuple(environment.items()))}
+    return {name: Quotas(name, backend, place, path, host, tuple(environment.items()), limits)}
 
 
 def on_client(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
@@ -70,9 +70,20 @@ def apply(view: Quotas) -> Effect:
     return run(f"clustergen-quota-{view.entry}.service")
 
 
-SCRIPT = "usr/local/sbin/clustergen-quota-{name}"
+def program(cluster: Cluster, kind: NodeType) -> bool:
+    """On the nodes that have the values of an entry: they mount it, or export it by NFS."""
+    for group in cluster.of_type[kind.name]:
+        for side, entries in (("client", mounts(cluster, group)), ("server", exports_on(cluster, group))):
+            for name, entry in entries.items():
+                if file_system(entry.type).quotas == side and quotas_of(entry) and quota_host(cluster, name, entry):
+                    return True
+    return False
+
+
+VALUES = "etc/clustergen/quota-{name}.sh"
 UNIT = "etc/systemd/system/clustergen-quota-{name}.service"
 FILES: tuple[File, ...] = (
-    File(f"mount/{SCRIPT}", on_client, apply, mode=0o755, format=SHELL),
+    File("all/usr/local/sbin/clustergen-quota", program, mode=0o755, per="type", program="storage/clustergen-quota.sh"),
+    File(f"mount/{VALUES}", on_client, apply, values=True),
     File(f"mount/{UNIT}", on_client, apply),
 )

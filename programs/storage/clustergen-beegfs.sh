@@ -1,20 +1,28 @@
 #!/bin/bash
-# clustergen-beegfs-{{ entry }} [check | format | start{% if mirrors %} | mirror{% endif %}]
+# clustergen-beegfs NAME [check | format | start | mirror]
 #   check   compares the targets of this server with their directories; changes nothing (default)
 #   format  creates the targets of this server whose directory is missing, on mounted file systems only
 #   start   enables and starts the services of this server whose targets exist
-{% if mirrors %}
 #   mirror  on the management server: creates missing mirror groups; refuses targets that are in others
-{% endif %}
 # Each step can be repeated, also after an interruption.    exit 0 as it should be, 1 differs or refused
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:/opt/beegfs/sbin
 
-verb=${1:-check}
-[[ $verb == check || $verb == format || $verb == start{% if mirrors %} || $verb == mirror{% endif %} ]] || {
-  echo "usage: clustergen-beegfs-{{ entry }} [check | format | start{% if mirrors %} | mirror{% endif %}]" >&2
+usage() {
+  local names=(/etc/clustergen/beegfs-*.sh)
+  names=("${names[@]##*/beegfs-}")
+  echo "usage: clustergen-beegfs NAME [check | format | start | mirror]; NAME is one of: ${names[*]%.sh}" >&2
   exit 2
 }
+
+entry=${1:-}
+verb=${2:-check}
+values=/etc/clustergen/beegfs-$entry.sh
+[[ $entry != */* && -f $values && $verb =~ ^(check|format|start|mirror)$ ]] || usage
+# shellcheck source=/dev/null
+. "$values"
+# shellcheck disable=SC2154
+declare -p is_8 management_host management_address certificate secret_file ctl_settings targets mirrors >/dev/null
 host=$(hostname --short)
 status=0
 complete=()
@@ -25,20 +33,32 @@ refuse() {
   status=1
 }
 
-{% if mirrors %}
-{% if new %}
-export BEEGFS_MGMTD_ADDR={{ address | sh }} BEEGFS_TLS_CERT_FILE={{ certificate | sh }}
-export {% if secret %}BEEGFS_AUTH_FILE={{ secret | sh }}{% else %}BEEGFS_AUTH_DISABLE=true{% endif %}
+if [[ $is_8 == true ]]; then
+  database=/var/lib/beegfs/mgmtd.sqlite
+  export BEEGFS_MGMTD_ADDR=$management_address BEEGFS_TLS_CERT_FILE=$certificate
+  if [[ $secret_file ]]; then export BEEGFS_AUTH_FILE=$secret_file; else export BEEGFS_AUTH_DISABLE=true; fi
+else
+  database=/var/lib/beegfs/mgmtd
+fi
 
-{% endif %}
-# groups KIND: the mirror groups of meta or storage, as lines of ID, primary and secondary.
+# ctl OPTION…: the program of 7.4 for mirror groups.
+ctl() {
+  beegfs-ctl --cfgFile="$ctl_settings" "$@"
+}
+
+# list KIND: the mirror groups of meta or storage, as the program prints them.
+list() {
+  if [[ $is_8 == true ]]; then
+    beegfs mirror list --node-type="$1" --columns=id,primary_target,secondary_target
+  else
+    ctl --listmirrorgroups --nodetype="$1"
+  fi
+}
+
+# groups KIND: these, as lines of ID, primary and secondary.
 groups() {
   local text
-{% if new %}
-  if ! text=$(beegfs mirror list --node-type="$1" --columns=id,primary_target,secondary_target 2>&1); then
-{% else %}
-  if ! text=$(beegfs-ctl --cfgFile={{ settings | sh }} --listmirrorgroups --nodetype="$1" 2>&1); then
-{% endif %}
+  if ! text=$(list "$1" 2>&1); then
     [[ ${text,,} == *"no mirror"* ]] || { echo "$text" >&2; return 1; }
     return 0
   fi
@@ -47,11 +67,7 @@ groups() {
 
 # root: what BeeGFS says of the root directory.
 root() {
-{% if new %}
-  beegfs entry info --retro --mount=none /
-{% else %}
-  beegfs-ctl --cfgFile={{ settings | sh }} --getentryinfo --unmounted /
-{% endif %}
+  if [[ $is_8 == true ]]; then beegfs entry info --retro --mount=none /; else ctl --getentryinfo --unmounted /; fi
 }
 
 # mirror KIND GROUP PRIMARY SECONDARY: the group of these two; after a failover, they may have changed places.
@@ -75,42 +91,36 @@ mirror() {
     [[ -n $owner ]] || { refuse "$kind group $group: the owner of the root directory is unknown"; return 0; }
     [[ $owner != "$secondary" ]] || { secondary=$primary; primary=$owner; }
   fi
-{% if new %}
-  beegfs mirror create --node-type="$kind" --num-id="$group" --primary="$kind:$primary" --secondary="$kind:$secondary" \
-    "mirror-$kind-$group" || refuse "$kind group $group was not created"
-{% else %}
-  beegfs-ctl --cfgFile={{ settings | sh }} --addmirrorgroup --nodetype="$kind" --primary="$primary" \
-    --secondary="$secondary" --groupid="$group" ||
-    refuse "$kind group $group was not created"
-{% endif %}
+  if [[ $is_8 == true ]]; then
+    beegfs mirror create --node-type="$kind" --num-id="$group" --primary="$kind:$primary" \
+      --secondary="$kind:$secondary" "mirror-$kind-$group"
+  else
+    ctl --addmirrorgroup --nodetype="$kind" --primary="$primary" --secondary="$secondary" --groupid="$group"
+  fi || refuse "$kind group $group was not created"
 }
 
 if [[ $verb == mirror ]]; then
-  [[ $host == {{ management | sh }} ]] || { echo "run this on the management server, {{ management }}" >&2; exit 1; }
-{% for mirror in mirrors %}
-  mirror {{ mirror.kind }} {{ mirror.number }} {{ mirror.first }} {{ mirror.second }}
-{% endfor %}
-{% if mirrors[0].kind == "meta" %}
+  ((${#mirrors[@]})) || { echo "the manifest mirrors nothing of $entry"; exit 0; }
+  [[ $host == "$management_host" ]] || { echo "run this on the management server, $management_host" >&2; exit 1; }
+  for ((i = 0; i < ${#mirrors[@]}; i += 4)); do mirror "${mirrors[@]:i:4}"; done
+  [[ ${mirrors[0]} == meta ]] || exit "$status"
   text=$(root) || text=
   case $text in
     *"Metadata buddy group"*) ;;
     *"etadata node: "*)
       # The command cannot be undone, so it is shown only if all groups are as they should be.
-      [[ $status != 0 ]] ||
-{% if new %}
-        echo "metadata are not mirrored yet: unmount all clients, then beegfs mirror init"
-{% else %}
-        echo "metadata are not mirrored yet: unmount all clients, then beegfs-ctl --cfgFile={{ settings }} --mirrormd"
-{% endif %}
+      if [[ $status == 0 ]]; then
+        command="beegfs-ctl --cfgFile=$ctl_settings --mirrormd"
+        [[ $is_8 != true ]] || command="beegfs mirror init"
+        echo "metadata are not mirrored yet: unmount all clients, then $command"
+      fi
       status=1
       ;;
     *) refuse "the root directory cannot be read" ;;
   esac
-{% endif %}
   exit "$status"
 fi
 
-{% endif %}
 # value FILE: the first line of a file; empty if it is missing.
 value() {
   [[ ! -f $1 ]] || head -n 1 -- "$1"
@@ -177,33 +187,32 @@ target() {
   fi
 }
 
-if [[ $host == {{ management | sh }} ]]; then
-  if [[ {% if new %}-s{% else %}-d{% endif %} {{ database | sh }} ]]; then
-    echo "mgmtd: present in {{ database }}"
+# create_database: a file of 8, a directory of 7.4; the directory is complete or absent.
+create_database() {
+  if [[ $is_8 == true ]]; then
+    beegfs-mgmtd --init || { refuse "beegfs-mgmtd --init failed"; return 1; }
+  else
+    { clear_cut "$database.new" && beegfs-setup-mgmtd -p "$database.new" -C &&
+      mv --no-target-directory -- "$database.new" "$database"; } || { refuse "beegfs-setup-mgmtd failed"; return 1; }
+  fi
+}
+
+if [[ $host == "$management_host" ]]; then
+  if { [[ $is_8 == true ]] && [[ -s $database ]]; } || { [[ $is_8 != true ]] && [[ -d $database ]]; }; then
+    echo "mgmtd: present in $database"
     complete+=(mgmtd)
-  elif [[ -e {{ database | sh }} ]]; then
-    refuse "{{ database }} {% if new %}is empty{% else %}is no directory{% endif %}"
+  elif [[ -e $database ]]; then
+    if [[ $is_8 == true ]]; then refuse "$database is empty"; else refuse "$database is no directory"; fi
     incomplete+=(mgmtd)
   elif [[ $verb == format ]]; then
-{% if new %}
-    if beegfs-mgmtd --init; then complete+=(mgmtd); else refuse "beegfs-mgmtd --init failed"; fi
-{% else %}
-    if clear_cut {{ (database ~ ".new") | sh }} && beegfs-setup-mgmtd -p {{ (database ~ ".new") | sh }} -C &&
-      mv --no-target-directory -- {{ (database ~ ".new") | sh }} {{ database | sh }}; then
-      complete+=(mgmtd)
-    else
-      refuse "beegfs-setup-mgmtd failed"
-    fi
-{% endif %}
+    if create_database; then complete+=(mgmtd); fi
   else
-    echo "mgmtd: {{ database }} is missing"
+    echo "mgmtd: $database is missing"
     incomplete+=(mgmtd)
     status=1
   fi
 fi
-{% for target in targets %}
-target {{ target.kind }} {{ target.server | sh }} {{ target.directory | sh }} {{ target.node }} {{ target.number }}
-{% endfor %}
+for ((i = 0; i < ${#targets[@]}; i += 5)); do target "${targets[@]:i:5}"; done
 
 if [[ $verb == start ]]; then
   for kind in mgmtd meta storage; do

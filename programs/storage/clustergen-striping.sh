@@ -1,15 +1,26 @@
 #!/bin/bash
-# clustergen-striping-{{ name }} [--check]: sets the default layouts of directories on {{ mount }}.
+# clustergen-striping NAME [--check]: sets the default layouts of directories on a Lustre file system.
 # Run once by an administrator, on any client. A layout applies to files created later; existing files keep theirs.
 # Directories that already have the layout are left alone. --check changes nothing.    exit 0 up to date, 1 differs or failed
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-mount={{ mount | sh }}
-check=${1:-}
-[[ -z $check || $check == --check ]] || { echo "usage: clustergen-striping-{{ name }} [--check]" >&2; exit 1; }
+usage() {
+  local names=(/etc/clustergen/striping-*.sh)
+  names=("${names[@]##*/striping-}")
+  echo "usage: clustergen-striping NAME [--check]; NAME is one of: ${names[*]%.sh}" >&2
+  exit 1
+}
+
+entry=${1:-}
+check=${2:-}
+values=/etc/clustergen/striping-$entry.sh
+[[ $entry != */* && -f $values && (-z $check || $check == --check) ]] || usage
+# shellcheck source=/dev/null
+. "$values"
+# shellcheck disable=SC2154
+declare -p mount layouts >/dev/null
 differs=0
-{% raw %}
 
 # One line per component of a directory's layout: end, stripe count, stripe size, pool.
 found_layout() {
@@ -43,21 +54,21 @@ same() {
   done
 }
 
-# layout DIRECTORY REQUESTED OPTIONS…
+# layout DIRECTORY REQUESTED OPTIONS: OPTIONS are words of lfs setstripe.
 layout() {
-  local directory=$1 wanted=$2
-  shift 2
+  local directory=$1 requested=$2 options
+  read -r -a options <<<"$3"
   if [[ ! -d $directory ]]; then
     echo "$directory does not exist: create it with its owner and mode" >&2
     differs=1
-  elif same "$wanted" "$(found_layout "$directory")"; then
+  elif same "$requested" "$(found_layout "$directory")"; then
     echo "$directory: up to date"
   elif [[ $check == --check ]]; then
-    echo "$directory: differs, requires lfs setstripe $*"
+    echo "$directory: differs, requires lfs setstripe $3"
     differs=1
   else
-    lfs setstripe "$@" "$directory"
-    if same "$wanted" "$(found_layout "$directory")"; then
+    lfs setstripe "${options[@]}" "$directory"
+    if same "$requested" "$(found_layout "$directory")"; then
       echo "$directory: set"
     else
       echo "$directory: lfs setstripe succeeded, but lfs getstripe shows another layout" >&2
@@ -66,13 +77,9 @@ layout() {
   fi
 }
 
-{% endraw %}
 command -v lfs >/dev/null || { echo "lfs is not installed: this is not a Lustre client" >&2; exit 1; }
 mountpoint -q "$mount" || { echo "$mount is not mounted" >&2; exit 1; }
 
-{% for layout in layouts %}
-layout {{ layout.directory | sh }} {{ layout.expected | sh }} \
-  {{ layout.words }}
-{% endfor %}
+for ((i = 0; i < ${#layouts[@]}; i += 3)); do layout "${layouts[@]:i:3}"; done
 
 exit "$differs"

@@ -5,17 +5,14 @@
 set -uo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-# NUMA node, and the CPUs of one core
-cores=(
-{% for core in cores %}
-  "{{ core.numa }} {{ core.cpus }}"
-{% endfor %}
-)
+# shellcheck source=/dev/null
+. /etc/clustergen/weka-cpus.sh || exit
+: "${node_type:?}" "${cores[*]:?}"
 
 table=$(lscpu --parse=CPU,CORE,NODE | grep -v '^#') || { echo "lscpu lists no CPUs" >&2; exit 1; }
 wrong=0
-for entry in "${cores[@]}"; do
-  read -r numa cpus <<<"$entry"
+for ((i = 0; i < ${#cores[@]}; i += 2)); do
+  numa=${cores[i]} cpus=${cores[i + 1]}
   IFS=, read -r core node < <(awk -F, -v cpu="${cpus%%,*}" '$1 == cpu { print $2 "," $3 }' <<<"$table")
   siblings=$(awk -F, -v core="${core:-none}" '$2 == core { print $1 }' <<<"$table" | sort -n | paste -sd,)
   if [[ ${node:-none} != "$numa" || $siblings != "$cpus" ]]; then
@@ -23,5 +20,5 @@ for entry in "${cores[@]}"; do
     wrong=1
   fi
 done
-((wrong == 0)) || echo "compare 'lscpu -e' with node_types.{{ kind }}.cpu of the manifest: sockets, cores, threads, numa_per_socket, numbering" >&2
+((wrong == 0)) || echo "compare 'lscpu -e' with node_types.$node_type.cpu of the manifest: sockets, cores, threads, numa_per_socket, numbering" >&2
 exit "$wrong"

@@ -1,24 +1,27 @@
 #!/bin/bash
-# clustergen-zpool-{{ entry }} [--check]: creates pool {{ pool }} and dataset {{ dataset }} if they are missing.
+# clustergen-zpool NAME [--check]: creates the pool and the dataset of an export if they are missing.
 # Run by an administrator. It never destroys, never forces, and refuses disks with any data and a pool without its disks.
 # --check changes nothing.    exit 0 up to date, 1 differs or refused
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-check=${1:-}
-[[ -z $check || $check == --check ]] || { echo "usage: clustergen-zpool-{{ entry }} [--check]" >&2; exit 1; }
+usage() {
+  local names=(/etc/clustergen/zpool-*.sh)
+  names=("${names[@]##*/zpool-}")
+  echo "usage: clustergen-zpool NAME [--check]; NAME is one of: ${names[*]%.sh}" >&2
+  exit 1
+}
+
+entry=${1:-}
+check=${2:-}
+values=/etc/clustergen/zpool-$entry.sh
+[[ $entry != */* && -f $values && (-z $check || $check == --check) ]] || usage
+# shellcheck source=/dev/null
+. "$values"
+# shellcheck disable=SC2154
+declare -p pool dataset mountpoint ashift disks vdevs properties >/dev/null
 differs=0
 sys=/sys/class/block
-disks=(
-{% for disk in disks %}
-  {{ disk | sh }}
-{% endfor %}
-)
-properties=(
-{% for property in properties %}
-  {{ property | sh }}
-{% endfor %}
-)
 
 refuse() {
   echo "refused: $*" >&2
@@ -50,7 +53,7 @@ empty_disks() {
 # pool_disks: those of the pool, without links; ZFS shows the partition that it creates on a whole disk.
 pool_disks() {
   local listed device disk
-  listed=$(zpool list -v -H -P -L -o name {{ pool }})
+  listed=$(zpool list -v -H -P -L -o name "$pool")
   while read -r device; do
     disk=$sys/${device##*/}
     if [[ -e $disk/partition ]]; then
@@ -69,11 +72,11 @@ same_disks() {
   for disk in "${disks[@]}"; do
     expected+=("$(readlink --canonicalize -- "$disk")")
     [[ " ${actual[*]} " == *" ${expected[-1]} "* ]] ||
-      refuse "pool {{ pool }} is on ${actual[*]:-no disk}, without $disk: a pool of another export, or a failed disk"
+      refuse "pool $pool is on ${actual[*]:-no disk}, without $disk: a pool of another export, or a failed disk"
   done
   for disk in "${actual[@]}"; do
     [[ " ${expected[*]} " == *" $disk "* ]] || {
-      echo "differs: $disk of pool {{ pool }} is not in the manifest"
+      echo "differs: $disk of pool $pool is not in the manifest"
       differs=1
     }
   done
@@ -82,27 +85,28 @@ same_disks() {
 command -v zpool >/dev/null || refuse "zpool is not installed"
 
 importable=$(zpool import 2>/dev/null) || true  # not through a pipe: grep -q would break it at the first match
-if zpool list -H -o name {{ pool }} >/dev/null 2>&1; then
+if zpool list -H -o name "$pool" >/dev/null 2>&1; then
   same_disks
-  echo "pool {{ pool }}: there"
-elif grep -qE '^ *pool: {{ pool }}$' <<<"$importable"; then
-  refuse "a pool {{ pool }} exists but is not imported: check \`zpool import\`, then import it yourself"
+  echo "pool $pool: there"
+elif grep -qE "^ *pool: $pool\$" <<<"$importable"; then
+  refuse "a pool $pool exists but is not imported: check \`zpool import\`, then import it yourself"
 else
   empty_disks
-  todo zpool create -o ashift={{ ashift }} -O mountpoint=none -O canmount=off {{ pool }} \
-{% for vdev in vdevs %}
-    {{ vdev.words }}"${disks[@]:{{ vdev.start }}:{{ vdev.count }}}"{% if not loop.last %} \{% endif %}
-
-{% endfor %}
+  layout=()
+  for ((i = 0; i < ${#vdevs[@]}; i += 3)); do
+    read -r -a words <<<"${vdevs[i]}"
+    layout+=("${words[@]}" "${disks[@]:vdevs[i + 1]:vdevs[i + 2]}")
+  done
+  todo zpool create -o "ashift=$ashift" -O mountpoint=none -O canmount=off "$pool" "${layout[@]}"
 fi
 
-if ! zfs list -H -o name {{ dataset }} >/dev/null 2>&1; then
-  [[ ! -e {{ mountpoint | sh }} || -z $(ls -A {{ mountpoint | sh }}) ]] || refuse "{{ mountpoint }} is not empty"
-  todo zfs create -o mountpoint={{ mountpoint | sh }} "${properties[@]/#/-o}" {{ dataset }}
+if ! zfs list -H -o name "$dataset" >/dev/null 2>&1; then
+  [[ ! -e $mountpoint || -z $(ls -A "$mountpoint") ]] || refuse "$mountpoint is not empty"
+  todo zfs create -o "mountpoint=$mountpoint" "${properties[@]/#/-o}" "$dataset"
 else
-  for property in mountpoint={{ mountpoint | sh }} "${properties[@]}"; do
-    value=$(zfs get -H -o value "${property%%=*}" {{ dataset }})
-    [[ $value == "${property#*=}" ]] || todo zfs set "$property" {{ dataset }}
+  for property in "mountpoint=$mountpoint" "${properties[@]}"; do
+    value=$(zfs get -H -o value "${property%%=*}" "$dataset")
+    [[ $value == "${property#*=}" ]] || todo zfs set "$property" "$dataset"
   done
 fi
 

@@ -1,23 +1,32 @@
 #!/bin/bash
-# clustergen-failover-{{ entry }} [check | format | start | apply]
+# clustergen-failover NAME [check | format | start | apply]
 #   check   compares disk, services and resources with the manifest; changes nothing (default)
-#   format  on {{ hosts[0] }}: creates the file system on the shared disk if it is empty; never forces
+#   format  on the first server: creates the file system on the shared disk if it is empty; never forces
 #   start   on both servers: leaves nfs-server to Pacemaker, and enables and starts Corosync and Pacemaker
-#   apply   on {{ hosts[0] }}, when both run: loads the resources into a Pacemaker without any, and refuses any other
+#   apply   on the first server, when both run: loads the resources into a Pacemaker without any, and refuses any other
 # Each step can be repeated.    exit 0 as it should be, 1 differs or refused
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-verb=${1:-check}
-[[ $verb == check || $verb == format || $verb == start || $verb == apply ]] || {
-  echo "usage: clustergen-failover-{{ entry }} [check | format | start | apply]" >&2
+usage() {
+  local names=(/etc/clustergen/failover-*.sh)
+  names=("${names[@]##*/failover-}")
+  echo "usage: clustergen-failover NAME [check | format | start | apply]; NAME is one of: ${names[*]%.sh}" >&2
   exit 2
 }
+
+entry=${1:-}
+verb=${2:-check}
+values=/etc/clustergen/failover-$entry.sh
+[[ $entry != */* && -f $values && $verb =~ ^(check|format|start|apply)$ ]] || usage
+# shellcheck source=/dev/null
+. "$values"
+# shellcheck disable=SC2154
+declare -p cluster hosts device size_bytes filesystem label unfinished_label directory state_directory exports >/dev/null
 host=$(hostname --short)
-device={{ device | sh }}
-cib={{ cib | sh }}
+cib=/etc/clustergen-failover/cib.xml
 kept=/var/lib/pacemaker/cib/cib.xml
-state={{ state | sh }}
+authkey=/etc/corosync/authkey
 status=0
 
 differs() {
@@ -30,30 +39,30 @@ refuse() {
   exit 1
 }
 
-[[ $host == {{ hosts[0] | sh }} || $host == {{ hosts[1] | sh }} ]] || refuse "$host is no server of this pair"
-[[ $host == {{ hosts[0] | sh }} || $verb == check || $verb == start ]] || refuse "run $verb on {{ hosts[0] }}"
+[[ " ${hosts[*]} " == *" $host "* ]] || refuse "$host is no server of this pair"
+[[ $host == "${hosts[0]}" || $verb == check || $verb == start ]] || refuse "run $verb on ${hosts[0]}"
 
 # disk: prints present, empty or unfinished (an interrupted format); fails with the reason.
 disk() {
-  local label kind traces size users answer=empty hint=
+  local present kind traces size users answer=empty hint=
   [[ -b $device ]] || { echo "$device is not a block device"; return 1; }
-  label=$(blkid --probe --output value --match-tag LABEL "$device") || label=
+  present=$(blkid --probe --output value --match-tag LABEL "$device") || present=
   kind=$(blkid --probe --output value --match-tag TYPE "$device") || kind=
-  if [[ $label == {{ label | sh }} && $kind == {{ filesystem }} ]]; then
+  if [[ $present == "$label" && $kind == "$filesystem" ]]; then
     echo present
     return
   fi
-  if [[ $label == {{ unfinished | sh }} && $kind == {{ filesystem }} ]]; then
+  if [[ $present == "$unfinished_label" && $kind == "$filesystem" ]]; then
     answer=unfinished hint=", left mounted by an interrupted format: umount $device"
   else
     traces=$(wipefs --no-act --noheadings "$device") || { echo "$device cannot be read"; return 1; }
-    [[ -z $traces ]] || { echo "$device is not empty: label '$label', $traces"; return 1; }
+    [[ -z $traces ]] || { echo "$device is not empty: label '$present', $traces"; return 1; }
   fi
   users=$(lsblk --noheadings --raw --output NAME,MOUNTPOINT "$device") || { echo "$device cannot be read"; return 1; }
   [[ $users != *$'\n'* && $users != *' /'* ]] || { echo "$device is in use: $users$hint"; return 1; }
   size=$(blockdev --getsize64 "$device") || { echo "$device cannot be read"; return 1; }
-  (({{ size }} == 0 || (size * 100 >= {{ size }} * 98 && size * 100 <= {{ size }} * 102))) || {
-    echo "$device has $size bytes, not {{ size }}"
+  ((size_bytes == 0 || (size * 100 >= size_bytes * 98 && size * 100 <= size_bytes * 102))) || {
+    echo "$device has $size bytes, not $size_bytes"
     return 1
   }
   echo "$answer"
@@ -126,7 +135,7 @@ running() {
 members() {
   local name list
   list=$(crm_node --list) || { echo "crm_node fails"; return 1; } # a pipe would be closed by grep -q
-  for name in{% for name in hosts %} {{ name | sh }}{% endfor %}; do
+  for name in "${hosts[@]}"; do
     grep -qE "^[0-9]+ $name member$" <<<"$list" || { echo "$name is not online"; return 1; }
   done
 }
@@ -134,7 +143,7 @@ members() {
 case $verb in
   check)
     if answer=$(disk); then
-      [[ $answer == present ]] || differs "disk: $device is $answer: clustergen-failover-{{ entry }} format"
+      [[ $answer == present ]] || differs "disk: $device is $answer: clustergen-failover $entry format"
     else
       differs "disk: $answer"
     fi
@@ -142,14 +151,14 @@ case $verb in
       differs "nfs-server.service starts at boot, without Pacemaker"
     fi
     for unit in corosync.service pacemaker.service; do
-      systemctl is-active --quiet "$unit" || differs "$unit is not active: clustergen-failover-{{ entry }} start"
+      systemctl is-active --quiet "$unit" || differs "$unit is not active: clustergen-failover $entry start"
     done
     ((status)) && exit 1
-    [[ $(running) == {{ cluster | sh }} ]] || differs "corosync: runs $(running), not {{ cluster }}"
+    [[ $(running) == "$cluster" ]] || differs "corosync: runs $(running), not $cluster"
     answer=$(members) || differs "members: $answer"
     answer=$(resources) || { differs "$answer"; exit 1; }
     case $answer in
-      none) differs "resources: none loaded; run clustergen-failover-{{ entry }} apply on {{ hosts[0] }}" ;;
+      none) differs "resources: none loaded; run clustergen-failover $entry apply on ${hosts[0]}" ;;
       other)
         differs "resources: Pacemaker has others than $cib (after a move: crm_resource --resource nfs --clear):"
         compare
@@ -164,35 +173,29 @@ case $verb in
       echo "present on $device"
       exit 0
     fi
-    # The label {{ label }} comes last: it says that all this is complete. Only Pacemaker mounts the disk from then on.
+    # This label comes last: it says that all this is complete. Only Pacemaker mounts the disk from then on.
     if [[ $answer == empty ]]; then
-      echo "creating {{ filesystem }} on $device"
-      mkfs.{{ filesystem }} -L {{ unfinished | sh }} "$device" || refuse "mkfs.{{ filesystem }} failed"
+      echo "creating $filesystem on $device"
+      "mkfs.$filesystem" -L "$unfinished_label" "$device" || refuse "mkfs.$filesystem failed"
     else
       echo "continuing the interrupted format of $device"
     fi
     place=$(mktemp --directory)
     trap 'if mountpoint --quiet -- "$place"; then umount -- "$place"; fi; rmdir -- "$place"' EXIT
     mount -- "$device" "$place" ||
-      refuse "$device cannot be mounted; if mkfs.{{ filesystem }} was interrupted: wipefs --all $device, then format again"
+      refuse "$device cannot be mounted; if mkfs.$filesystem was interrupted: wipefs --all $device, then format again"
     [[ -z $(find "$place" -xdev ! -type d -print -quit) ]] || refuse "$device has files, but its format was interrupted"
-    install --directory --mode=0700 -- "$place/${state##*/}"
-{% for path in exports %}
-    install --directory -- "$place"/{{ path.removeprefix(directory ~ "/") | sh }}
-{% endfor %}
+    install --directory --mode=0700 -- "$place/${state_directory##*/}"
+    for path in "${exports[@]}"; do install --directory -- "$place/${path#"$directory"/}"; done
     umount -- "$place"
     rmdir -- "$place"
     trap - EXIT
-{% if filesystem == "xfs" %}
-    xfs_admin -L {{ label | sh }} "$device"
-{% else %}
-    e2label "$device" {{ label | sh }}
-{% endif %}
+    if [[ $filesystem == xfs ]]; then xfs_admin -L "$label" "$device"; else e2label "$device" "$label"; fi
     ;;
   start)
-    [[ -s {{ authkey | sh }} ]] || refuse "{{ authkey }} is missing: give secrets_given.corosync"
+    [[ -s $authkey ]] || refuse "$authkey is missing: give secrets_given.corosync"
     name=$(running)
-    if [[ -n $name && $name != {{ cluster | sh }} ]]; then
+    if [[ -n $name && $name != "$cluster" ]]; then
       # A distribution's package starts Corosync with an example of one node.
       live=$(section resources) || refuse "Pacemaker does not answer: systemctl status pacemaker"
       [[ $live == "<resources/>" ]] || refuse "Corosync runs the cluster $name, which has resources"
@@ -214,11 +217,11 @@ case $verb in
     # Where Pacemaker has resources, the server is its to stop.
     if [[ -z $name || $(section resources 2>/dev/null) == "<resources/>" ]]; then stop=(--now); fi
     systemctl disable "${stop[@]}" nfs-server.service
-    mkdir --parents -- {{ directory | sh }}
+    mkdir --parents -- "$directory"
     systemctl enable --now corosync.service pacemaker.service
     ;;
   apply)
-    [[ $(running) == {{ cluster | sh }} ]] || refuse "Corosync does not run {{ cluster }}: clustergen-failover-{{ entry }} start"
+    [[ $(running) == "$cluster" ]] || refuse "Corosync does not run $cluster: clustergen-failover $entry start"
     answer=$(members) || refuse "$answer"
     loaded=$(resources) || refuse "$loaded"
     answer=$(unsafe) || refuse "$answer"
@@ -227,7 +230,7 @@ case $verb in
       equal) echo "the resources are those of $cib" ;;
       none)
         answer=$(disk) || refuse "$answer"
-        [[ $answer == present ]] || refuse "$device is $answer: clustergen-failover-{{ entry }} format"
+        [[ $answer == present ]] || refuse "$device is $answer: clustergen-failover $entry format"
         crm_verify --xml-file "$cib" || refuse "crm_verify rejects $cib"
         file=$(mktemp)
         trap 'rm -- "$file"' EXIT

@@ -1,30 +1,32 @@
 #!/bin/bash
-# clustergen-lustre-{{ entry }} [check | format | mount [TARGET]{% if pools %} | pools{% endif %}]
+# clustergen-lustre NAME [check | format | mount [TARGET] | pools]
 #   check   compares the targets of this server with their devices; changes nothing (default)
 #   format  creates the targets of this server whose device is empty; never forces, and refuses all else
 #   mount   mounts the targets that no other server can have; with TARGET, this one, which no other server may have mounted
-{% if pools %}
 #   pools   on the MGS: creates missing OST pools and adds their OSTs; removes nothing
-{% endif %}
 # Each step can be repeated.    exit 0 as it should be, 1 differs or refused
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-verb=${1:-check}
-only=${2:-}
+usage() {
+  local names=(/etc/clustergen/lustre-*.sh)
+  names=("${names[@]##*/lustre-}")
+  echo "usage: clustergen-lustre NAME [check | format | mount [TARGET] | pools]; NAME is one of: ${names[*]%.sh}" >&2
+  exit 2
+}
+
+entry=${1:-}
+verb=${2:-check}
+only=${3:-}
+values=/etc/clustergen/lustre-$entry.sh
+[[ $entry != */* && -f $values && $verb =~ ^(check|format|mount|pools)$ && (-z $only || $verb == mount) ]] || usage
+# shellcheck source=/dev/null
+. "$values"
+# shellcheck disable=SC2154
+declare -p fsname manager pools targets >/dev/null
 host=$(hostname --short)
 status=0
 number=0
-
-usage() {
-  echo "usage: clustergen-lustre-{{ entry }} [check | format | mount [TARGET]{% if pools %} | pools{% endif %}]" >&2
-  exit 2
-}
-case $verb in
-  check | format{% if pools %} | pools{% endif %}) [[ -z $only ]] || usage ;;
-  mount) ;;
-  *) usage ;;
-esac
 
 refuse() {
   echo "refused: $*" >&2
@@ -71,10 +73,10 @@ state_of() {
   if [[ $1 == zfs ]]; then zfs_state "$2" "$3"; else ldiskfs_state "$2" "$3" "$4"; fi
 }
 
-# target NAME BACKEND DEVICE BYTES SERVER STANDBY UNIT WORD…: one target; WORDs are options of mkfs.lustre.
+# target NAME BACKEND DEVICE BYTES SERVER STANDBY UNIT POOL WORDS: one target; WORDS are options of mkfs.lustre.
 target() {
-  local name=$1 backend=$2 device=$3 bytes=$4 server=$5 standby=$6 unit=$7 state
-  shift 7
+  local name=$1 backend=$2 device=$3 bytes=$4 server=$5 standby=$6 unit=$7 state words
+  read -r -a words <<<"$9"
   if [[ -n $only ]]; then
     [[ $name == "$only" && ,$server,$standby, == *",$host,"* ]] || return 0
   elif [[ $server != "$host" ]]; then
@@ -97,14 +99,14 @@ target() {
       ;;
     format-empty)
       echo "$name: creating it on $device"
-      mkfs.lustre "$@" --backfstype="$backend" "$device" || { refuse "$name: mkfs.lustre failed"; return 0; }
+      mkfs.lustre "${words[@]}" --backfstype="$backend" "$device" || { refuse "$name: mkfs.lustre failed"; return 0; }
       state=$(state_of "$backend" "$name" "$device" 0) || true
       [[ $state == present ]] || refuse "$name: after mkfs.lustre, $state"
       ;;
-    mount-empty) echo "$name: not created yet: clustergen-lustre-{{ entry }} format" ;;
+    mount-empty) echo "$name: not created yet: clustergen-lustre $entry format" ;;
     mount-present)
       if [[ -n $standby && -z $only ]]; then
-        echo "$name: left to Pacemaker, or to an administrator: clustergen-lustre-{{ entry }} mount $name"
+        echo "$name: left to Pacemaker, or to an administrator: clustergen-lustre $entry mount $name"
       else
         systemctl start "$unit" || refuse "$name: $unit failed"
       fi
@@ -112,34 +114,32 @@ target() {
   esac
 }
 
-{% if pools %}
 # pool NAME OST…: the pool, with these OSTs.
 pool() {
-  local name=$1 ost pools members
+  local name=$1 ost list members
   shift
-  pools=$(lctl pool_list {{ fsname | sh }}) || { refuse "lctl pool_list {{ fsname }} failed"; return 0; }
-  grep -qxF "{{ fsname }}.$name" <<<"$pools" || lctl pool_new "{{ fsname }}.$name" || { refuse "pool $name"; return 0; }
-  members=$(lctl pool_list "{{ fsname }}.$name") || { refuse "lctl pool_list {{ fsname }}.$name failed"; return 0; }
+  list=$(lctl pool_list "$fsname") || { refuse "lctl pool_list $fsname failed"; return 0; }
+  grep -qxF "$fsname.$name" <<<"$list" || lctl pool_new "$fsname.$name" || { refuse "pool $name"; return 0; }
+  members=$(lctl pool_list "$fsname.$name") || { refuse "lctl pool_list $fsname.$name failed"; return 0; }
   for ost; do
-    grep -qE "^${ost}(_UUID)?$" <<<"$members" || lctl pool_add "{{ fsname }}.$name" "$ost" || refuse "$ost in pool $name"
+    grep -qE "^${ost}(_UUID)?$" <<<"$members" || lctl pool_add "$fsname.$name" "$ost" || refuse "$ost in pool $name"
   done
 }
 
 if [[ $verb == pools ]]; then
-  [[ $host == {{ manager | sh }} ]] || { echo "run this on the MGS{% if manager %}, {{ manager }}{% endif %}" >&2; exit 1; }
-{% for name in pools %}
-  pool {{ name | sh }}{% for target in targets if target.pool == name %} {{ target.name | sh }}{% endfor %}
-
-{% endfor %}
+  ((${#pools[@]})) || { echo "the manifest has no OST pools of $entry"; exit 0; }
+  [[ $host == "$manager" ]] || { echo "run this on the MGS${manager:+, $manager}" >&2; exit 1; }
+  for name in "${pools[@]}"; do
+    members=()
+    for ((i = 0; i < ${#targets[@]}; i += 9)); do
+      [[ ${targets[i + 7]} != "$name" ]] || members+=("${targets[i]}")
+    done
+    pool "$name" "${members[@]}"
+  done
   exit "$status"
 fi
 
-{% endif %}
-{% for target in targets %}
-target {{ target.name | sh }} {{ target.backend }} {{ target.device | sh }} {{ target.size }} {{ target.server | sh }} {{ target.standby | sh }} \
-  {{ target.unit | sh }} \
-  {{ target.words }}
-{% endfor %}
+for ((i = 0; i < ${#targets[@]}; i += 9)); do target "${targets[@]:i:9}"; done
 
 if [[ -n $only && $number == 0 ]]; then
   refuse "$only is no target of $host"
