@@ -26,9 +26,9 @@ from strategies.trees import (
     manifest,
     node_files,
     run_script,
+    runnable,
     text_of,
     tree_of,
-    with_write_program,
 )
 
 SCRIPT = "/usr/local/sbin/clustergen-backup-{}"
@@ -44,7 +44,7 @@ CUT = 'PATH=${{PATH#*:}} tar "$@"; [[ $1 != --extract ]] || exit 137'
 
 
 def script(kind: str, directory: Path, **changes: Any) -> tuple[str, Path]:
-    """The rendered script, for a directory of backups and a state below `directory`."""
+    """The program under the name of a kind, for a directory of backups and a state below `directory`."""
     store, state = directory / "store", directory / "state"
     store.mkdir(mode=0o700)
     (state / "hash.0/job.10").mkdir(parents=True)
@@ -54,8 +54,13 @@ def script(kind: str, directory: Path, **changes: Any) -> tuple[str, Path]:
     slurm = {"version": "24.11", "state_location": "/srv/slurm/state", **changes}
     backups = {"directory": "/srv/backups", "keep_days": 7}
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, backups=backups), directory)
-    text = with_write_program(text_of(tree, "head", SCRIPT.format(kind)), tree, directory)
-    return text.replace("/srv/backups", str(store)).replace("/srv/slurm/state", str(state)), store
+    places = {
+        "/srv/backups": str(store),
+        "/srv/slurm/state": str(state),
+        "/etc/slurm/slurmdbd": f"{directory}/slurmdbd",
+    }
+    places |= {"/var/lib/prometheus/node-exporter": str(directory), "${0##*-}": kind}
+    return runnable(tree, "head", SCRIPT.format(kind), directory, places).read_text(encoding="utf-8"), store
 
 
 def run(kind: str, text: str, directory: Path, *arguments: str, **programs: str) -> subprocess.CompletedProcess[str]:
@@ -256,8 +261,7 @@ def test_a_dump_is_loaded_only_into_a_database_without_tables(tmp_path: Path) ->
 def test_a_password_is_passed_in_a_file_and_not_as_an_argument(tmp_path: Path) -> None:
     accounting = {"database_host": "db.example.org:3307", "database_user": "acct"}
     text, _ = script("database", tmp_path, accounting=accounting)
-    (tmp_path / "secret").write_text('StoragePass=a"b\\c d#\n', encoding="utf-8")
-    text = text.replace("/etc/slurm/slurmdbd.secret.conf", str(tmp_path / "secret"))
+    (tmp_path / "slurmdbd.secret.conf").write_text('StoragePass=a"b\\c d#\n', encoding="utf-8")
     show = f'cat "${{1#--defaults-extra-file=}}" >{tmp_path}/defaults; {DUMP}'
     done = run("database", text, tmp_path, **{"mariadb-dump": show})
     assert done.returncode == 0, done.stderr
@@ -270,7 +274,6 @@ def test_a_password_is_passed_in_a_file_and_not_as_an_argument(tmp_path: Path) -
 def test_metrics_have_the_time_of_the_last_backup(tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
     place = tmp_path / "clustergen-backup-state.prom"
-    text = text.replace("/var/lib/prometheus/node-exporter/clustergen-backup-state.prom", str(place))
     (store / "small-state-20991231T000000Z.tar.gz").touch()  # made while the clock was wrong
     assert run("state", text, tmp_path, "--metrics").returncode == 1
     assert run("state", text, tmp_path).returncode == 0

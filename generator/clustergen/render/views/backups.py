@@ -8,8 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File
-from clustergen.render.formats import SHELL
+from clustergen.render.file import File, View
 from clustergen.render.views.alerts.backups import TEXTFILE, kinds
 from clustergen.render.views.exporters import node_exporter
 from clustergen.render.views.slurm.daemons import state_location
@@ -24,105 +23,102 @@ _CALENDAR = {
 
 
 @record
-class Database:
-    """Where mariadb-dump connects. `host`: empty for the socket; `secret`: file with the password, empty without."""
+class Values:
+    """Those of both backups. `metrics_file`: for node_exporter, empty for none."""
 
-    name: str
     user: str
-    host: str
-    port: str
-    secret: str
+    cluster: str
+    directory: str
+    keep_days: int
+    metrics_file: str
 
 
 @record
-class Backup:
-    """The script, its unit and its timer. Exactly one of `database` and `state` is what it saves.
+class Database(Values):
+    """Where mariadb-dump connects. `database_host`: empty for the socket; `secret_file`: empty without a password."""
 
-    `metrics`: file for node_exporter, empty for none. `daemon`: what must be stopped before a restore.
-    """
+    database: str
+    database_user: str
+    database_host: str
+    database_port: str
+    secret_file: str
 
-    kind: str
+
+@record
+class State(Values):
+    """The directory of slurmctld's state."""
+
+    state: str
+
+
+@record
+class Units:
+    """The service and the timer of one backup."""
+
     title: str
     script: str
     user: str
     host: str
-    cluster: str
     directory: str
-    keep_days: int
     period: str
     calendar: str
-    daemon: str
-    metrics: str
-    database: Database | None
-    state: str
+    has_metrics: bool
 
 
-def _database(cluster: Cluster) -> Database:
-    spec = cluster.manifest.slurm.accounting
-    host, port = ("", "") if is_local(cluster) else database_endpoint(cluster)
-    return Database(spec.database_name, spec.database_user, host, port, SECRET if has_password(cluster) else "")
-
-
-def _backup(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Backup | None:
+def _units(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Units | None:
     spec = cluster.manifest.backups
     if spec is None or kind not in kinds(cluster):
         return None
     hosts = cluster.accounting_hosts if kind == "database" else cluster.controllers
     period: str = getattr(spec, kind)
-    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
-    return Backup(
-        kind=kind,
+    return Units(
         title="the accounting database of Slurm" if kind == "database" else "the state of slurmctld",
         script=f"/usr/local/sbin/clustergen-backup-{kind}",
         user=cluster.manifest.slurm.user,
         host=hosts[0],
-        cluster=cluster.slurm_name,
         directory=spec.directory.rstrip("/"),
-        keep_days=spec.keep_days,
         period=period,
         calendar=_CALENDAR[kind, period],
-        daemon="slurmdbd" if kind == "database" else "slurmctld",
-        metrics=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
-        database=_database(cluster) if kind == "database" else None,
-        state="" if kind == "database" else state_location(cluster).rstrip("/"),
+        has_metrics=node_exporter(cluster, os) is not None,
     )
 
 
-def database(cluster: Cluster, os: OperatingSystem) -> Backup | None:
-    return _backup(cluster, os, "database")
+def _common(cluster: Cluster, os: OperatingSystem, kind: str) -> tuple[str, str, str, int, str] | None:
+    spec = cluster.manifest.backups
+    if spec is None or kind not in kinds(cluster):
+        return None
+    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
+    metrics_file = f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else ""
+    directory = spec.directory.rstrip("/")
+    return cluster.manifest.slurm.user, cluster.slurm_name, directory, spec.keep_days, metrics_file
 
 
-def state(cluster: Cluster, os: OperatingSystem) -> Backup | None:
-    return _backup(cluster, os, "state")
+def database(cluster: Cluster, os: OperatingSystem) -> Database | None:
+    spec = cluster.manifest.slurm.accounting
+    host, port = ("", "") if is_local(cluster) else database_endpoint(cluster)
+    secret = SECRET if has_password(cluster) else ""
+    common = _common(cluster, os, "database")
+    return common and Database(*common, spec.database_name, spec.database_user, host, port, secret)
 
 
-_SOURCE = "slurm_controller/usr/local/sbin/clustergen-backup"
-_UNIT = "slurm_controller/etc/systemd/system/clustergen-backup"
-FILES: tuple[File, ...] = tuple(
-    row
-    for group, kind, view in (("slurm_accounting", "database", database), ("slurm_controller", "state", state))
-    for row in (
-        File(
-            f"{group}/usr/local/sbin/clustergen-backup-{kind}",
-            view,
-            mode=0o755,
-            per="os",
-            format=SHELL,
-            source=_SOURCE,
-        ),
-        File(
-            f"{group}/etc/systemd/system/clustergen-backup-{kind}.service",
-            view,
-            DAEMON_RELOAD,
-            per="os",
-            source=f"{_UNIT}.service",
-        ),
-        File(
-            f"{group}/etc/systemd/system/clustergen-backup-{kind}.timer",
-            view,
-            restart(f"clustergen-backup-{kind}.timer"),
-            per="os",
-            source=f"{_UNIT}.timer",
-        ),
+def state(cluster: Cluster, os: OperatingSystem) -> State | None:
+    common = _common(cluster, os, "state")
+    return common and State(*common, state_location(cluster).rstrip("/"))
+
+
+def _rows(group: str, kind: Literal["database", "state"], values: View) -> tuple[File, ...]:
+    def units(cluster: Cluster, os: OperatingSystem) -> Units | None:
+        return _units(cluster, os, kind)
+
+    name, unit = f"clustergen-backup-{kind}", "slurm_controller/etc/systemd/system/clustergen-backup"
+    place = f"{group}/etc/systemd/system/{name}"
+    program = "backup/clustergen-backup.sh"
+    return (
+        File(f"{group}/usr/local/sbin/{name}", units, mode=0o755, per="os", program=program),
+        File(f"{group}/etc/clustergen/backup-{kind}.sh", values, values=True, per="os"),
+        File(f"{place}.service", units, DAEMON_RELOAD, per="os", source=f"{unit}.service"),
+        File(f"{place}.timer", units, restart(f"{name}.timer"), per="os", source=f"{unit}.timer"),
     )
-)
+
+
+FILES = (*_rows("slurm_accounting", "database", database), *_rows("slurm_controller", "state", state))
