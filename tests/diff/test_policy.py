@@ -22,11 +22,11 @@ POLICY = """\
 
 
 def changes(tmp_path: Path, *edits: tuple[str, str]) -> dict[tuple[str, str, str | None], tuple[Any, Any]]:
-    """Kind, name and key → old and new value, of all changes of the script."""
+    """Kind, name and key → old and new value, of all changes of accounts."""
     old = write(tmp_path / "a", text=MANIFEST + POLICY)
     new = write(tmp_path / "b", *edits, text=MANIFEST + POLICY)
     (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
-    result = [change for change in cluster["changes"] if change["file"].endswith("clustergen-accounts")]
+    result = [change for change in cluster["changes"] if change["file"].endswith("accounts.json")]
     assert {change["effects"][0]["kind"] for change in result} <= {"load-accounts"}
     return {(change["kind"], change["name"], change["key"]): (change["old"], change["new"]) for change in result}
 

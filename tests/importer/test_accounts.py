@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -154,13 +155,14 @@ def test_the_script_sets_what_the_books_say(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     tree, _ = render(validate(path), path)
     assert tree is not None
-    (script,) = [file.content.decode() for file in tree if file.path.endswith("clustergen-accounts")]
-    assert "name_account 2024-07 root\n" in script
-    assert "association song '' GrpJobs=9 QOS=urgent Comment=old DefaultQOS=urgent\n" in script
-    assert (
-        "association paint '' Fairshare=parent GrpTRES=gres/gpu:h100=4,mem=1000 MaxJobs=3 QOS=normal,urgent\n" in script
-    )
-    assert "MaxTRESPerUser=cpu=64,gres/gpu:h100=3" in script
+    (text,) = [file.content.decode() for file in tree if file.path.endswith("accounts.json")]
+    values = json.loads(text)
+    assert ("2024-07", "root") in [(account["name"], account["parent"]) for account in values["accounts"]]
+    settings = {row["account"]: row["settings"] for row in values["associations"] if not row["user"]}
+    assert settings["song"] == {"GrpJobs": "9", "QOS": "urgent", "Comment": "old", "DefaultQOS": "urgent"}
+    limits = {"GrpTRES": "gres/gpu:h100=4,mem=1000", "MaxJobs": "3"}
+    assert settings["paint"] == {"Fairshare": "parent", **limits, "QOS": "normal,urgent"}
+    assert "cpu=64,gres/gpu:h100=3" in [qos["settings"].get("MaxTRESPerUser") for qos in values["qos"]]
 
 
 def test_a_dump_of_25_05_has_the_qos_itself(tmp_path: Path) -> None:

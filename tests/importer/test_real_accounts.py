@@ -103,7 +103,9 @@ show() {
 _DUMP = (
     _BY_HAND + "sacctmgr -iQ dump small file=/run/clustergen/dump >/dev/null; sacctmgr -P show qos >/run/clustergen/qos"
 )
-_APPLY = _BY_HAND + "show >/run/clustergen/before; bash /run/clustergen/imported; show >/run/clustergen/after"
+_APPLY = (
+    _BY_HAND + "show >/run/clustergen/before; accounts_of /run/clustergen/imported.json; show >/run/clustergen/after"
+)
 
 
 def _run(install: SlurmInstall, root: Path, script: str, **notes: str) -> dict[str, str]:
@@ -159,7 +161,7 @@ def test_a_dumped_database_comes_back(slurm: SlurmInstall, tmp_path: Path) -> No
         "older": {"fairshare": 1, "parent": "old", "users": ["carol"], "qos": ["normal", "low"], "max_jobs": 2},
     }
     assert section["users"] == {**USERS, "bob": {"admin_level": "operator"}}
-    after = _run(slurm, root, _APPLY, imported=text_of(tree, "head", "/usr/local/sbin/clustergen-accounts"))
+    after = _run(slurm, root, _APPLY, **{"imported.json": text_of(tree, "head", "/etc/clustergen/accounts.json")})
     assert after["stderr"] == ""
     assert after["before"].count("|") > 100
     assert after["before"] == after["after"]

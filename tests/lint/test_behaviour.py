@@ -332,9 +332,9 @@ CASES = {
 
 
 def announces(release: str) -> bool:
-    """Whether the accounts script makes slurmdbd announce inherited QOS lists."""
-    text = rendered(r"(?s).*", "clustergen-accounts", ACCOUNTING, SCHEDMD)
-    return "announce_inherited" in str(text(release))
+    """Whether clustergen-accounts makes slurmdbd announce inherited QOS lists."""
+    text = rendered(r"(?s).*", "accounts.json", ACCOUNTING, SCHEDMD)
+    return '"announces_inherited": true' in str(text(release))
 
 
 def test_every_behaviour_has_a_boundary() -> None:

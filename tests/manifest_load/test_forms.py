@@ -88,9 +88,9 @@ def test_bare_numbers_reach_the_files_in_slurms_own_unit(tmp_path: Path) -> None
         "bf_window=1440",
     ):
         assert setting in conf
-    script = text_of(tree, "head", "/usr/local/sbin/clustergen-accounts")
-    assert "GraceTime=120" in script
-    assert "MaxWallDurationPerJob=01:30:00" in script
+    accounts = text_of(tree, "head", "/etc/clustergen/accounts.json")
+    assert '"GraceTime": "120"' in accounts
+    assert '"MaxWallDurationPerJob": "01:30:00"' in accounts
 
 
 MANIFEST = """name: tiny

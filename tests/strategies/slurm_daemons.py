@@ -26,5 +26,8 @@ controller() {
   slurmctld -D >/run/clustergen/slurmctld.log 2>&1 &
   until_log 'Running as primary controller|fatal' /run/clustergen/slurmctld.log
 }
+accounts_of() { # accounts_of FILE [names]: clustergen-accounts with the values of a file
+  sed "s#/etc/clustergen/accounts.json#$1#" /usr/local/sbin/clustergen-accounts | python3 -I - "${@:2}"
+}
 step() { echo "== $1"; shift; "$@" 2>&1; echo "status $?"; }
 """

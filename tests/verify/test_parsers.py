@@ -111,7 +111,7 @@ BROKEN = [
     ("slurm", "roce", "etc/slurm/gres.conf", put("h100", "h200"), "h200"),
     ("slurm", "ml-training", "etc/slurm/topology.conf", append("SwitchName=x Nodes=c9"), "c9"),
     ("slurm", "dgx-a100-mig", "etc/slurm/plugstack.conf", append("sometimes /usr/lib/x.so"), "sometimes"),
-    ("slurm", "roce", "usr/local/sbin/clustergen-accounts", append("sacctmgr -iQ add nothing"), "Federation"),
+    ("slurm", "roce", "etc/clustergen/accounts.json", put('"name": "GrpTRES"', '"name": "GrpTers"'), "GrpTers"),
     (
         "slurm",
         "home-3090",

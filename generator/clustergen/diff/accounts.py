@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue import sacctmgr
 from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diff.narrower import ROOT_ACCOUNT, Entity, Settings, limits, manages_qos
-from clustergen.diff.policy import RIGHTS, SCRIPT, settings_of
+from clustergen.diff.policy import RIGHTS, VALUES, read, settings_of
 from clustergen.diff.snapshot import Snapshot
 
 _UNSET = {"share": "1", "text": ""}
@@ -16,40 +16,22 @@ _SYSUSERS = "/etc/sysusers.d/"
 
 
 class _Database:
-    """What the script of a tree brings into Slurm's database."""
+    """What clustergen-accounts of a tree brings into Slurm's database."""
 
     def __init__(self, side: Snapshot) -> None:
-        self.cluster = side.inventory.cluster
-        self.qos: dict[str, None] = {}
-        self.accounts: dict[str, None] = {}
-        self.users: dict[tuple[str, str], None] = {}
+        text = next((file.text for file in side.files.values() if file.target == VALUES), "")
+        self.settings: Settings = settings_of(text)
+        values = read(text)
+        self.cluster = values["cluster"] or side.inventory.cluster
+        self.qos = dict.fromkeys(qos["name"] for qos in values["qos"])
+        names = (account["name"] for account in values["accounts"])
+        self.accounts = dict.fromkeys(name for name in names if name != ROOT)
+        self.users = dict.fromkeys(
+            (account["name"], name) for account in values["accounts"] for name in account["users"]
+        )
         """Account and user."""
-        self.coordinated: set[str] = set()
-        """Accounts whose coordinators are exactly those that the script names."""
-        texts = [file.text for file in side.files.values() if file.target == SCRIPT]
-        self.settings: Settings = settings_of("\n".join(texts))
-        for verb, words in (call for text in texts for call in _calls(text)):
-            if verb == "name_qos":
-                self.qos.update(dict.fromkeys(words))
-            elif verb == "name_account":
-                self.accounts[words[0]] = None
-            elif verb == "users":
-                self.users.update(dict.fromkeys((words[0], user) for user in words[1:]))
-            elif verb == "coordinators":
-                self.coordinated.add(words[0])
-            elif verb.startswith("cluster="):
-                self.cluster = verb.partition("=")[2]
-
-
-def _calls(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The lines of the script that call one of its functions with plain words."""
-    for line in text.splitlines():
-        word = line.split(maxsplit=1)[:1]
-        if word and (word[0] in ("name_qos", "name_account", "users", "coordinators") or line.startswith("cluster=")):
-            words = shlex.split(line, comments=True)
-            if words[0] == "users" and not line.startswith(" "):  # the function itself
-                continue
-            yield words[0], words[1:]
+        self.coordinated = {account["name"] for account in values["accounts"] if account["coordinators"] is not None}
+        """Accounts whose coordinators are exactly those that the tree names."""
 
 
 def left_over(old: Snapshot, new: Snapshot) -> tuple[str, ...]:

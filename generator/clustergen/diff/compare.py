@@ -11,7 +11,7 @@ from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
-from clustergen.diff.policy import SCRIPT, policy_changes
+from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import NodeFile, Snapshot
@@ -219,7 +219,7 @@ def _of_policy(
     target: str, old: NodeFile | None, new: NodeFile | None, release: SlurmRelease, conditions: Conditions
 ) -> tuple[Change, ...]:
     """Settings of accounts and QOS; empty where another file changes, or the script in other ways."""
-    if target != SCRIPT or old is None or new is None:
+    if target != VALUES or old is None or new is None:
         return ()
     changes = []
     for each in policy_changes(old.text, new.text, release):

@@ -9,7 +9,7 @@ from itertools import chain
 from clustergen.catalogue import sacctmgr
 from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.policy import SCRIPT
+from clustergen.diff.policy import VALUES
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.values import hosts_of
 from clustergen.manifest.stated import value_at
@@ -71,7 +71,7 @@ class Names:
             if change.kind == "setting":
                 sections = (values for section, values in self._of_section.items() if section != "storage")
                 yield from self._matching(chain.from_iterable(sections), change, _of_the_setting)
-        elif change.file == SCRIPT:
+        elif change.file == VALUES:
             user, _, account = change.name.rpartition(" in ")
             section = _POLICY[change.kind] if account or change.kind != "user" else "users"
             of_entry = self._of_policy.get((section, account if user else change.name), ())

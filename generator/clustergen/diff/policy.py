@@ -1,14 +1,15 @@
-"""What a changed clustergen-accounts means: settings of QOS, accounts and users, each with its old and new value."""
+"""What changed values of clustergen-accounts mean: settings of QOS, accounts and users, each old and new."""
 
 from __future__ import annotations
 
-import shlex
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from clustergen.catalogue import slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.rights import NORMAL
+from clustergen.cluster.rights import NORMAL, ROOT
 from clustergen.diff.narrower import (
     ROOT_ACCOUNT,
     Entity,
@@ -23,13 +24,10 @@ from clustergen.diff.narrower import (
 from clustergen.diff.preemption import preemptible
 from clustergen.records import record, replace
 
-SCRIPT = "/usr/local/sbin/clustergen-accounts"
+VALUES = "/etc/clustergen/accounts.json"
 RIGHTS = ("QOS", "DefaultQOS")
 """What accounts and users keep where the manifest says nothing about QOS."""
 _Table = Callable[[str, str, SlurmRelease, str, tuple[str, ...]], tuple[AffectedJobs, ...]]
-_VERBS = frozenset(
-    ("name_account", "qos", "association", "users", "coordinators", "admin_level", "defaults_to", "describe")
-)
 
 
 @record
@@ -49,7 +47,7 @@ class PolicyChange:
 
 
 def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
-    """What differs between two texts of the script."""
+    """What differs between two texts of the values."""
     before, after = settings_of(old), settings_of(new)
     changes = list(_stated(before, after))
     waiting: dict[PolicyChange, list[AffectedJobs]] = {}
@@ -133,40 +131,36 @@ def _text(settings: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in settings.items())
 
 
-def settings_of(script: str) -> dict[Entity, dict[str, str]]:
-    """All that a text of the script states, by sacctmgr's names; users as `carol in vision`."""
+def settings_of(text: str) -> dict[Entity, dict[str, str]]:
+    """All that the values state, by sacctmgr's names; users as `carol in vision`."""
+    values = read(text)
     by_entity: dict[Entity, dict[str, str]] = {}
-    for line in script.splitlines():
-        verb = line.strip().partition(" ")[0]
-        if verb not in _VERBS or line.startswith((f"{verb}() ", f"  {verb}()")):
-            continue
-        words = shlex.split(line, comments=True)[1:]
-        if words and words[0].startswith("$"):  # within a function of the script
-            continue
-        if verb == "name_account":
-            by_entity.setdefault(("account", words[0]), {})["Parent"] = words[1]
-        elif verb == "qos":
-            by_entity.setdefault(("qos", words[0]), {}).update(_pairs(words[1:]))
-        elif verb == "describe":
-            kind = "qos" if words[0] == "qos" else "account"
-            by_entity.setdefault((kind, words[1]), {}).update(_pairs(words[2:]))
-        elif verb == "association":
-            account, user, *rest = words
-            entity = ("user", f"{user} in {account}") if user else ("account", account)
-            by_entity.setdefault(entity, {}).update(_pairs(word for word in rest if word != "only"))
-        elif verb == "users":
-            for user in words[1:]:
-                by_entity.setdefault(("user", f"{user} in {words[0]}"), {})
-        elif verb == "coordinators" and words[1:]:
-            by_entity.setdefault(("account", words[0]), {})["Coordinators"] = ",".join(words[1:])
-        elif verb == "admin_level" and words[0] != "None":
-            for user in words[1:]:
-                by_entity.setdefault(("user", user), {})["AdminLevel"] = words[0]
-        elif verb == "defaults_to":
-            by_entity.setdefault(("user", words[1]), {})["DefaultAccount"] = words[0]
+
+    def state(entity: Entity, settings: Mapping[str, str]) -> None:
+        by_entity.setdefault(entity, {}).update({key: value for key, value in settings.items() if value})
+
+    for account in values["accounts"]:
+        parent = account["parent"] if account["name"] != ROOT else ""
+        coordinators = ",".join(account["coordinators"] or ())
+        stated = {"Parent": parent, **account["description"], "Coordinators": coordinators}
+        state(("account", account["name"]), stated)
+    for qos in values["qos"]:
+        state(("qos", qos["name"]), {**qos["settings"], **qos["description"]})
+    for account in values["accounts"]:
+        for name in account["users"]:
+            state(("user", f"{name} in {account['name']}"), {})
+    for row in values["associations"]:
+        user = ("user", f"{row['user']} in {row['account']}")
+        state(user if row["user"] else ("account", row["account"]), row["settings"])
+    for level, users in values["admin_levels"].items():
+        for name in users if level != "None" else ():
+            state(("user", name), {"AdminLevel": level})
+    for name, account in values["default_accounts"].items():
+        state(("user", name), {"DefaultAccount": account})
     return by_entity
 
 
-def _pairs(words: Iterator[str] | list[str]) -> dict[str, str]:
-    pairs = (word.partition("=") for word in words)
-    return {key: value for key, _, value in pairs if value}
+def read(text: str) -> dict[str, Any]:
+    """The values; of an empty text, those of a cluster without accounts."""
+    lists = dict.fromkeys(("qos", "accounts", "associations"), ())
+    return {"cluster": "", "admin_levels": {}, "default_accounts": {}, **lists, **json.loads(text or "{}")}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from clustergen.catalogue.effects import order_on_a_node
 from clustergen.diff import manual_steps
 from clustergen.diff.change import Change, folded
-from clustergen.diff.policy import SCRIPT
+from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
 from clustergen.diff.values import hosts_of
 from clustergen.render.effects import Effect
@@ -68,7 +68,7 @@ _LOCAL = {
 def _put(work: Work) -> Iterable[Step]:
     if work.changes or work.added:
         # Slurm's files are everywhere, whichever nodes their lines are about.
-        everywhere = any(not change.is_beside_slurm and change.file != SCRIPT for change in work.changes)
+        everywhere = any(not change.is_beside_slurm and change.file != VALUES for change in work.changes)
         hosts = None if everywhere else work.hosts(work.changes)
         yield Step("install the changed files", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
     if work.added:

@@ -29,7 +29,7 @@ _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
 _TIMEOUT = 300.0  # a few seconds, but on a machine with ten other things to do
 _SECONDS_PER_SLURMD = 10.0
 
-_ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
+_ACCOUNTS = ("/usr/local/sbin/clustergen-accounts", "/etc/clustergen/accounts.json")
 _WHAT = {
     "slurmctld": "Slurm: the controller's files",
     "slurmdbd": "Slurm: the accounting daemon's file",
@@ -196,7 +196,7 @@ def _rows(
 
 
 def _daemon_of(place: str) -> str:
-    if place == _ACCOUNTS:
+    if place in _ACCOUNTS:
         return "sacctmgr"
     if not place.startswith("/etc/"):
         return "sbatch"
@@ -206,7 +206,7 @@ def _daemon_of(place: str) -> str:
     return "slurmd" if name.startswith(_OF_SLURMD) else "slurmctld"
 
 
-_IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", _ACCOUNTS)
+_IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", *_ACCOUNTS)
 
 
 def is_job(place: str, text: str) -> bool:

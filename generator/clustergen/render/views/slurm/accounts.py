@@ -1,4 +1,4 @@
-"""The script that brings accounts, users and QOS to what the manifest says, by sacctmgr.
+"""What clustergen-accounts sets by sacctmgr: accounts, users and QOS as the manifest states them.
 
 Not a dump for `sacctmgr load`: that format differs between releases, and loading it takes away what it does not name.
 """
@@ -16,7 +16,6 @@ from clustergen.cluster.rights import ROOT, Rights, parents_first, rights_of
 from clustergen.manifest.accounts import AS_PARENT, Account, Limits, Qos
 from clustergen.manifest.slurm import Slurm
 from clustergen.records import record
-from clustergen.render.formats import Safe, shell_word
 from clustergen.units import Bytes, Duration
 
 _BUILT_IN = ("cpu", "mem", "energy", "node", "billing", "vmem", "pages")
@@ -33,7 +32,7 @@ _UNSET = {
 
 @record
 class Key:
-    """A setting that the script compares and makes."""
+    """A setting that the program compares and makes."""
 
     name: str
     form: Form
@@ -41,20 +40,19 @@ class Key:
 
 
 @record
-class QosCall:
-    """A QOS, with `Key=value` words quoted for the shell."""
+class QosValues:
+    """A QOS by sacctmgr's options."""
 
     name: str
-    preempt: str
-    words: tuple[Safe, ...]
-    description: tuple[Safe, ...]
+    settings: dict[str, str]
+    description: dict[str, str]
 
 
 @record
-class AccountCall:
+class AccountValues:
     name: str
     parent: str
-    description: tuple[Safe, ...]
+    description: dict[str, str]
     users: tuple[str, ...]
     coordinators: tuple[str, ...] | None
     """Those of the accounts above included. None for a root that the manifest does not name: they are not this
@@ -68,28 +66,28 @@ class Association:
 
     account: str
     user: str
-    words: tuple[Safe, ...]
+    settings: dict[str, str]
 
 
 @record
 class Accounts:
     cluster: str
-    qos_keys: tuple[Key, ...]
-    association_keys: tuple[Key, ...]
-    qos: tuple[QosCall, ...]
-    accounts: tuple[AccountCall, ...]
-    """Root is one of them wherever there are any: limits that the manifest does not state are taken back there too."""
-    associations: tuple[Association, ...]
-    levels: tuple[tuple[str, tuple[str, ...]], ...]
-    """AdminLevel, and the users that have it."""
-    defaults: tuple[tuple[str, str], ...]
-    """User and default account."""
-    announces: bool
+    federation: str
+    """Empty: left as it is."""
+    announces_inherited: bool
     """Whether slurmctld has to be told of rights that accounts inherit from a changed one."""
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
-    federation: str
-    """Empty: left as it is."""
+    qos_keys: tuple[Key, ...]
+    association_keys: tuple[Key, ...]
+    qos: tuple[QosValues, ...]
+    accounts: tuple[AccountValues, ...]
+    """Root is one of them wherever there are any: limits that the manifest does not state are taken back there too."""
+    associations: tuple[Association, ...]
+    admin_levels: dict[str, tuple[str, ...]]
+    """AdminLevel, and the users that have it."""
+    default_accounts: dict[str, str]
+    """Of users."""
 
 
 def accounts(cluster: Cluster) -> Accounts | None:
@@ -101,19 +99,17 @@ def accounts(cluster: Cluster) -> Accounts | None:
     coordinators = _coordinators(ordered)
     return Accounts(
         cluster=cluster.slurm_name,
+        federation=(slurm.federation or "").lower(),
+        announces_inherited=cluster.release.has("associations-unannounced"),
+        resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
         qos_keys=_keys("qos", cluster.release, _without_field(slurm)),
         association_keys=_keys("association", cluster.release, () if _has_rights(slurm) else ("QOS", "DefaultQOS")),
         qos=tuple(
-            QosCall(
-                name.lower(),
-                ",".join(qos.preempt).lower(),
-                _words(settings("qos", qos)),
-                _description(description=qos.description),
-            )
+            QosValues(name.lower(), dict(settings("qos", qos)), _description(description=qos.description))
             for name, qos in slurm.qos.items()
         ),
         accounts=tuple(
-            AccountCall(
+            AccountValues(
                 name.lower(),
                 (account.parent or ROOT).lower(),
                 _description(description=account.description, organization=account.organization),
@@ -123,13 +119,10 @@ def accounts(cluster: Cluster) -> Accounts | None:
             for name, account in ordered
         ),
         associations=tuple(_associations(ordered, with_qos=_has_rights(slurm))),
-        levels=tuple(_levels(slurm)),
-        defaults=tuple(
-            (name, user.default_account.lower()) for name, user in slurm.users.items() if user.default_account
-        ),
-        announces=cluster.release.has("associations-unannounced"),
-        resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
-        federation=(slurm.federation or "").lower(),
+        admin_levels=dict(_levels(slurm)),
+        default_accounts={
+            name: user.default_account.lower() for name, user in slurm.users.items() if user.default_account
+        },
     )
 
 
@@ -153,21 +146,17 @@ def _has_rights(slurm: Slurm) -> bool:
     return bool(slurm.qos) or any(member.qos or member.default_qos for member in members)
 
 
-def _words(settings: Iterable[tuple[str, str]]) -> tuple[Safe, ...]:
-    return tuple(shell_word(f"{key}={value}") for key, value in settings)
-
-
-def _description(**texts: str | None) -> tuple[Safe, ...]:
-    return _words((key.capitalize(), text) for key, text in texts.items() if text)
+def _description(**texts: str | None) -> dict[str, str]:
+    return {key.capitalize(): text for key, text in texts.items() if text}
 
 
 def _associations(ordered: Iterable[tuple[str, Account]], *, with_qos: bool) -> Iterator[Association]:
     rights = rights_of(dict(ordered))
     for name, account in ordered:
-        yield Association(name.lower(), "", _words(_stated(account, rights[name], with_qos=with_qos, top=name == ROOT)))
+        yield Association(name.lower(), "", dict(_stated(account, rights[name], with_qos=with_qos, top=name == ROOT)))
         for user, member in account.user_limits.items():
             below = rights[name].below(member.qos, member.default_qos)
-            yield Association(name.lower(), user, _words(_stated(member, below, with_qos=with_qos)))
+            yield Association(name.lower(), user, dict(_stated(member, below, with_qos=with_qos)))
 
 
 def _stated(limits: Limits, rights: Rights, *, with_qos: bool, top: bool = False) -> Iterator[tuple[str, str]]:

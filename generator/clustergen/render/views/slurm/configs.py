@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SHELL, SLURM, YAML
+from clustergen.render.formats import CONF, SLURM, YAML
 from clustergen.render.views.slurm.accounts import accounts
 from clustergen.render.views.slurm.cgroup import cgroup_conf
 from clustergen.render.views.slurm.conf import slurm_conf
@@ -46,6 +46,7 @@ FILES: tuple[File, ...] = (
         accounts,
         Effect("load-accounts"),
         mode=0o755,
-        format=SHELL,
+        program="accounts/clustergen-accounts.py",
     ),
+    File("slurm_controller/etc/clustergen/accounts.json", accounts, Effect("load-accounts"), values=True),
 )
