@@ -267,11 +267,12 @@ def test_a_tree_that_is_not_as_rendered_removes_no_nodes(server: Server, tmp_pat
     assert server.install(tree).returncode == 0
     program = tree.files["warewulf/install.py"]
     rendered, script = tmp_path / "rendered", b"import pathlib\nroot = pathlib.Path(__file__).parent\n"
+    start = b"\nimport argparse\n"
     edit = b"text = (root / 'nodes.conf').read_text()\n(root / 'nodes.conf').write_text(text.split('  c2')[0])\n"
     journal = b"(root.parent / '.clustergen-render').mkdir()\n"
     journal += b"(root.parent / '.clustergen-render/journal.json').touch()\n"
     for change, message in ((edit, "nodes.conf is not as it was rendered"), (journal, "was interrupted: render again")):
-        changed = replace(program, content=script + change + program.content)
+        changed = replace(program, content=program.content.replace(start, b"\n" + script + change + start, 1))
         done = server.install(replace(tree, files={**tree.files, program.path: changed}))
         assert (done.returncode, message in done.stderr) == (1, True), done.stderr
         assert list(server.nodes)[-4:] == ["c1", "c2", "c3", "c4"]

@@ -140,5 +140,6 @@ FILES = (
         source="tree/cloud-init/network-config",
     ),
     File("tree/cloud-init/nodes", nodes, per="tree", format=CONF),
-    File("tree/cloud-init/seed.py", program),
+    File("tree/cloud-init/seed.py", program, program="provisioning/seed.py"),
+    File("tree/cloud-init/seed.json", program, values=True),
 )

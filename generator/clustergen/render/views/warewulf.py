@@ -174,5 +174,6 @@ def program(cluster: Cluster) -> Program | None:
 
 FILES = (
     File("tree/warewulf/nodes.conf", nodes, per="tree", format=YAML),
-    File("tree/warewulf/install.py", program),
+    File("tree/warewulf/install.py", program, program="provisioning/install.py"),
+    File("tree/warewulf/install.json", program, values=True),
 )

@@ -6,6 +6,8 @@ usage: seed.py [--user-data FILE] [--output DIRECTORY] [NODE...]     default: al
 Each node gets DIRECTORY/NODE. Nodes that pull have the tree's user data; others those of --user-data, or none.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import os
@@ -14,20 +16,21 @@ import stat
 import sys
 from pathlib import Path
 
-CLUSTER = "{{ cluster }}"
 HERE = Path(__file__).resolve().parent
+CLUSTER: str = json.loads((HERE / "seed.json").read_text(encoding="utf-8"))["cluster"]
 NO_USER_DATA = b"#cloud-config\n{}\n"
+Row = dict[str, str]  # by column
 
 
-def read_nodes():
-    """The rows of the table by node, each by column."""
+def read_nodes() -> dict[str, Row]:
+    """The rows of the table by node."""
     lines = (HERE / "nodes").read_text(encoding="utf-8").splitlines()
     columns = next(line for line in lines if line.startswith("# node ")).split()[1:]
     rows = (line.split() for line in lines if line and not line.startswith("#"))
     return {row[0]: dict(zip(columns, row)) for row in rows}
 
 
-def seed_of(row, user_data):
+def seed_of(row: Row, user_data: bytes | None) -> dict[str, bytes]:
     """The three files of a node; meta-data last, without which cloud-init takes a directory for no seed."""
     text = (HERE / f"network-config.{row['network-config']}").read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
@@ -40,7 +43,7 @@ def seed_of(row, user_data):
     return {"user-data": user_data, "network-config": f"{network}\n".encode(), "meta-data": meta_data.encode()}
 
 
-def write_seed(directory, files):
+def write_seed(directory: Path, files: dict[str, bytes]) -> None:
     """Each file is complete or absent, and readable by this user alone, whatever an earlier one was."""
     directory.mkdir(parents=True, exist_ok=True)
     status = directory.lstat()
@@ -55,9 +58,9 @@ def write_seed(directory, files):
         new.replace(directory / name)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description="Writes NoCloud seeds for cloud-init.")
-    parser.add_argument("--user-data", type=Path, metavar="FILE", help="user data for these nodes instead of the tree's")
+    parser.add_argument("--user-data", type=Path, metavar="FILE", help="for these nodes, instead of the tree's")
     parser.add_argument("--output", type=Path, default=Path("seeds"), metavar="DIRECTORY")
     parser.add_argument("nodes", nargs="*", metavar="NODE")
     options = parser.parse_args()

@@ -5,8 +5,10 @@ usage: install.py [--check]     --check: shows what would change, and changes no
 exit   0 done; with --check: nothing would change    1 refused, or with --check: something would change
 
 Files take effect when a node boots. Settings of the server that are not in the tree stay: profiles without the tag
-clustergen: {{ cluster }}, nodes without such a profile, asset keys, passwords of BMCs.
+clustergen: CLUSTER, nodes without such a profile, asset keys, passwords of BMCs.
 """
+
+from __future__ import annotations
 
 import argparse
 import fcntl
@@ -19,29 +21,34 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-CLUSTER = "{{ cluster }}"
+TREE = Path(__file__).resolve().parent.parent
+CLUSTER: str = json.loads((TREE / "warewulf/install.json").read_text(encoding="utf-8"))["cluster"]
 TAG = {"clustergen": CLUSTER}  # of profiles; nodes belong to them
 MARK = "made-by-clustergen"  # beside rootfs, where Warewulf does not read it
 UNITS = "etc/systemd/system"
-TREE = Path(__file__).resolve().parent.parent
 AT_ONCE = 500  # nodes whose overlays one command builds
+Document = dict[str, Any]
+Images = dict[str, Path]  # name of an image → its root
+Files = list[tuple[str, Path, Document]]  # path on the node, place in the tree, lock entry
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     pass
 
 
-def read_yaml(path):
+def read_yaml(path: Path) -> Document:
     """Numbers and truth values as Warewulf's reader has them: a MAC address without quotes stays a text."""
     try:
         import yaml
     except ImportError:
         raise Refused("PyYAML is missing: install python3-yaml (python3-pyyaml on Rocky)") from None
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        yaml_implicit_resolvers = {}
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
 
     Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(true|false)$"), list("tf"))
     Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(~|null|)$"), ["~", "n", ""])
@@ -58,11 +65,11 @@ def read_yaml(path):
     return document
 
 
-def refuse_double_keys(path, root):
+def refuse_double_keys(path: Path, root: Any) -> None:
     """PyYAML would keep the last one, and Warewulf reads no such file."""
     import yaml
 
-    nodes, seen = [root], set()
+    nodes, seen = [root], set[int]()
     while nodes:
         node = nodes.pop()
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):
@@ -80,10 +87,10 @@ def refuse_double_keys(path, root):
             nodes += [key, value]
 
 
-def refuse_other_shapes(path, document):
+def refuse_other_shapes(path: Path, document: Any) -> None:
     """Of what merge() reads; all else is passed on as it is."""
 
-    def check(name, value, kind):
+    def check(name: str, value: Any, kind: type) -> Any:
         if value is not None and not isinstance(value, kind):
             raise Refused(f"{path}: {name} is no {'mapping' if kind is dict else 'list'}")
         return value or kind()
@@ -95,7 +102,7 @@ def refuse_other_shapes(path, document):
                 check(f"{section}: {name}: {key}", values.get(key), kind)
 
 
-def write_yaml(path, data):
+def write_yaml(path: Path, data: Document) -> None:
     """In one step, with mode and owner of the file before."""
     import yaml
 
@@ -108,20 +115,20 @@ def write_yaml(path, data):
         yaml.dump(data, file, Dumper=dumper, sort_keys=False, default_flow_style=False)
         before = path.stat()
         os.chown(new, before.st_uid, before.st_gid)
-        os.chmod(new, stat.S_IMODE(before.st_mode))
+        new.chmod(stat.S_IMODE(before.st_mode))
         file.flush()
         os.fsync(file.fileno())  # a rename may reach the disk before the text does
     shutil.copy2(path, kept)
-    os.replace(new, path)
+    new.replace(path)
 
 
-def read_lock():
-    """The lock file, of a tree that is complete and whose nodes.conf is as it was rendered."""
+def read_lock() -> Document:
+    """The lock file, of a tree that is complete and whose data are as they were rendered."""
     if os.path.lexists(TREE / ".clustergen-render/journal.json"):
         raise Refused(f"a render of {TREE} was interrupted: render again")
     try:
-        lock = json.loads((TREE / "clustergen.lock.json").read_text(encoding="utf-8"))
-        expected = lock["files"]["warewulf/nodes.conf"]["sha256"]
+        lock: Document = json.loads((TREE / "clustergen.lock.json").read_text(encoding="utf-8"))
+        expected = {name: lock["files"][name]["sha256"] for name in ("warewulf/nodes.conf", "warewulf/install.json")}
         for path, entry in lock["files"].items():
             values = [entry[key] for key in ("target", "mode", "owner", "sha256")] if "group" in entry else []
             if not all(isinstance(value, str) and value.isprintable() for value in [path, *values]):
@@ -130,14 +137,15 @@ def read_lock():
                 raise ValueError(f"{path} has the owner {entry['owner']!r}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise Refused(f"clustergen.lock.json is not as it was rendered ({problem}): render again") from None
-    if hashlib.sha256((TREE / "warewulf/nodes.conf").read_bytes()).hexdigest() != expected:
-        raise Refused(f"{TREE}/warewulf/nodes.conf is not as it was rendered: render again")
+    for name, checksum in expected.items():
+        if hashlib.sha256((TREE / name).read_bytes()).hexdigest() != checksum:
+            raise Refused(f"{TREE}/{name} is not as it was rendered: render again")
     return lock
 
 
-def tree_files(lock, groups):
-    """The files of these groups, by group: (path on the node, place in the tree, lock entry)."""
-    files = {group: [] for group in groups}
+def tree_files(lock: Document, groups: Mapping[str, object]) -> dict[str, Files]:
+    """The files of these groups, by group."""
+    files: dict[str, Files] = {group: [] for group in groups}
     for group in groups:
         if not re.fullmatch("[a-z0-9_]+", group):
             raise Refused(f"{group!r} is no name of a group: render again")
@@ -157,24 +165,25 @@ def tree_files(lock, groups):
     return files
 
 
-def number_of(account, table, images):
+def number_of(account: str, table: str, images: Images) -> int:
     """Its number in the images, which have to agree: files of an overlay keep the numbers that they have here."""
     if account == "root":
         return 0
-    numbers = {}
+    numbers: dict[str, int | None] = {}
     for name, root in images.items():
         rows = [line.split(":") for line in (root / "etc" / table).read_text(encoding="utf-8").splitlines()]
         numbers[name] = {row[0]: int(row[2]) for row in rows if len(row) > 2 and row[2].isdecimal()}.get(account)
     for name, number in numbers.items():
         if number is None:
-            raise Refused(f"image {name} has no {account} in /etc/{table}: install the packages of the tree in the image")
+            advice = "install the packages of the tree in the image"
+            raise Refused(f"image {name} has no {account} in /etc/{table}: {advice}")
     if len(set(numbers.values())) > 1:
         shown = ", ".join(f"{number} in {name}" for name, number in numbers.items())
         raise Refused(f"{account} has several numbers: {shown}. Give it one number in all images")
-    return next(iter(numbers.values()))
+    return next(number for number in numbers.values() if number is not None)
 
 
-def make_directory(root, path, images):
+def make_directory(root: Path, path: Path, images: Images) -> None:
     """With mode and owner that the directory has in an image: an overlay sets both on the node."""
     place = root
     for part in path.parts:
@@ -188,13 +197,12 @@ def make_directory(root, path, images):
                 raise Refused(f"{shown} is a link in image {name}, and /{path} would replace it: use what it leads to")
         place.mkdir()
         place.chmod(0o755)
-        model = next(filter(Path.is_dir, models.values()), None)
-        if model:
-            os.chown(place, model.stat().st_uid, model.stat().st_gid)
-            place.chmod(stat.S_IMODE(model.stat().st_mode))
+        for status in [model.stat() for model in models.values() if model.is_dir()][:1]:
+            os.chown(place, status.st_uid, status.st_gid)
+            place.chmod(stat.S_IMODE(status.st_mode))
 
 
-def lay_out(root, files, images):
+def lay_out(root: Path, files: Files, images: Images) -> None:
     root.mkdir(parents=True)
     root.chmod(0o755)
     for target, source, entry in files:
@@ -209,7 +217,7 @@ def lay_out(root, files, images):
             enable(root, Path(target).name, source.read_text(encoding="utf-8"), images)
 
 
-def enable(root, unit, text, images):
+def enable(root: Path, unit: str, text: str, images: Images) -> None:
     """Links as `systemctl enable` makes them."""
     for kind, names in re.findall(r"^(Wanted|Required)By=(.*)$", text.partition("\n[Install]\n")[2], re.MULTILINE):
         for name in names.split():
@@ -222,17 +230,17 @@ def enable(root, unit, text, images):
                 link.symlink_to(f"/{UNITS}/{unit}")
 
 
-def state(root):
+def state(root: Path) -> dict[str, tuple[int, int, int, str]]:
     """What an overlay is: type, mode, owner, and link target of all that is in it."""
     rows = {}
     for place in sorted(root.rglob("*")):
         info = place.lstat()
-        link = os.readlink(place) if place.is_symlink() else ""
+        link = str(place.readlink()) if place.is_symlink() else ""
         rows[str(place.relative_to(root))] = (info.st_mode, info.st_uid, info.st_gid, link)
     return rows
 
 
-def same(old, new):
+def same(old: Path, new: Path) -> bool:
     if not old.is_dir():
         return False
     rows = state(new)
@@ -240,7 +248,9 @@ def same(old, new):
     return state(old) == rows and not any(filecmp.cmpfiles(old, new, plain, shallow=False)[1:])
 
 
-def lay_out_all(directory, work, files, images_of):
+def lay_out_all(
+    directory: Path, work: Path, files: dict[str, Files], images_of: dict[str, Images]
+) -> dict[Path, str]:
     """The overlays in work/new, and those that differ: place → new, changed or removed."""
     changed = {}
     for group, rows in files.items():
@@ -257,7 +267,7 @@ def lay_out_all(directory, work, files, images_of):
     return changed
 
 
-def replace(work, places):
+def replace(work: Path, places: list[Path]) -> None:
     (work / "old").mkdir()
     for place in places:
         old = work / "old" / place.name
@@ -270,13 +280,13 @@ def replace(work, places):
                 old.rename(place)
 
 
-def merge(server, tree):
+def merge(server: Document, tree: Document) -> tuple[Document, list[str]]:
     """The server's nodes.conf with this cluster's profiles and nodes, and what changed, as lines."""
     profiles, nodes = dict(server.get("nodeprofiles") or {}), dict(server.get("nodes") or {})
     lines = []
     ours = {name for name, values in profiles.items() if TAG.items() <= ((values or {}).get("tags") or {}).items()}
 
-    def is_ours(node):
+    def is_ours(node: str) -> bool:
         return not ours.isdisjoint((nodes[node] or {}).get("profiles") or ())
 
     for name in tree["nodeprofiles"]:
@@ -304,7 +314,7 @@ def merge(server, tree):
     return {**server, "nodeprofiles": profiles, "nodes": nodes}, lines
 
 
-def keep_secrets(old, new):
+def keep_secrets(old: Document, new: Document) -> Document:
     """Values that only the server has."""
     kept = dict(new)
     if "asset key" in old:
@@ -314,13 +324,13 @@ def keep_secrets(old, new):
     return kept
 
 
-def run(*command):
+def run(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
     if done.returncode:
         raise Refused(f"{' '.join(command[:3])}: {(done.stderr or done.stdout).strip() or done.returncode}")
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description="Brings this tree to the Warewulf server that it runs on.")
     parser.add_argument("--check", action="store_true", help="show what would change, and change nothing")
     parser.add_argument("--nodes-conf", type=Path, default="/etc/warewulf/nodes.conf", metavar="FILE")
@@ -332,7 +342,7 @@ def main():
             raise Refused(f"{path} does not exist: run this on the Warewulf server, or name its place (--help)")
     lock_file = read_lock()
     tree = read_yaml(TREE / "warewulf/nodes.conf")
-    images_of = {}
+    images_of: dict[str, Images] = {}
     for profile in tree["nodeprofiles"].values():
         root = options.images / profile["image name"] / "rootfs"
         if not root.is_dir():
