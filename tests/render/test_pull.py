@@ -26,9 +26,8 @@ from strategies.trees import (
     manifest,
     node_files,
     run_script,
-    text_of,
+    runnable,
     tree_of,
-    with_write_program,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +119,13 @@ def git(directory: Path, *words: str, age: int = 0) -> str:
     ).stdout.strip()
 
 
+def fetch_from(directory: Path, url: str) -> None:
+    values = directory / "etc/clustergen/pull.sh"
+    text, count = re.subn("^url=.*$", f"url={url}", values.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert count == 1
+    values.write_text(text, encoding="utf-8")
+
+
 def site(directory: Path, *, signed: bool) -> Site:
     keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", COMMENT, "-f", str(directory / "key")]
     subprocess.run(keygen, check=True, timeout=30, stdin=subprocess.DEVNULL)
@@ -131,13 +137,8 @@ def site(directory: Path, *, signed: bool) -> Site:
         pull["signers"] = [(directory / "key.pub").read_text(encoding="utf-8").strip()]  # type: ignore[assignment]
     slurm = {"version": "24.11", "configless": True}
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], slurm=slurm, ansible={"pull": pull}), directory)
-    text = text_of(tree, "c1", SCRIPT).replace("/var/lib/clustergen-pull", str(directory / "state"))
-    text = text.replace("/etc/clustergen/", f"{directory}/").replace(
-        "/var/lib/prometheus/node-exporter", str(directory)
-    )
-    text = with_write_program(text, tree, directory)
-    if signed:
-        (directory / "pull-signers").write_text(text_of(tree, "c1", SIGNERS), encoding="utf-8")
+    elsewhere = {"/var/lib/clustergen-pull": directory / "state", "/var/lib/prometheus/node-exporter": directory}
+    text = runnable(tree, "c1", SCRIPT, directory, elsewhere).read_text(encoding="utf-8")
     return Site(directory, text)
 
 
@@ -309,13 +310,25 @@ def test_nothing_of_a_refused_commit_is_kept(tmp_path: Path) -> None:
     one.commit("large")
     assert "It may add at most 512 KiB" in one.refusal()
     git(tmp_path, "clone", "-q", "--bare", "--depth", "1", f"file://{tmp_path}/repository", "shallow")
-    text = one.text.replace(f"{tmp_path}/repository", f"{tmp_path}/shallow").replace("\nlimit=512 ", "\nlimit=2048 ")
-    shallow = one._replace(text=text)
+    fetch_from(tmp_path, f"file://{tmp_path}/shallow")
+    shallow = one._replace(text=one.text.replace("\nlimit=512 ", "\nlimit=2048 "))
     assert "the server has no complete history of the branch" in shallow.refusal()
     assert stored(tmp_path) == before
     refs = git(tmp_path / "state/repository.git", "for-each-ref", "--format=%(refname) %(objectname)")
     assert refs == f"refs/heads/accepted {second}"
     assert git(tmp_path / "state/repository.git", "rev-list", "accepted").split() == [second, first]
+
+
+@pytest.mark.slow
+def test_what_unpacks_to_much_fills_no_memory(tmp_path: Path) -> None:
+    one = site(tmp_path, signed=False)
+    (tmp_path / "repository/zeros").write_bytes(bytes(48 << 20))
+    one.git("add", "zeros")
+    one.commit("few bytes")
+    one.git("repack", "-adq")  # the other side sends the object as it is
+    small = one._replace(text=one.text.replace("\nmemory=4194304 ", "\nmemory=40000 "))
+    assert "the fetch failed" in small.refusal()
+    assert one.applies()
 
 
 @pytest.mark.slow
@@ -344,16 +357,14 @@ def test_a_server_of_plain_files_fills_no_disk(tmp_path: Path) -> None:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/"
-        text = one.text.replace(f"file://{tmp_path}/repository", url)
-        assert url in text
-        small = one._replace(text=text.replace("\nlimit=2097152 ", "\nlimit=300 "))
+        fetch_from(tmp_path, f"http://127.0.0.1:{server.server_port}/")
+        small = one._replace(text=one.text.replace("\nlimit=2097152 ", "\nlimit=300 "))
         reason = small.refusal()
         assert sum(sent) > 350_000
         end.set()
         assert "It may add at most 300 KiB" in reason
         assert not (tmp_path / "state/candidate.git").exists()
-        assert one._replace(text=text).applies()
+        assert one.applies()
         server.shutdown()
 
 
@@ -446,7 +457,7 @@ def test_the_guides_commands_sign_what_nodes_accept(tmp_path: Path) -> None:
     subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path / "repository", check=True, timeout=30)
     git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "more memory for jobs")
     (check,) = re.findall(r"^```sh check\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    check = check.replace(f"rendered/overlays/pull_node{SIGNERS}", str(tmp_path / "pull-signers"))
+    check = check.replace(f"rendered/overlays/pull_node{SIGNERS}", str(tmp_path / "etc/clustergen/pull-signers"))
     subprocess.run(["bash", "-e", "-c", check], cwd=tmp_path / "repository", check=True, timeout=30)
     assert one.applies()
     git(tmp_path / "repository", "checkout", "-q", "-b", "testing")
@@ -482,9 +493,9 @@ def test_an_interrupted_run_does_not_stop_the_next_ones(tmp_path: Path) -> None:
 def test_a_failed_run_leaves_the_mark_of_the_last_good_one(tmp_path: Path) -> None:
     one = site(tmp_path, signed=False)
     first = one.commit("first")
-    (tmp_path / "secrets.yml").write_text("secrets_given: {}\n", encoding="utf-8")
+    (tmp_path / "etc/clustergen/secrets.yml").write_text("secrets_given: {}\n", encoding="utf-8")
     assert one.pull().returncode == 0
-    assert f"-e @{tmp_path}/secrets.yml" in one.commits[0]
+    assert f"-e @{tmp_path}/etc/clustergen/secrets.yml" in one.commits[0]
     one.commit("second")
     assert one.pull(**{"ansible-pull": "exit 2"}).returncode == 2
     assert (tmp_path / "state/commit").read_text(encoding="utf-8").strip() == first

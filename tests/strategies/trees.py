@@ -88,7 +88,9 @@ def lay_out(tree: Tree, host: str, directory: Path) -> Path:
 _OF_CLUSTERGEN = re.compile(r"/(usr/local/s?bin/clustergen-|usr/local/lib/clustergen/|etc/clustergen/)")
 
 
-def runnable(tree: Tree, host: str, target: str, directory: Path, changes: Mapping[str, str] | None = None) -> Path:
+def runnable(
+    tree: Tree, host: str, target: str, directory: Path, changes: Mapping[str, str | Path] | None = None
+) -> Path:
     """A program of a node, to be run outside of one: it, its values and what else of clustergen a node has are below a
     directory, and the paths in their texts lead there. `changes` are replaced in all of these.
     """
@@ -98,7 +100,7 @@ def runnable(tree: Tree, host: str, target: str, directory: Path, changes: Mappi
             copy.parent.mkdir(parents=True, exist_ok=True)
             text = file.content.decode()
             for old, new in (changes or {}).items():
-                text = text.replace(old, new)
+                text = text.replace(old, str(new))
             copy.write_text(_OF_CLUSTERGEN.sub(rf"{directory}/\1", text), encoding="utf-8")
             copy.chmod(file.mode)
     return directory / target.lstrip("/")
@@ -124,8 +126,9 @@ def run_script(
         (place / name).write_text(f'#!/bin/bash\necho "{name} $*" >>"{directory}/calls"\n{body}\n', encoding="utf-8")
         (place / name).chmod(0o755)
     script = directory / "script"
-    assert "\nPATH=/usr/sbin:" in text
-    script.write_text(text.replace("\nPATH=", f"\nPATH={place}:", 1), encoding="utf-8")
+    text, count = re.subn(r"^((?:export )?PATH=)", rf"\g<1>{place}:", text, count=1, flags=re.MULTILINE)
+    assert count, "the script sets no PATH"
+    script.write_text(text, encoding="utf-8")
     return subprocess.run(
         ["bash", str(script), *arguments], capture_output=True, text=True, timeout=20, check=False, cwd=directory
     )

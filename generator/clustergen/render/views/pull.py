@@ -7,7 +7,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
 from clustergen.render.views.alerts.pull import TEXTFILE
 from clustergen.render.views.exporters import node_exporter
 from clustergen.render.views.fixed import Fixed
@@ -20,19 +19,17 @@ _STATE = "clustergen-pull"
 
 
 @record
-class PullRun:
-    """The script. `signers`: file of keys, empty without; `max_age`: seconds; `metrics`: empty without an exporter."""
+class Values:
+    """The program's. `signed`: only signed commits are accepted; `metrics_file`: empty without an exporter."""
 
     url: str
     branch: str
     directory: str
     library: str
     programs: str
-    state: str
-    secrets: str
-    signers: str
-    max_age: int
-    metrics: str
+    signed: bool
+    max_age_seconds: int
+    metrics_file: str
 
 
 @record
@@ -50,22 +47,20 @@ class Signers:
     keys: tuple[str, ...]
 
 
-def script(cluster: Cluster, os: OperatingSystem) -> PullRun | None:
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     spec = cluster.manifest.ansible.pull
     if spec is None:
         return None
     textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
-    return PullRun(
+    return Values(
         url=spec.repository,
         branch=spec.branch,
         directory=spec.directory,
         library=spec.library,
         programs=spec.programs,
-        state=f"/var/lib/{_STATE}",
-        secrets=SECRETS,
-        signers=_SIGNERS if spec.signers else "",
-        max_age=spec.max_age,
-        metrics=f"{textfiles}/{TEXTFILE}" if textfiles else "",
+        signed=bool(spec.signers),
+        max_age_seconds=spec.max_age,
+        metrics_file=f"{textfiles}/{TEXTFILE}" if textfiles else "",
     )
 
 
@@ -85,7 +80,8 @@ def playbook(cluster: Cluster) -> Fixed | None:
 
 _UNIT = "pull_node/etc/systemd/system/clustergen-pull"
 FILES = (
-    File(f"pull_node{_SCRIPT}", script, mode=0o755, per="os", format=SHELL),
+    File(f"pull_node{_SCRIPT}", unit, mode=0o755, program="pull/clustergen-pull.sh"),
+    File("pull_node/etc/clustergen/pull.sh", values, values=True, per="os"),
     File(f"pull_node{_SIGNERS}", signers),
     File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
     File(f"{_UNIT}.timer", unit, restart("clustergen-pull.timer")),
