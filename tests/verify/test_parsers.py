@@ -292,6 +292,8 @@ BROKEN = [
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gauge"), "2 fields"),
     ("dcgm counters", "roce", "etc/dcgm-exporter/clustergen-counters.csv", append("DCGM_FI_X, gague, x"), "'gague'"),
     ("xml", "roce", "etc/nccl-topo.xml", append("<pci>"), "line"),
+    ("values", "ml-training", "etc/clustergen/usage-report.json", append("}"), "Extra data"),
+    ("bash", "ml-training", "etc/clustergen/kernel-metrics.sh", append("names=("), "kernel-metrics.sh"),
     ("html", "home-3090", "usr/local/share/doc/cluster/guide.html", put("</h1>", ""), "mismatched tag"),
 ]
 
@@ -353,6 +355,7 @@ WITHOUT_PROGRAMS = {
     "ansible-playbook",
     "ansible-config",
     "yaml",
+    "values",
     "dcgm counters",
     "xml",
     "html",

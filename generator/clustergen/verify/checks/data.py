@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from xml.etree import ElementTree
@@ -38,6 +39,13 @@ def _yaml(entry: Entry) -> Iterator[str]:
         yield "is empty"
 
 
+def _json(entry: Entry) -> Iterator[str]:
+    try:
+        json.loads(entry.content)
+    except ValueError as err:
+        yield str(err)
+
+
 def _counters(entry: Entry) -> Iterator[str]:
     lines = [line for line in entry.text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     for row in csv.reader(lines, skipinitialspace=True):
@@ -62,6 +70,14 @@ CHECKS = (
         "Well-formed YAML. MIG Manager, which reads these files, is not run.",
         paths("/etc/nvidia-mig-manager/*.yaml"),
         _read_by(yaml.__version__, _yaml),
+    ),
+    Check(
+        "values",
+        "values of clustergen's programs",
+        "Python's json",
+        "Well-formed JSON. The tests run the programs that read it.",
+        paths("/etc/clustergen/*.json", "warewulf/install.json", "cloud-init/seed.json"),
+        _read_by(platform.python_version(), _json),
     ),
     Check(
         "dcgm counters",
