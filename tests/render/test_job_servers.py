@@ -16,7 +16,8 @@ from types import SimpleNamespace
 import pytest
 
 from clustergen.catalogue.job_templates import template_kinds
-from strategies.job_templates import all_templates, files_of
+from clustergen.render.engine import carried
+from strategies.job_templates import all_templates, runnable_jobs
 
 SERVERS = {"dask": "dask", "ray": "ray", "jupyter": "jupyter", "vllm": "vllm", "triton": "tritonserver"}
 TOOLS = ("base64", "cat", "head", "mkdir", "mktemp", "openssl", "realpath", "rm", "tr")
@@ -52,10 +53,10 @@ exec "$@"
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The templates of a cluster that can run all of them."""
-    return files_of(all_templates(), tmp_path_factory.mktemp("templates"))
+    return runnable_jobs(all_templates(), tmp_path_factory.mktemp("templates"))
 
 
-def run(script: str, directory: Path, **environment: str) -> SimpleNamespace:
+def run(script: str, directory: Path, *program: str, **environment: str) -> SimpleNamespace:
     """Runs a job script; `calls` has the command line of every program that it starts."""
     places = {name: directory / name for name in ("bin", "home", "tmp")}
     for place in places.values():
@@ -70,7 +71,7 @@ def run(script: str, directory: Path, **environment: str) -> SimpleNamespace:
     (directory / "job.sh").write_text(script, encoding="utf-8")
     variables = {"PATH": str(places["bin"]), "HOME": str(places["home"]), "TMPDIR": str(places["tmp"]), "OLD": ""}
     done = subprocess.run(
-        ["/bin/bash", str(directory / "job.sh"), str(directory)],
+        ["/bin/bash", str(directory / "job.sh"), *(program or (str(directory),))],
         capture_output=True, text=True, timeout=20, check=False, cwd=directory,
         env={**JOB, **variables, "RECORD": str(directory), **environment},
     )  # fmt: skip
@@ -115,13 +116,12 @@ def test_programs_use_a_directory_that_other_users_cannot_open(
     scripts: dict[str, str], tmp_path: Path, name: str
 ) -> None:
     """Not a name in a shared /tmp that another user can create first, as dask-scratch-space or torchinductor_ada."""
-    script = scripts[f"jobs/{name}.sh"].replace('echo "task ', 'python3 "task ')  # as the array's script says
     (tmp_path / "program").write_text(f"#!/bin/bash\n{SERVER}", encoding="utf-8")
     (tmp_path / "program").chmod(0o755)
-    script = script.replace(' "$@"\n', f" {tmp_path}/program\n") if name == "mpi" else script
     (tmp_path / "mine").mkdir()  # variables of the user come along with sbatch
     mine = dict.fromkeys(("private", "temporary", "each"), str(tmp_path / "mine"))
-    job = run(script, tmp_path, IMAGE=str(tmp_path), **mine)
+    words = {"array": ("python3", "my_program.py"), "mpi": (f"{tmp_path}/program",)}.get(name, ())
+    job = run(scripts[f"jobs/{name}.sh"], tmp_path, *words, IMAGE=str(tmp_path), **mine)
     assert (tmp_path / "mine").exists()
     assert job.code == 0, job.output
     temporary = re.findall(r"^TMPDIR=(.*)$", job.environment, re.MULTILINE)
@@ -219,7 +219,8 @@ def test_no_rendezvous_loads_pickles_from_a_port(scripts: dict[str, str], tmp_pa
     assert re.search(
         r"^torchrun --nnodes=2 --node-rank=0 .* --master-addr=localhost --master-port=24711 ", calls, re.MULTILINE
     )
-    starts = [line for text in scripts.values() for line in text.splitlines() if not line.startswith("#")]
+    texts = [*scripts.values(), (carried("programs") / "jobs/job.sh").read_text(encoding="utf-8")]
+    starts = [line for text in texts for line in text.splitlines() if not line.lstrip().startswith("#")]
     assert not [line for line in starts if re.search(r"--rdzv|--standalone|--network=host", line)]
 
 

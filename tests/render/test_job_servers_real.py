@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from strategies.job_templates import files_of, guided
+from strategies.job_templates import guided, runnable_jobs
 
 pytestmark = [pytest.mark.long, pytest.mark.real]
 
@@ -99,11 +99,11 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def scripts(place: Path) -> dict[str, str]:
     """Of a cluster without GPUs, as is this machine."""
     data = guided(user_guide={"templates": ["ray", "dask", "jupyter"]})
     data["node_types"]["gpu"] = {key: data["node_types"]["gpu"][key] for key in ("cpu", "memory")}
-    return files_of(data, tmp_path_factory.mktemp("templates"))
+    return runnable_jobs(data, place)
 
 
 def command(place: Path, uid: int, *words: str | Path, **variables: str) -> list[str]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue.job_templates import template_kinds
 from clustergen.records import record
 from clustergen.render.engine import carried
 from clustergen.render.formats import RenderError
+from clustergen.render.tree import RenderedFile
 from clustergen.render.values import print_json, print_shell
+from strategies.inventories import GOLDEN, compiled
+from strategies.job_templates import all_templates
+from strategies.trees import tree_of
 
 HOSTILE = "a'b\"$(id)`id`\\ {{ 7 }} é"
 
@@ -56,16 +62,48 @@ def test_other_values_are_refused(value: object) -> None:
             printed(Example(value, True, None, (), (), {}))  # type: ignore[arg-type]
 
 
-def test_no_template_is_a_program() -> None:
+JOB = "user_node/jobs/job.sh.j2"
+"""Users submit copies of it, so that it cannot be in programs/: it has #SBATCH lines, a warning, and one call."""
+
+
+def programs_in_templates() -> set[str]:
     """A template may begin with `#!` if a line of logic follows: it then only starts a program."""
     root = carried("templates")
-    found = []
+    names = set()
     for place in sorted(root.rglob("*.j2")):
         lines = place.read_text(encoding="utf-8").splitlines()
         logic = [line for line in lines[1:] if line.strip() and not line.lstrip().startswith(("#", "{%", "{#"))]
         if lines and lines[0].startswith("#!") and len(logic) > 1:
-            found.append(str(place.relative_to(root)))
-    assert len(found) <= 39
+            names.add(str(place.relative_to(root)))
+    return names - {JOB}
+
+
+def test_no_template_is_a_program() -> None:
+    assert len(programs_in_templates()) <= 35
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> list[RenderedFile]:
+    """The files with `#!` of the golden trees, and of a cluster that has all job templates."""
+    trees = [compiled(name)[1] for name in GOLDEN] + [tree_of(all_templates(), tmp_path_factory.mktemp("jobs"))]
+    return [file for tree in trees for file in tree if file.content.startswith(b"#!")]
+
+
+def test_no_template_prints_a_program(rendered: list[RenderedFile]) -> None:
+    """Nor one that begins with an include."""
+    known = {f"templates/{name}" for name in programs_in_templates() | {JOB}}
+    sources = {file.source if "/" in file.source else file.path for file in rendered}
+    assert not {name for name in sources if not name.startswith("programs/")} - known
+
+
+def test_a_job_script_has_one_call(rendered: list[RenderedFile]) -> None:
+    scripts = [file for file in rendered if file.source == f"templates/{JOB}"]
+    assert {Path(file.path).stem for file in scripts} == set(template_kinds())
+    form = r"(echo '[^']+' >&2\n)?\. /usr/local/lib/clustergen/job\.sh\n(\w+=\S+ )*job_\w+ \"\$@\"\n"
+    for file in scripts:
+        logic = [line for line in file.content.decode().splitlines() if line and not line.startswith("#")]
+        assert re.fullmatch(form, "\n".join([*logic, ""])), file.path
+
 
 
 OF_A_NAME = ("beegfs", "failover", "lustre", "quota", "striping", "zpool")

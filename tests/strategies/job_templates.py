@@ -11,6 +11,7 @@ from strategies.trees import COMPUTE, HEAD, manifest, node_files, tree_of
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.2", "roles": ["login"]}
 HOME = {"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}
 PLACE = "/usr/local/share/doc/cluster"
+LIBRARY = "/usr/local/lib/clustergen/job.sh"
 
 
 def guided(slurm: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
@@ -27,6 +28,15 @@ def files_of(data: dict[str, Any], directory: Path, host: str = "login1") -> dic
         for path, file in files.items()
         if path.startswith(PLACE + "/")
     }
+
+
+def runnable_jobs(data: dict[str, Any], directory: Path) -> dict[str, str]:
+    """The same, with the library that job scripts call below the directory, which all users can read."""
+    library = directory / "library.sh"
+    (text,) = (file.content for file in tree_of(data, directory) if file.target == LIBRARY)
+    library.write_bytes(text)
+    library.chmod(0o644)
+    return {path: text.replace(LIBRARY, str(library)) for path, text in files_of(data, directory).items()}
 
 
 def all_templates() -> dict[str, Any]:

@@ -34,7 +34,7 @@ class TemplateKind:
 
 @record
 class JobFact:
-    """A port, signal or image, with what it stands for."""
+    """A count, signal or image, with what it stands for."""
 
     name: str
     value: str

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from clustergen.catalogue.job_templates import template_kinds
 from clustergen.cluster.model import Cluster
 from clustergen.render.file import File
-from clustergen.render.formats import PYTHON, SHELL
+from clustergen.render.formats import SHELL
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.jobs.guide import Guide, directory, guide
-from clustergen.render.views.jobs.scripts import JobScript, job_scripts
+from clustergen.render.views.jobs.scripts import LIBRARY, JobScript, job_scripts
 
 _TRAINING = frozenset(kind.name for kind in template_kinds().values() if kind.program == "train.py")
 """Templates that run the example without an argument."""
@@ -33,6 +33,11 @@ def _example(cluster: Cluster) -> dict[str, Fixed]:
     return {_place(cluster): Fixed()} if _TRAINING & job_scripts(cluster).keys() else {}
 
 
+def _library(cluster: Cluster) -> Fixed | None:
+    """On all nodes: jobs run on some, and users copy it on others."""
+    return Fixed() if job_scripts(cluster) else None
+
+
 def _place(cluster: Cluster) -> str:
     return directory(cluster).lstrip("/")
 
@@ -41,10 +46,11 @@ _PLACE = "user_node/{directory}"
 
 FILES = (
     *(
-        File(f"{_PLACE}/jobs/{name}.sh", _script(name), format=SHELL, source=f"user_node/jobs/{name}.sh")
+        File(f"{_PLACE}/jobs/{name}.sh", _script(name), format=SHELL, source="user_node/jobs/job.sh")
         for name in template_kinds()
     ),
-    File(f"{_PLACE}/jobs/train.py", _example, format=PYTHON, source="user_node/jobs/train.py"),
+    File(f"{_PLACE}/jobs/train.py", _example, program="jobs/train.py"),
+    File(f"all{LIBRARY}", _library, program="jobs/job.sh"),
     File(f"{_PLACE}/guide.md", _guide, source="user_node/guide.md"),
     File(f"{_PLACE}/guide.html", _guide, source="user_node/guide.html"),
 )

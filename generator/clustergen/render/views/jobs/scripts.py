@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.job_templates import TemplateKind, job_facts
+from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
 from clustergen.cluster.job_site import JobSite, job_site, requested_templates, service_site, unfit
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.records import record
@@ -12,6 +12,8 @@ from clustergen.render.views.nccl.devices import management_interface
 from clustergen.render.views.slurm.resources import mpi_default
 from clustergen.units import Duration
 
+LIBRARY = "/usr/local/lib/clustergen/job.sh"
+"""What job scripts call."""
 _CPUS_OF_A_SERVICE = 4
 
 _MEETING = (
@@ -29,6 +31,23 @@ _WARNINGS = {
 }
 
 
+_ARGUMENTS = {
+    "array": ("Your program", "python3 my_program.py"),
+    "mpi": ("Your program and its arguments", "./my_program input.dat"),
+    "triton": ("The model repository", "~/models"),
+    "vllm": ("The model and its options", "Qwen/Qwen2.5-7B-Instruct --max-model-len 8192"),
+    **dict.fromkeys(("deepspeed", "ray", "dask"), ("Your program and its arguments", "my_program.py --epochs 10")),
+}
+_READ_BY = {
+    "gpus": ("pytorch-torchrun", "accelerate", "pytorch-podman", "ray", "dask", "vllm"),
+    "interface": (*(name for name, kind in template_kinds().items() if kind.open == "torch"), "dask"),
+    "image": ("pytorch-container", "pytorch-podman", "triton"),
+    "login": ("jupyter", "vllm", "triton"),
+    "mpi": ("mpi",),
+}
+"""The values of a function of the library, by templates."""
+
+
 @record
 class SbatchOption:
     """One #SBATCH line, with its reason where that is not plain. `value`: empty for a flag."""
@@ -36,6 +55,14 @@ class SbatchOption:
     name: str
     value: str
     why: str = ""
+
+
+@record
+class Value:
+    """What the job states to the function that it calls."""
+
+    name: str
+    text: str
 
 
 @record
@@ -48,13 +75,11 @@ class JobScript:
     nodes: int
     gpus: int  # of a node
     tasks: int  # of a node
-    program: str  # started without an argument; empty: there is none
     packages: str  # of Python, blank-separated
-    interface: str  # of the network that bootstraps use; empty: not known
-    mpi: str  # plugin of srun
-    login: str  # a host where users log in
     warning: tuple[str, ...]  # sentences on what other users can reach
-    facts: dict[str, str]
+    usage: tuple[str, ...]  # lines on its arguments, and on what it needs
+    values: tuple[Value, ...]
+    library: str
 
 
 @record
@@ -102,6 +127,15 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         *_shares(site, kind, gpus, tasks),
         *_special(kind),
     )
+    facts = job_facts()
+    image = {"triton": "triton-image", "pytorch-podman": "pytorch-oci-image"}.get(kind.name, "pytorch-image")
+    values = {
+        "gpus": str(gpus),
+        "interface": management_interface(cluster, site.kind) or "",  # of the network that bootstraps use
+        "image": facts[image],
+        "login": site.login,
+        "mpi": mpi_default(cluster),
+    }
     return JobScript(
         name=kind.name,
         title=kind.title,
@@ -109,14 +143,34 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         nodes=nodes,
         gpus=gpus,
         tasks=tasks,
-        program=kind.program,
         packages=" ".join(kind.packages),
-        interface=management_interface(cluster, site.kind) or "",
-        mpi=mpi_default(cluster),
-        login=site.login,
         warning=_WARNINGS[kind.open],
-        facts=job_facts(),
+        usage=tuple(_usage(kind)),
+        values=tuple(Value(name, text) for name, text in values.items() if kind.name in _READ_BY[name]),
+        library=LIBRARY,
     )
+
+
+def _usage(kind: TemplateKind) -> Iterator[str]:
+    submit, facts = f"sbatch {kind.name}.sh", job_facts()
+    if kind.program:
+        yield f"Your program and its arguments: {submit} my_training.py --epochs 10; without them, {kind.program}"
+    elif kind.name in _ARGUMENTS:
+        yield f"{_ARGUMENTS[kind.name][0]}: {submit} {_ARGUMENTS[kind.name][1]}"
+    if kind.name == "array":
+        yield "The program gets a last argument: the line of the task in inputs.txt, without that file its number."
+        yield "A larger array: sbatch --array=0-99 array.sh. The option on the command line takes precedence."
+    if kind.packages:
+        packages = " ".join(kind.packages)
+        yield f"A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install {packages}"
+    if kind.name == "pytorch-container":
+        yield "The image is imported at the first start, which takes minutes. To import it once, for all nodes:"
+        yield f"srun enroot import --output ~/pytorch.sqsh docker://{facts['pytorch-image']}"
+        yield "and then IMAGE=~/pytorch.sqsh sbatch pytorch-container.sh"
+    if kind.name == "pytorch-apptainer":
+        yield f"An image that all nodes see: apptainer pull ~/pytorch.sif docker://{facts['pytorch-oci-image']}"
+    if kind.name == "requeue":
+        yield "The program ends with status 75 to be continued: the job is then queued again, under the same number."
 
 
 def _longest(site: JobSite) -> str:
