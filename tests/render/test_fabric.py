@@ -121,8 +121,8 @@ def test_tcp_ports_have_no_rdma_device(tmp_path: Path) -> None:
 )
 def test_mtu(tmp_path: Path, fabric: dict[str, Any], mtu: str, mode: str) -> None:
     nodes = COMPUTE if fabric.get("type") == "roce" else TWO_RAILS
-    script = text_of(fabric_tree(tmp_path, nodes, **fabric), "c1", "/usr/local/sbin/clustergen-fabric-interfaces")
-    assert f"\nmtu={mtu}\nipoib_mode={mode}\n" in script
+    values = text_of(fabric_tree(tmp_path, nodes, **fabric), "c1", "/etc/clustergen/fabric-interfaces.sh")
+    assert f"\nmtu={mtu}\nipoib_mode={mode}\n" in values
 
 
 def test_others_leave_our_interfaces_alone(tmp_path: Path) -> None:

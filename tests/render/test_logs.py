@@ -216,7 +216,7 @@ def test_a_full_disk_is_freed_before_anything_is_compressed(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_store_stays_within_its_size(tmp_path: Path) -> None:
     """The oldest days go first; of today, the largest file is emptied when nothing else is left."""
-    old = f"sed -i 's/^limit=[0-9]*/limit=8192/' {RETENTION}\n"
+    old = "sed -i 's/^limit_kib=.*/limit_kib=8192/' /etc/clustergen/log-retention.sh\n"
     old += 'for age in 1 2 3; do for host in c1 c2; do put $host "$age days ago" slurm 1024; done; done\n'
     today = f"{old}put c1 today slurm 9000; put c1 today kernel 16; put 'c 2' today slurm 16\n"
     assert kept(tmp_path, today) == ["c 2/0/slurm.log 16", "c1/0/kernel.log 16", "c1/0/slurm.log 0"]

@@ -30,6 +30,7 @@ from strategies.trees import (
     manifest,
     node_files,
     run_script,
+    runnable,
     text_of,
     tree_of,
     with_write_program,
@@ -578,7 +579,8 @@ def test_roce_counters_only_where_a_monitored_fabric_is_roce(tmp_path: Path) -> 
     assert ROCE_METRICS not in node_files(tree_of(monitored(), tmp_path), "c1")
     assert ROCE_METRICS not in node_files(tree_of(manifest(networks=LOSSLESS), tmp_path), "c1")
     tree = tree_of(monitored(networks=LOSSLESS, os="rocky-9"), tmp_path)
-    assert "/var/lib/node_exporter/textfile_collector/roce.prom" in text_of(tree, "c1", ROCE_METRICS)
+    values = text_of(tree, "c1", "/etc/clustergen/roce-metrics.sh")
+    assert "\nmetrics_file=/var/lib/node_exporter/textfile_collector/roce.prom\n" in values
     made = {rule["alert"] for rule in loaded(tree, f"{PROMETHEUS}/rules/fabric.yml")["groups"][0]["rules"]}
     fired = re.findall(r'alertname="(\w+)"', (UNIT_TESTS / "roce.yml").read_text(encoding="utf-8"))
     assert {name for name in made if name.startswith("Roce")} == set(fired)
@@ -960,10 +962,10 @@ def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tm
         (programs / name).chmod(0o755)
     spec = {"enabled": True, "directory": str(cluster), "programs": str(programs)}
     tree = tree_of(monitored(drift=spec), tmp_path)
-    text = with_write_program(text_of(tree, "head", "/usr/local/sbin/clustergen-drift"), tree, tmp_path)
-    text = text.replace("/var/lib/prometheus/node-exporter", str(tmp_path))
-    script = tmp_path / "script"
-    script.write_text(text.replace("/var/lib/clustergen-drift", str(tmp_path)), encoding="utf-8")
+    script = runnable(
+        tree, "head", "/usr/local/sbin/clustergen-drift", tmp_path,
+        elsewhere={"/var/lib/clustergen-drift": tmp_path, "/var/lib/prometheus/node-exporter": tmp_path},
+    )  # fmt: skip
     done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == expected
     assert output in done.stdout

@@ -98,7 +98,7 @@ def run(tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
         place.chmod(0o755)
     root = root_with("udevadm")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    box = sandbox.Sandbox(root, files=((node / "usr", "/usr"),))
+    box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc/clustergen", "/etc/clustergen")))
     return sandbox.run(box, ["/bin/bash", "-c", NODE + "export CLUSTERGEN_WAIT=0\n" + script], timeout=60)
 
 

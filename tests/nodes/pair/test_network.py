@@ -63,6 +63,7 @@ def test_a_change_is_kept_if_the_node_comes_back_and_undone_if_not(east: Lab) ->
 
 
 PROGRAM, CONFIG = "/usr/local/sbin/clustergen-network", "/etc/clustergen-network"
+VALUES = "/etc/clustergen/network.sh"
 # netplan needs a udev, which does not start on its own where /sys is read-only.
 SYSTEMS = {
     "ubuntu-24.04": (
@@ -73,7 +74,7 @@ SYSTEMS = {
     "rocky-9": ("network-manager", "systemctl start NetworkManager", "NetworkManager"),
 }
 BEGIN = f"""
-tar -C / -cf /root/before.tar {PROGRAM[1:]} {CONFIG[1:]}
+tar -C / -cf /root/before.tar {PROGRAM[1:]} {CONFIG[1:]} {VALUES[1:]}
 printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
 trap 'rm /usr/sbin/policy-rc.d' EXIT
 DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends {{package}} >/dev/null 2>&1
@@ -110,7 +111,7 @@ def test_netplan_and_networkmanager_keep_and_undo_changes(system: str, east: Lab
         document = east.document() | {"os": system}
         document["networks"]["management"] = management | values
         files = node_files(tree_of(document, tmp_path), "e1")
-        ours = {path: file.content for path, file in files.items() if path.startswith((PROGRAM, f"{CONFIG}/"))}
+        ours = {path: file.content for path, file in files.items() if path.startswith((PROGRAM, VALUES, f"{CONFIG}/"))}
         put = [f"mkdir -p {CONFIG}/management; rm -f {CONFIG}/management/*"]
         for path, content in ours.items():
             put.append(f"echo {base64.b64encode(content).decode()} | base64 -d >'{path}'; chmod 755 '{path}'")

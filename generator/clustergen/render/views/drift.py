@@ -7,7 +7,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
 from clustergen.render.views.alerts.drift import TEXTFILE, is_exported
 
 _SCRIPT = "/usr/local/sbin/clustergen-drift"
@@ -15,14 +14,12 @@ _STATE = "clustergen-drift"
 
 
 @record
-class DriftRun:
-    """The script, its directories, and the file of its metrics: empty where no exporter reads it."""
+class Values:
+    """The program's. `metrics_file`: empty where no exporter reads it."""
 
-    script: str
     directory: str
     programs: str
-    state: str
-    metrics: str
+    metrics_file: str
 
 
 @record
@@ -33,12 +30,12 @@ class DriftUnit:
     interval: int
 
 
-def script(cluster: Cluster, os: OperatingSystem) -> DriftRun | None:
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     spec = cluster.manifest.drift
     if not spec.enabled:
         return None
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if is_exported(cluster) else ""
-    return DriftRun(_SCRIPT, spec.directory, spec.programs, f"/var/lib/{_STATE}", metrics)
+    return Values(spec.directory, spec.programs, metrics)
 
 
 def unit(cluster: Cluster) -> DriftUnit | None:
@@ -48,7 +45,8 @@ def unit(cluster: Cluster) -> DriftUnit | None:
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-drift"
 FILES = (
-    File(f"slurm_controller{_SCRIPT}", script, mode=0o755, per="os", format=SHELL),
+    File(f"slurm_controller{_SCRIPT}", unit, mode=0o755, program="drift/clustergen-drift.sh"),
+    File("slurm_controller/etc/clustergen/drift.sh", values, values=True, per="os"),
     File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
     File(f"{_UNIT}.timer", unit, restart("clustergen-drift.timer")),
 )

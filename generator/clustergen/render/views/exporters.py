@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -9,8 +11,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_systems
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
-from clustergen.render.file import File
-from clustergen.render.formats import PYTHON, SHELL
+from clustergen.render.file import File, View
+from clustergen.render.formats import SHELL
 from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
@@ -29,9 +31,6 @@ _UNITS = "|".join(
 _HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
 _WRITE = "/usr/local/sbin/clustergen-write"
 _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
-_KERNEL_SCRIPT = "/usr/local/sbin/clustergen-kernel-metrics"
-_DISK_SCRIPT = "/usr/local/sbin/clustergen-disk-metrics"
-_ROCE_SCRIPT = "/usr/local/sbin/clustergen-roce-metrics"
 
 
 @record
@@ -64,20 +63,23 @@ class SlurmMetrics:
 
 
 @record
-class KernelMetrics:
-    """The script that reads the kernel's log, the file it writes, and the certificates whose end it exports."""
+class KernelValues:
+    """Of the program that reads the kernel's log; it also exports the end of certificates."""
 
-    script: str
-    file: str
+    metrics_file: str
     certificates: tuple[str, ...]
 
 
 @record
-class HardwareMetrics:
-    """A script that reads hardware, and the file it writes."""
+class HardwareValues:
+    """Of a program that reads hardware."""
 
+    metrics_file: str
+
+
+@record
+class Unit:
     script: str
-    file: str
 
 
 def write_program(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
@@ -121,35 +123,27 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
     return SlurmMetrics(_SCRIPT, file, not own_endpoint(cluster), saves)
 
 
-def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelMetrics | None:
-    if node_exporter(cluster, os) is None:
-        return None
-    file = f"{os.fact('node_exporter_textfile_dir')}/{kernel.TEXTFILE}"
-    return KernelMetrics(_KERNEL_SCRIPT, file, certificates(cluster))
+def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelValues | None:
+    file = _textfile(cluster, os, kernel.TEXTFILE)
+    return KernelValues(file, certificates(cluster)) if file else None
 
 
-def kernel_metrics_unit(cluster: Cluster) -> KernelMetrics | None:
-    return kernel_metrics(cluster, cluster.os)
+def disk_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareValues | None:
+    file = _textfile(cluster, os, disks.TEXTFILE)
+    return HardwareValues(file) if file and disks.is_exported(cluster) else None
 
 
-def disk_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareMetrics | None:
-    if node_exporter(cluster, os) is None or not disks.is_exported(cluster):
-        return None
-    return HardwareMetrics(_DISK_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{disks.TEXTFILE}")
+def roce_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareValues | None:
+    file = _textfile(cluster, os, roce.TEXTFILE)
+    return HardwareValues(file) if file and roce.is_exported(cluster) else None
 
 
-def disk_metrics_unit(cluster: Cluster) -> HardwareMetrics | None:
-    return disk_metrics(cluster, cluster.os)
+def _textfile(cluster: Cluster, os: OperatingSystem, name: str) -> str:
+    return f"{os.fact('node_exporter_textfile_dir')}/{name}" if node_exporter(cluster, os) else ""
 
 
-def roce_metrics(cluster: Cluster, os: OperatingSystem) -> HardwareMetrics | None:
-    if node_exporter(cluster, os) is None or not roce.is_exported(cluster):
-        return None
-    return HardwareMetrics(_ROCE_SCRIPT, f"{os.fact('node_exporter_textfile_dir')}/{roce.TEXTFILE}")
-
-
-def roce_metrics_unit(cluster: Cluster) -> HardwareMetrics | None:
-    return roce_metrics(cluster, cluster.os)
+def _unit(cluster: Cluster, script: str, values: View) -> Unit | None:
+    return Unit(script) if values(cluster, cluster.os) else None
 
 
 def slurm_metrics_unit(cluster: Cluster) -> SlurmMetrics | None:
@@ -161,10 +155,21 @@ def _restart(view: Any) -> Effect:
 
 
 _SYSTEM = "etc/systemd/system"
+
+
+def _hardware(group: str, program: str, values: View) -> Iterator[File]:
+    """A program, its values, and the timer that runs it."""
+    name, _, kind = program.partition(".")
+    script = f"/usr/local/sbin/{name}"
+    unit = partial(_unit, script=script, values=values)
+    data = f"{name.removeprefix('clustergen-')}.{'json' if kind == 'py' else 'sh'}"
+    yield File(f"{group}{script}", unit, mode=0o755, program=f"metrics/{program}")
+    yield File(f"{group}/etc/clustergen/{data}", values, values=True, per="os")
+    yield File(f"{group}/{_SYSTEM}/{name}.service", unit, DAEMON_RELOAD)
+    yield File(f"{group}/{_SYSTEM}/{name}.timer", unit, restart(f"{name}.timer"))
+
+
 _METRICS = f"slurm_controller/{_SYSTEM}/clustergen-slurm-metrics"
-_KERNEL = f"all/{_SYSTEM}/clustergen-kernel-metrics"
-_DISK = f"all/{_SYSTEM}/clustergen-disk-metrics"
-_ROCE = f"fabric_node/{_SYSTEM}/clustergen-roce-metrics"
 FILES = (
     File(
         "all/{os.node_exporter_env_file}",
@@ -180,13 +185,7 @@ FILES = (
     File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),
-    File(f"all{_KERNEL_SCRIPT}", kernel_metrics, mode=0o755, per="os", format=SHELL),
-    File(f"{_KERNEL}.service", kernel_metrics_unit, DAEMON_RELOAD),
-    File(f"{_KERNEL}.timer", kernel_metrics_unit, restart("clustergen-kernel-metrics.timer")),
-    File(f"all{_DISK_SCRIPT}", disk_metrics, mode=0o755, per="os", format=PYTHON),
-    File(f"{_DISK}.service", disk_metrics_unit, DAEMON_RELOAD),
-    File(f"{_DISK}.timer", disk_metrics_unit, restart("clustergen-disk-metrics.timer")),
-    File(f"fabric_node{_ROCE_SCRIPT}", roce_metrics, mode=0o755, per="os", format=SHELL),
-    File(f"{_ROCE}.service", roce_metrics_unit, DAEMON_RELOAD),
-    File(f"{_ROCE}.timer", roce_metrics_unit, restart("clustergen-roce-metrics.timer")),
+    *_hardware("all", "clustergen-kernel-metrics.sh", kernel_metrics),
+    *_hardware("all", "clustergen-disk-metrics.py", disk_metrics),
+    *_hardware("fabric_node", "clustergen-roce-metrics.sh", roce_metrics),
 )

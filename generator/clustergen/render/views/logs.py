@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from posixpath import dirname
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.logs import LogTls
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL
 from clustergen.render.views.alerts.logs import TEXTFILE
 from clustergen.render.views.exporters import node_exporter
 
@@ -53,14 +50,16 @@ class Collector:
 
 @record
 class Retention:
-    """The script that deletes old logs. Size in KiB; `file`: metrics for the node exporter, empty for none."""
+    """How long logs stay. `days`: None without a limit; `metrics_file`: for the node exporter, empty for none."""
 
-    script: str
-    store: str
-    parent: str
     days: int | None
     limit_kib: int
-    file: str
+    metrics_file: str
+
+
+@record
+class RetentionUnit:
+    script: str
 
 
 @record
@@ -95,11 +94,11 @@ def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
     seconds = logs.retention.seconds
     days = None if seconds is None else -(-seconds // 86400)
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Retention(_SCRIPT, STORE, dirname(STORE), days, logs.retention_size.value >> 10, metrics)
+    return Retention(days, logs.retention_size.value >> 10, metrics)
 
 
-def retention_unit(cluster: Cluster) -> Retention:
-    return retention(cluster, cluster.os)
+def retention_unit(_cluster: Cluster) -> RetentionUnit:
+    return RetentionUnit(_SCRIPT)
 
 
 def open_files(_cluster: Cluster) -> OpenFiles:
@@ -112,7 +111,8 @@ FILES = (
     File("all/etc/rsyslog.d/60-clustergen-forward.conf", forward, restart(UNIT), per="os"),
     File("log_collector/etc/rsyslog.d/50-clustergen-collector.conf", collector, restart(UNIT)),
     File(f"{_SYSTEM}/rsyslog.service.d/50-clustergen.conf", open_files, restart(UNIT)),
-    File(f"log_collector{_SCRIPT}", retention, mode=0o755, per="os", format=SHELL),
+    File(f"log_collector{_SCRIPT}", retention_unit, mode=0o755, program="logs/clustergen-log-retention.sh"),
+    File("log_collector/etc/clustergen/log-retention.sh", retention, values=True, per="os"),
     File(f"{_TIMER}.service", retention_unit, DAEMON_RELOAD),
     File(f"{_TIMER}.timer", retention_unit, restart("clustergen-log-retention.timer")),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, Effect, reload, restart, run
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SHELL
+from clustergen.render.formats import CONF
 from clustergen.render.views.fabric.interfaces import network_manager, networkd, script, table
 from clustergen.render.views.fabric.rdma import modules, names
 from clustergen.render.views.fabric.roce import roce_ports, roce_qos
@@ -23,8 +23,15 @@ FILES: tuple[File, ...] = (
     File("fabric_node/etc/modules-load.d/clustergen-rdma.conf", modules, run("systemd-modules-load.service")),
     File("fabric_node/etc/udev/rules.d/60-rdma-persistent-naming.rules", names, REBOOT, per="type"),
     File("fabric_node/etc/clustergen/fabric-interfaces", table, _INTERFACES, per="type"),
-    File("fabric_node/usr/local/lib/clustergen/fabric.sh", script, _INTERFACES),
-    File("fabric_node/usr/local/sbin/clustergen-fabric-interfaces", script, _INTERFACES, mode=0o755, format=SHELL),
+    File("fabric_node/etc/clustergen/fabric-interfaces.sh", script, _INTERFACES, values=True),
+    File("fabric_node/usr/local/lib/clustergen/fabric.sh", script, _INTERFACES, program="fabric/fabric.sh"),
+    File(
+        "fabric_node/usr/local/sbin/clustergen-fabric-interfaces",
+        script,
+        _INTERFACES,
+        mode=0o755,
+        program="fabric/clustergen-fabric-interfaces.sh",
+    ),
     File(f"{_UNITS}/clustergen-fabric-interfaces.service", script, DAEMON_RELOAD),
     File(
         "fabric_node/etc/NetworkManager/conf.d/50-clustergen-fabric.conf",
@@ -34,7 +41,14 @@ FILES: tuple[File, ...] = (
     ),
     File("fabric_node/etc/systemd/networkd.conf.d/50-clustergen.conf", networkd, per="os"),
     File("fabric_node/etc/clustergen/roce-ports", roce_ports, _ROCE, per="type"),
-    File("fabric_node/usr/local/sbin/clustergen-roce-qos", roce_qos, _ROCE, mode=0o755, format=SHELL),
+    File("fabric_node/etc/clustergen/roce-qos.sh", roce_qos, _ROCE, values=True),
+    File(
+        "fabric_node/usr/local/sbin/clustergen-roce-qos",
+        roce_qos,
+        _ROCE,
+        mode=0o755,
+        program="fabric/clustergen-roce-qos.sh",
+    ),
     File(f"{_UNITS}/clustergen-roce-qos.service", roce_qos, DAEMON_RELOAD),
     File(
         "subnet_manager/{os.opensm_conf}",

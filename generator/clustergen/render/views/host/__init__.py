@@ -55,7 +55,15 @@ FILES: tuple[File, ...] = (
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),
     File("all/etc/default/grub.d/90-clustergen.cfg", grub, REBOOT, per="type", format=SHELL),
     File("all/etc/clustergen/kernel-options", grubby, REBOOT, per="type"),
-    File("all/usr/local/sbin/clustergen-tuning", script, run(TUNING), 0o755, per="type", format=SHELL),
+    File("all/etc/clustergen/tuning.sh", script, run(TUNING), values=True, per="type"),
+    File(
+        "all/usr/local/sbin/clustergen-tuning",
+        script,
+        run(TUNING),
+        mode=0o755,
+        per="type",
+        program="tuning/clustergen-tuning.sh",
+    ),
     File(f"all/etc/systemd/system/{TUNING}", script, DAEMON_RELOAD, per="type"),
     File(f"all/etc/systemd/system/{IRQBALANCE}.d/50-clustergen.conf", irqbalance, restart(IRQBALANCE), per="type"),
 )

@@ -7,8 +7,8 @@ from functools import partial
 from clustergen.cluster.interfaces import NETWORKS
 from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File, View
-from clustergen.render.formats import CONF, SHELL, YAML, Format
-from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, program, table, unit
+from clustergen.render.formats import CONF, YAML, Format
+from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, table, unit, values
 from clustergen.render.views.network.roce_switches import page
 
 DIRECTORY = "all/etc/clustergen-network"
@@ -36,5 +36,6 @@ FILES: tuple[File, ...] = (
     *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
     File("all/etc/systemd/system/clustergen-network-rollback.service", unit, DAEMON_RELOAD),
     File("tree/facility/roce-switches.md", page),
-    File("all/usr/local/sbin/clustergen-network", program, mode=0o755, per="os", format=SHELL),
+    File("all/usr/local/sbin/clustergen-network", unit, mode=0o755, program="network/clustergen-network.sh"),
+    File("all/etc/clustergen/network.sh", values, values=True, per="os"),
 )

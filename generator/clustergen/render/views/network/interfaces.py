@@ -56,10 +56,10 @@ class Connection:
 
 
 @record
-class Program:
+class Values:
     backend: str
-    directory: str  # of the files that the program writes
-    kept: str  # what it keeps a copy of
+    live: str  # directory of the files that the program writes
+    kept: str  # directory that it keeps a copy of
 
 
 _DIRECTORIES = {
@@ -118,11 +118,11 @@ def _with_members(row: HostInterface, rows: tuple[HostInterface, ...]) -> Interf
     return Interface(row, tuple(members), (*default, *row.routes))
 
 
-def program(cluster: Cluster, os: OperatingSystem) -> Program | None:
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not configured(cluster):
         return None
     backend = os.fact("network")
-    return Program(backend, *_DIRECTORIES[backend])
+    return Values(backend, *_DIRECTORIES[backend])
 
 
 def unit(cluster: Cluster) -> Fixed | None:

@@ -1,10 +1,13 @@
 #!/bin/bash
 # Errors in the kernel's log for Prometheus: Xids of GPUs, links that went down, errors of memory, disks and PCIe. Each run
-# reads what was logged since the last; the counters survive reboots. Also when the playbook last changed this node{% if certificates %}, and
-# when certificates on it end{% endif %}.
+# reads what was logged since the last; the counters survive reboots. Also when the playbook last changed this node, and
+# when certificates on it end.
 set -euo pipefail
 shopt -s inherit_errexit
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
+# shellcheck source=/dev/null
+. /etc/clustergen/kernel-metrics.sh
+: "${metrics_file:?}" "${certificates[*]-}" "${#certificates[@]}"
 state=/var/lib/clustergen-kernel-metrics/state # metrics, and the last journal entry that they contain
 
 declare -A value=() gpus=()
@@ -102,12 +105,10 @@ metrics=$({
   samples
   # The playbook writes its journal with each change that it makes, and only then.
   stat -c 'clustergen_apply_time_seconds %Y' /var/lib/clustergen/state.json 2>/dev/null || true
-{% if certificates %}
-  for file in{% for certificate in certificates %} {{ certificate | sh }}{% endfor %}; do
+  for file in "${certificates[@]}"; do
     [ -r "$file" ] || continue
     end=$(openssl x509 -noout -enddate -in "$file") || continue
     echo "clustergen_certificate_expiry_timestamp_seconds{file=\"$file\"} $(date -d "${end#*=}" +%s)"
   done
-{% endif %}
 } | awk -F'[{ ]' '$1 != last { print "# TYPE " $1 ($1 ~ /_total$/ ? " counter" : " gauge"); last = $1 } { print }')
-printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write {{ file | sh }}
+printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write "$metrics_file"

@@ -12,8 +12,9 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL=C
 
 config=/etc/clustergen-network
-live={{ directory | sh }}
-kept={{ kept | sh }}
+# shellcheck source=/dev/null
+. /etc/clustergen/network.sh
+: "${backend:?}" "${live:?}" "${kept:?}"
 spare=$kept.clustergen-old
 state=/var/lib/clustergen/network
 timer=clustergen-network-timer
@@ -81,13 +82,14 @@ others() {
   local name pattern
   networks | awk '{ print $4 }' | tr , '\n' | sort -u | while read -r name; do
     pattern=${name//./[.]}
-{% if backend == "netplan" %}
-    grep -lE "^[[:space:]]+[\"']?(${pattern})[\"']?:" "$kept"/*.yaml 2>/dev/null || true
-{% elif backend == "networkmanager" %}
-    grep -lE "^interface-name=(${pattern})\$" "$kept"/* 2>/dev/null || true
-{% else %}
-    grep -lE "^[[:space:]]*(iface|auto|allow-[a-z]+)[[:space:]](.*[[:space:]])?(${pattern})([[:space:]]|\$)" "$kept/interfaces" "$live"/* 2>/dev/null || true
-{% endif %}
+    case $backend in
+      netplan) grep -lE "^[[:space:]]+[\"']?(${pattern})[\"']?:" "$kept"/*.yaml ;;
+      networkmanager) grep -lE "^interface-name=(${pattern})\$" "$kept"/* ;;
+      ifupdown)
+        grep -lE "^[[:space:]]*(iface|auto|allow-[a-z]+)[[:space:]](.*[[:space:]])?(${pattern})([[:space:]]|\$)" \
+          "$kept/interfaces" "$live"/*
+        ;;
+    esac 2>/dev/null || true
   done | sort -u | grep -v '/[^/]*clustergen-[^/]*$' || true
 }
 
@@ -100,17 +102,12 @@ created() {
     count = split($4, list, ","); for (i = count; i > 0; i--) if (!(list[i] in device)) print list[i] }'
 }
 
-{% if backend == "netplan" %}
-deactivate() { :; }
-
-activate() {
-  timeout -k 5 60 netplan apply
-}
-{% elif backend == "networkmanager" %}
-deactivate() { :; }
-
 activate() {
   local file name
+  case $backend in
+    netplan) timeout -k 5 60 netplan apply; return ;;
+    ifupdown) timeout -k 5 60 ifup --all; return ;;
+  esac
   nmcli connection reload || return 1
   for file in "$live"/*; do
     name=$(sed -n 's/^interface-name=//p' "$file" 2>/dev/null | head -n 1)
@@ -119,15 +116,16 @@ activate() {
     nmcli --wait 30 connection load "$file" && nmcli --wait 30 connection up filename "$file" || return 1
   done
 }
-{% else %}
+
 # active: the interfaces of our files in use, which may be others than those of the new files
 active() {
   sed -n 's/^iface \([^ ]*\) .*/\1/p' "$live"/*clustergen-* 2>/dev/null || true
 }
 
-# deactivate: with the files that activated the interfaces
+# deactivate: with the files that activated the interfaces. netplan and NetworkManager compare the files themselves.
 deactivate() {
   local name
+  [ "$backend" = ifupdown ] || return 0
   for name in $(created) $(ours) $(active); do
     [ -e "/sys/class/net/$name" ] || continue
     timeout 30 ifdown --force "$name" 2>/dev/null || true
@@ -138,11 +136,6 @@ deactivate() {
     ip link delete dev "$name" 2>/dev/null || true
   done
 }
-
-activate() {
-  timeout -k 5 60 ifup --all
-}
-{% endif %}
 
 # reached: every address is on its interface. The tools end without an error where a VLAN or a bond could not be made.
 reached() {
@@ -257,9 +250,7 @@ apply() {
   leave || true
   for name in "${foreign[@]}"; do
     rm -f "$name"
-{% if backend == "ifupdown" %}
-    [ "$name" != "$kept/interfaces" ] || printf 'auto lo\niface lo inet loopback\nsource %s/*\n' "$live" >"$name"
-{% endif %}
+    [ "$name" != /etc/network/interfaces ] || printf 'auto lo\niface lo inet loopback\nsource %s/*\n' "$live" >"$name"
   done
   rm -f "$live"/*clustergen-*
   mkdir -p "$live"
@@ -315,9 +306,8 @@ boot() {
   local restored=yes
   pending || return 0
   put || restored=
-{% if backend == "netplan" %}
-  netplan generate || true # systemd has run netplan's generator with the files before
-{% endif %}
+  # systemd has run netplan's generator with the files before.
+  [ "$backend" != netplan ] || netplan generate || true
   [ -n "$restored" ] || refuse "not all files before could be restored from $state/old"
   settled "rolled back at boot"
 }

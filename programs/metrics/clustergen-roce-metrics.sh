@@ -5,6 +5,9 @@ set -euo pipefail
 shopt -s inherit_errexit
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 shopt -s nullglob
+# shellcheck source=/dev/null
+. /etc/clustergen/roce-metrics.sh
+: "${metrics_file:?}"
 
 declare -A names=(
   [out_of_sequence]=out_of_sequence_packets
@@ -42,4 +45,4 @@ samples() { # a line by sample; ports of InfiniBand have no such counters
 }
 
 metrics=$(samples | LC_ALL=C sort | awk -F'{' '$1 != last { print "# TYPE " $1 " counter"; last = $1 } { print }')
-printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write {{ file | sh }}
+printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write "$metrics_file"

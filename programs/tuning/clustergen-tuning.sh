@@ -4,13 +4,16 @@
 set -uo pipefail
 shopt -s nullglob
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
+# shellcheck source=/dev/null
+. /etc/clustergen/tuning.sh || exit 1
+: "${governor?}" "${idle_latency_us?}" "${transparent_hugepages?}" "${ports[*]-}" "${#ports[@]}" "${interrupts:?}"
+: "${rings?}" "${channels?}" "${read_request?}" "${relaxed_ordering?}"
 
 failures=0
 fail() {
   echo "ERROR: $*" >&2
   failures=$((failures + 1))
 }
-{% if governor or idle_latency_us is not none or interrupts %}
 
 # put VALUE FILE: writes the value if it differs, and reads it back
 put() {
@@ -22,28 +25,26 @@ put() {
   read -r now <"$2" 2>/dev/null
   [ "$now" = "$1" ] || fail "$2 is ${now:-missing}, not $1"
 }
-{% endif %}
-{% if governor %}
 
-policies=(/sys/devices/system/cpu/cpufreq/policy*/scaling_governor)
-[ -n "${policies[*]}" ] || fail "no driver for CPU frequencies: the firmware keeps them to itself"
-for file in "${policies[@]}"; do put {{ governor }} "$file"; done
-{% endif %}
-{% if idle_latency_us is not none %}
+if [ -n "$governor" ]; then
+  policies=(/sys/devices/system/cpu/cpufreq/policy*/scaling_governor)
+  [ -n "${policies[*]}" ] || fail "no driver for CPU frequencies: the firmware keeps them to itself"
+  for file in "${policies[@]}"; do put "$governor" "$file"; done
+fi
 
-# Waking up from a state takes its latency in microseconds.
-for state in /sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*; do
-  read -r latency <"$state/latency"
-  put $((latency > {{ idle_latency_us }})) "$state/disable"
-done
-{% endif %}
-{% if transparent_hugepages %}
+if [ -n "$idle_latency_us" ]; then
+  # Waking up from a state takes its latency in microseconds.
+  for state in /sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*; do
+    read -r latency <"$state/latency"
+    put $((latency > idle_latency_us)) "$state/disable"
+  done
+fi
 
-file=/sys/kernel/mm/transparent_hugepage/enabled
-[[ $(<"$file") == *"[{{ transparent_hugepages }}]"* ]] || echo {{ transparent_hugepages }} >"$file" || true
-[[ $(<"$file") == *"[{{ transparent_hugepages }}]"* ]] || fail "$file is $(<"$file"), not {{ transparent_hugepages }}"
-{% endif %}
-{% if ports %}
+if [ -n "$transparent_hugepages" ]; then
+  file=/sys/kernel/mm/transparent_hugepage/enabled
+  [[ $(<"$file") == *"[$transparent_hugepages]"* ]] || echo "$transparent_hugepages" >"$file" || true
+  [[ $(<"$file") == *"[$transparent_hugepages]"* ]] || fail "$file is $(<"$file"), not $transparent_hugepages"
+fi
 
 # pci_directory PORT: the PCI device of an RDMA device or an interface; waits up to a minute for its driver.
 pci_directory() {
@@ -56,8 +57,6 @@ pci_directory() {
     sleep 1
   done
 }
-{% endif %}
-{% if interrupts %}
 
 # expand LIST: 0-2,8 as lines
 expand() {
@@ -78,8 +77,6 @@ interrupts_of() {
     turn=$((turn + 1))
   done
 }
-{% endif %}
-{% if rings or channels %}
 
 # ethernet_of DIRECTORY: its Ethernet interfaces
 ethernet_of() {
@@ -93,8 +90,6 @@ ethernet_of() {
 sizes() {
   ethtool "$2" "$1" 2>/dev/null | awk -v name="$3:" '$1 == name { print $2 }' | paste -sd ' '
 }
-{% endif %}
-{% if rings %}
 
 # rings_of INTERFACE: sets what differs, as each change interrupts the link for a moment. Drivers may round up to a power of two.
 rings_of() {
@@ -105,11 +100,7 @@ rings_of() {
       fail "$1: the driver shows no size of its $name ring"
       continue
     fi
-{% if rings == 'max' %}
-    wanted=$limit
-{% else %}
-    wanted={{ rings }}
-{% endif %}
+    wanted=${rings/max/$limit}
     rounded=64
     while [ "$rounded" -lt "$wanted" ]; do rounded=$((rounded * 2)); done
     [[ $now == "$wanted" || $now == "$rounded" ]] || ethtool -G "$1" "${name,,}" "$wanted" >/dev/null 2>&1 || true
@@ -117,19 +108,15 @@ rings_of() {
     [[ $now == "$wanted" || $now == "$rounded" ]] || fail "$1: its $name ring has $now descriptors, not $wanted; the adapter has up to $limit"
   done
 }
-{% endif %}
-{% if channels %}
 
 # channels_of INTERFACE
 channels_of() {
   local limit now
   read -r limit now < <(sizes "$1" -l Combined)
-  [ "${now-}" = {{ channels }} ] || ethtool -L "$1" combined {{ channels }} >/dev/null 2>&1 || true
+  [ "${now-}" = "$channels" ] || ethtool -L "$1" combined "$channels" >/dev/null 2>&1 || true
   read -r limit now < <(sizes "$1" -l Combined)
-  [ "${now-}" = {{ channels }} ] || fail "$1 has ${now:-no} queues, not {{ channels }}; the adapter has up to ${limit:-none}"
+  [ "${now-}" = "$channels" ] || fail "$1 has ${now:-no} queues, not $channels; the adapter has up to ${limit:-none}"
 }
-{% endif %}
-{% if read_request is not none or relaxed_ordering is not none %}
 
 # control PORT PCI SHIFT BITS VALUE: a field of the PCIe device control register
 control() {
@@ -140,28 +127,16 @@ control() {
   now=$(setpci -s "$2" CAP_EXP+8.w)
   [ $((0x$now & mask)) = "$value" ] || fail "$1: the control register of $2 is $now: bits $3 to $(($3 + $4 - 1)) are not $5"
 }
-{% endif %}
-{% if ports %}
 
-ports=({% for port in ports %}{{ port }}{% if not loop.last %} {% endif %}{% endfor %})
 for port in "${ports[@]}"; do
   directory=$(pci_directory "$port") || { fail "$port does not exist"; continue; }
-{% if channels %}
-  for interface in $(ethernet_of "$directory"); do channels_of "$interface"; done
-{% endif %}
-{% if rings %}
-  for interface in $(ethernet_of "$directory"); do rings_of "$interface"; done
-{% endif %}
-{% if interrupts %}
-  interrupts_of "$port" "$directory"
-{% endif %}
-{% if read_request is not none %}
-  control "$port" "${directory##*/}" 12 3 {{ read_request }}
-{% endif %}
-{% if relaxed_ordering is not none %}
-  control "$port" "${directory##*/}" 4 1 {{ relaxed_ordering }}
-{% endif %}
+  for interface in $(ethernet_of "$directory"); do
+    [ -z "$channels" ] || channels_of "$interface"
+    [ -z "$rings" ] || rings_of "$interface"
+  done
+  [ "$interrupts" = false ] || interrupts_of "$port" "$directory"
+  [ -z "$read_request" ] || control "$port" "${directory##*/}" 12 3 "$read_request"
+  [ -z "$relaxed_ordering" ] || control "$port" "${directory##*/}" 4 1 "$relaxed_ordering"
 done
-{% endif %}
 
 [ "$failures" -eq 0 ]

@@ -3,20 +3,15 @@
 # control. The switches need the matching configuration. Leaves correct settings alone, reads everything back, and exits with 1
 # if anything differs: a half-configured lossless network is worse than none.
 set -uo pipefail
-
-table=${1:-/etc/clustergen/roce-ports}
-trust={{ trust | sh }}
-dscp={{ dscp }}            # of RDMA packets …
-priority={{ priority }}         # … which go by this priority
-cnp_dscp={{ cnp_dscp }}        # of congestion notifications …
-cnp_priority={{ cnp_priority }}     # … which overtake what made the congestion
-pfc={{ pfc | sh }}  # priority flow control, by priority from 0 on
-ecn={{ ecn }}              # DCQCN: mark, notify, slow down
-tos={{ traffic_class }}            # of connections made by address: DSCP, and below it whether ECN may mark
-
 failures=0
 # shellcheck source=/dev/null
-. "${CLUSTERGEN_LIB:-/usr/local/lib/clustergen}/fabric.sh" || exit 1
+. /usr/local/lib/clustergen/fabric.sh && . /etc/clustergen/roce-qos.sh || exit 1
+: "${trust:?}"
+: "${dscp:?}" "${priority:?}"         # RDMA packets go by this priority,
+: "${cnp_dscp:?}" "${cnp_priority:?}" # and congestion notifications overtake what made the congestion
+: "${pfc:?}"                          # priority flow control, by priority from 0 on
+: "${ecn:?}"                          # DCQCN: mark, notify, slow down
+: "${traffic_class:?}"                # of connections made by address: DSCP, and below it whether ECN may mark
 
 # Global pause frames stop all traffic on the link and prevent PFC.
 global_pause_off() {
@@ -116,7 +111,7 @@ connection_defaults() {
   fi
   [ -d "$directory/$device" ] || { mkdir "$directory/$device" && made=1; } || fail "cannot create $directory/$device"
   put 'RoCE v2' "$directory/$device/ports/1/default_roce_mode"
-  put "$tos" "$directory/$device/ports/1/default_roce_tos"
+  put "$traffic_class" "$directory/$device/ports/1/default_roce_tos"
   # The settings stay; the directory would keep the driver from being unloaded.
   [ "$made" = 0 ] || rmdir "$directory/$device" || true
 }
@@ -138,6 +133,6 @@ while read -r port device interface _ <&3; do
   congestion_control "$name" "$device"
   connection_defaults "$device"
   say "$port: $name done"
-done 3<"$table"
+done 3</etc/clustergen/roce-ports
 
 [ "$failures" -eq 0 ]

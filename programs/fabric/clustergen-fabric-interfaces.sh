@@ -2,14 +2,10 @@
 # Sets MTU, addresses and routes of the fabric interfaces. Leaves correct settings alone, and exits with 1 if any setting is
 # still wrong at the end.
 set -uo pipefail
-
-table=${1:-/etc/clustergen/fabric-interfaces}
-mtu={{ mtu | sh }}
-ipoib_mode={{ ipoib_mode | sh }}
-
 failures=0
 # shellcheck source=/dev/null
-. "${CLUSTERGEN_LIB:-/usr/local/lib/clustergen}/fabric.sh" || exit 1
+. /usr/local/lib/clustergen/fabric.sh && . /etc/clustergen/fabric-interfaces.sh || exit 1
+: "${mtu?}" "${ipoib_mode?}"
 
 host=$(</proc/sys/kernel/hostname)
 host=${host%%.*}
@@ -65,6 +61,6 @@ while read -r rail device interface suffix network router number <&3; do
   set_address "$name" "$address" "$network"
   [ "$number" = - ] || set_routes "$name" "$address" "$network" "$router" "$number"
   say "rail $rail: $name has $address"
-done 3<"$table"
+done 3</etc/clustergen/fabric-interfaces
 
 [ "$failures" -eq 0 ]
