@@ -1,5 +1,6 @@
 # What the job templates start. A job script sources this file, and calls one of the functions job_*. To change how a program
-# starts, copy the file to a directory that all nodes see, adapt the function, and name your copy in the job script.
+# starts, copy the file to a directory that all nodes see, adapt the function, and name your copy in the job script. Users have
+# copies of job scripts: names and values of the functions stay.
 # shellcheck shell=bash
 
 private='' temporary='' each=() # variables of the user come along with sbatch

@@ -21,7 +21,7 @@ from clustergen.render.views.jobs.guide_tables import (
     template_table,
     unfit_table,
 )
-from clustergen.render.views.jobs.scripts import job_scripts
+from clustergen.render.views.jobs.scripts import LIBRARY, job_scripts
 
 _FIRST = ("array", "pytorch-srun", "jupyter")
 
@@ -229,6 +229,8 @@ def _templates(cluster: Cluster) -> Part:
             "file: `sbatch --time=4:00:00 pytorch-srun.sh`.",
             "Install what the last column names into the virtual environment `~/venv`; `VENV` selects another one: "
             "`VENV=~/other sbatch ray.sh my_program.py`.",
+            f"The commands that a template runs are in `{LIBRARY}`. To change them, copy that file to a directory that "
+            "all nodes see, and name your copy in the template.",
             *missing,
         ),
         tables=(installed, *((unfit,) if unfit.rows else ())),
