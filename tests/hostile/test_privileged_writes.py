@@ -128,14 +128,18 @@ def test_the_owner_of_a_directory_wins_no_race(rounds: int, tree: Tree, tmp_path
 
 
 def test_every_file_in_the_exporters_directory_is_written_by_the_one_program(tree: Tree) -> None:
-    """On every line of a script that names the directory."""
+    """On every line of a script that names the directory, or the file that its values name."""
+    files = {**node_files(tree, "c1"), **node_files(tree, "head")}
+    texts = {path: file.content.decode() for path, file in files.items()}
     writers = set()
-    for path, file in {**node_files(tree, "c1"), **node_files(tree, "head")}.items():
-        text = file.content.decode()
+    for path, text in texts.items():
         if text.startswith("#!") and path != f"{SBIN}write":
             lines = [line for line in text.splitlines() if TEXTFILES in line and not line.startswith("METRICS =")]
             assert all(f"{SBIN}write" in line for line in lines), path
-            if TEXTFILES in text:
+            values = "".join(texts.get(name, "") for name in re.findall(r"/etc/clustergen/[\w.-]+", text))
+            if TEXTFILES in text + values:
                 writers.add(path)
+                assert f"{SBIN}write" in text, path
+                assert not re.search(r">\s*[\"']?\$\{?metrics_file", text), path
             assert not re.search(r"noclobber|O_EXCL|os\.(rename|replace)\(", text), path
     assert writers == WRITERS.keys()
