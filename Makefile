@@ -76,7 +76,7 @@ ansible: venv ## ansible-lint of the playbooks and of a rendered site.yml
 
 types: venv ## mypy --strict
 	$(BIN)/mypy
-	$(BIN)/mypy --python-version 3.10 --scripts-are-modules $$(find programs -type f -name '*.py')
+	MYPYPATH=programs/lib $(BIN)/mypy --python-version 3.10 --scripts-are-modules $$(find programs -name '*.py')
 
 quick: venv lint types ## lint, types, fast tests, and one of eight cases of each large table (a minute)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \

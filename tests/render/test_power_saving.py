@@ -101,6 +101,7 @@ def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
 
 COLLECTION = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster"
 MODULE = COLLECTION / "plugins/module_utils/redfish.py"
+LIBRARY = "/usr/local/lib/clustergen/redfish.py"
 OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"
 # A BMC of OpenIPMI whose power is a file; `soft` turns it off unless the system hangs.
 IPMI = r"""
@@ -220,8 +221,8 @@ def test_failed_polls_and_odd_bmcs_leave_no_node_on_and_no_message_out(tmp_path:
     node = lay_out(saving(tmp_path, nodes=(nodes,)), "head", tmp_path / "node")
     steps = rf"""
         printf '#!/bin/sh\nprintf "n1\nn2\nn3\n"\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
-        sed -E 's/^PATIENCE = .*/PATIENCE = 4/; s/min\(5/min(1/' {OFF} >off
-        python3 off 'n[1-3]'; echo off $?; cat pressed; python3 {ON} 'n[1-3]'; echo on $?; kill $(jobs -p)
+        sed -E 's/^PATIENCE = .*/PATIENCE = 4/; s/^POLL = .*/POLL = 1/' {OFF} >test-off
+        python3 test-off 'n[1-3]'; echo off $?; cat pressed; python3 {ON} 'n[1-3]'; echo on $?; kill $(jobs -p)
     """
     addresses = tuple(f"10.0.9.{last}" for last in (11, 12, 13))
     box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=addresses)
@@ -308,11 +309,11 @@ def test_a_bmc_gets_its_password_alone_and_ends_no_program(tmp_path: Path) -> No
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     bmcs = {**NODES, "name": "n[1-9]", "address": "10.0.0.[11-19]", "addresses": {"bmc": "10.0.9.[11-19]"}}
     node = lay_out(saving(tmp_path, nodes=(bmcs,), check_certificates=False), "head", tmp_path / "node")
-    assert MODULE.read_text(encoding="utf-8") in (node / ON.lstrip("/")).read_text(encoding="utf-8")
+    assert MODULE.read_text(encoding="utf-8") in (node / LIBRARY.lstrip("/")).read_text(encoding="utf-8")
     steps = rf"""
         printf '#!/bin/sh\nseq -f n%%g 9\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
-        sed -E 's/^ANSWER = .*/ANSWER = 2/' {ON} >on
-        SECONDS=0; python3 on 'n[1-9]'; echo on $? $((SECONDS < 8)); cat arrived; kill $(jobs -p)
+        sed -E 's/^ANSWER = .*/ANSWER = 2/' {ON} >test-on
+        SECONDS=0; python3 test-on 'n[1-9]'; echo on $? $((SECONDS < 8)); cat arrived; kill $(jobs -p)
     """
     box = sandbox.Sandbox(
         root,

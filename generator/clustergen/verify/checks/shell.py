@@ -40,8 +40,8 @@ END
 """
 
 
-def _is_python(_place: str, text: str) -> bool:
-    return _PYTHON.match(text) is not None
+def _is_python(place: str, text: str) -> bool:
+    return _PYTHON.match(text) is not None or place.endswith(".py")
 
 
 def is_script(place: str, text: str) -> bool:

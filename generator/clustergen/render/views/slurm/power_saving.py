@@ -6,7 +6,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.power_saving import with_other_roles
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.formats import PYTHON
 from clustergen.render.views.slurm.settings import Section, Setting, section
 
 BMC_PASSWORD = "/etc/clustergen/bmc-password"
@@ -49,41 +48,29 @@ def uses_ipmi(cluster: Cluster) -> bool:
 
 
 @record
-class Program:
-    """One of the two programs: `action` is on or off. Without a protocol, nodes are switched by the site's command."""
+class Values:
+    """Of the program, which has two names on the node. Without a protocol, the site's command switches nodes."""
 
-    action: str
     protocol: str
     command: str
     user: str
-    password_file: str
-    table: str
-    check_certificates: int  # 1 or 0
-    timeout_s: int
+    check_certificates: bool
+    suspend_timeout_s: int
+    resume_timeout_s: int
 
 
-def _program(cluster: Cluster, action: str) -> Program | None:
+def values(cluster: Cluster) -> Values | None:
     saving = cluster.manifest.slurm.power_saving
     if saving is None:
         return None
-    return Program(
-        action=action,
+    return Values(
         protocol=_by_bmc(cluster) or "",
         command=saving.command or "",
         user=saving.user,
-        password_file=BMC_PASSWORD,
-        table=TABLE,
-        check_certificates=int(saving.check_certificates),
-        timeout_s=saving.suspend_timeout if action == "off" else cluster.manifest.slurm.resume_timeout,
+        check_certificates=saving.check_certificates,
+        suspend_timeout_s=saving.suspend_timeout,
+        resume_timeout_s=cluster.manifest.slurm.resume_timeout,
     )
-
-
-def power_off(cluster: Cluster) -> Program | None:
-    return _program(cluster, "off")
-
-
-def power_on(cluster: Cluster) -> Program | None:
-    return _program(cluster, "on")
 
 
 @record
@@ -99,9 +86,11 @@ def nodes(cluster: Cluster) -> Nodes | None:
     return Nodes(tuple(row for group in cluster.compute for row in zip(group.hosts, group.bmc, strict=False)))
 
 
-_SOURCE = f"slurm_controller{_PROGRAM}"
+_SOURCE = "power/clustergen-power.py"
 FILES: tuple[File, ...] = (
-    File(f"slurm_controller{_PROGRAM}-off", power_off, mode=0o755, format=PYTHON, source=_SOURCE),
-    File(f"slurm_controller{_PROGRAM}-on", power_on, mode=0o755, format=PYTHON, source=_SOURCE),
+    File("slurm_controller/etc/clustergen/power.json", values, values=True),
+    File("slurm_controller/usr/local/lib/clustergen/redfish.py", values, program="lib/redfish.py"),
+    File(f"slurm_controller{_PROGRAM}-off", values, mode=0o755, program=_SOURCE),
+    File(f"slurm_controller{_PROGRAM}-on", values, mode=0o755, program=_SOURCE),
     File(f"slurm_controller{TABLE}", nodes),
 )

@@ -11,6 +11,7 @@ import socket
 import ssl
 import time
 import urllib.parse
+from typing import Any, cast
 
 _MOST = 1 << 20
 _MOST_REDIRECTS = 5
@@ -23,9 +24,9 @@ class RedfishError(RuntimeError):
 class _Socket(ssl.SSLSocket):
     """Receives until `end`, a time of the monotonic clock, however slowly the peer sends."""
 
-    end = None
+    end: float | None = None
 
-    def recv_into(self, *args, **kwargs):
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
         if self.end is not None:
             self.settimeout(_left(self.end))
         return super().recv_into(*args, **kwargs)
@@ -34,13 +35,15 @@ class _Socket(ssl.SSLSocket):
 class Redfish:
     """One BMC and its user. A request may last `seconds` in total."""
 
-    def __init__(self, address, user, password, check_certificates=True, seconds=30):
-        self._base = "https://%s" % ("[%s]" % address if address.count(":") > 1 else address)
-        self._login = "Basic " + base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
+    def __init__(
+        self, address: str, user: str, password: str, check_certificates: bool = True, seconds: int = 30
+    ) -> None:
+        self._base = f"https://[{address}]" if address.count(":") > 1 else f"https://{address}"
+        self._login = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         self._check_certificates = check_certificates
         self._seconds = seconds
 
-    def get(self, path):
+    def get(self, path: str) -> tuple[int, bytes]:
         """Status and content; redirects on the BMC itself are followed. Raises RedfishError."""
         end = time.monotonic() + self._seconds
         for _ in range(_MOST_REDIRECTS + 1):
@@ -48,14 +51,14 @@ class Redfish:
             if not location:
                 return status, content
             path = self._path_of(path, location)
-        raise RedfishError("it redirects more than %d times" % _MOST_REDIRECTS)
+        raise RedfishError(f"it redirects more than {_MOST_REDIRECTS} times")
 
-    def post(self, path, document):
+    def post(self, path: str, document: dict[str, Any]) -> None:
         """Sends a document, to this path alone. Raises RedfishError."""
         if self._ask("POST", path, json.dumps(document), time.monotonic() + self._seconds)[1]:
             raise RedfishError("it redirects a POST request")
 
-    def _path_of(self, path, location):
+    def _path_of(self, path: str, location: str) -> str:
         """Where a redirect leads; another host would get the password."""
         try:
             url = urllib.parse.urljoin(self._base + path, location)
@@ -65,7 +68,7 @@ class Redfish:
             pass
         raise RedfishError("it redirects to another host")
 
-    def _ask(self, method, path, body, end):
+    def _ask(self, method: str, path: str, body: str | None, end: float) -> tuple[int, str, bytes]:
         """Status, target of a redirect, and content."""
         _, host, port = _server(self._base)
         context = _context(self._check_certificates)
@@ -75,22 +78,22 @@ class Redfish:
             with socket.create_connection((host, port), _left(end)) as plain:
                 plain.settimeout(_left(end))
                 with context.wrap_socket(plain, server_hostname=host) as connection.sock:
-                    connection.sock.end = end
+                    cast("_Socket", connection.sock).end = end
                     connection.request(method, path, body, headers)
                     with connection.getresponse() as answer:
                         content = answer.read(_MOST + 1)
         except (OSError, ValueError, http.client.HTTPException) as err:
             reason = reason_of(err)
             late = reason.endswith("timed out")
-            raise RedfishError("no answer in %d s" % self._seconds if late else reason) from None
+            raise RedfishError(f"no answer in {self._seconds} s" if late else reason) from None
         if len(content) > _MOST:
-            raise RedfishError("the answer has more than %d bytes" % _MOST)
+            raise RedfishError(f"the answer has more than {_MOST} bytes")
         location = answer.getheader("Location", "") if answer.status in (301, 302, 303, 307, 308) else ""
         if answer.status >= 300 and not location:
-            raise RedfishError("HTTP status %d" % answer.status)
+            raise RedfishError(f"HTTP status {answer.status}")
         return answer.status, location, content
 
-    def resource(self, path):
+    def resource(self, path: str) -> dict[str, Any]:
         """The mapping of a resource. Raises RedfishError."""
         if not path.startswith("/redfish/v1/") or len(path) > 300 or not path.isprintable() or " " in path:
             raise RedfishError("a link that is no path of Redfish")
@@ -99,22 +102,22 @@ class Redfish:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
-            raise RedfishError("%s is no resource of Redfish" % path)
+            raise RedfishError(f"{path} is no resource of Redfish")
         return document
 
-    def machine(self):
+    def machine(self) -> str:
         """The path of the machine. Raises RedfishError."""
         members = self.resource("/redfish/v1/Systems").get("Members")
         paths = [link(member) for member in members[:8]] if isinstance(members, list) else []
         # BMCs of HGX and DGX systems list the baseboard of the GPUs as a second machine.
         paths = [path for path in paths if not path.rpartition("/")[2].startswith("HGX_")]
         if len(paths) != 1:
-            raise RedfishError("the BMC manages %d machines, not one" % len(paths))
+            raise RedfishError(f"the BMC manages {len(paths)} machines, not one")
         return paths[0]
 
 
 @functools.lru_cache(maxsize=2)
-def _context(check_certificates):
+def _context(check_certificates: bool) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.sslsocket_class = _Socket
     if not check_certificates:
@@ -122,26 +125,26 @@ def _context(check_certificates):
     return context
 
 
-def _server(url):
+def _server(url: str) -> tuple[str, str, int]:
     parts = urllib.parse.urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or 443
+    return parts.scheme, parts.hostname or "", parts.port or 443
 
 
-def _left(end):
+def _left(end: float) -> float:
     seconds = end - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("timed out")
     return seconds
 
 
-def reason_of(error):
+def reason_of(error: BaseException) -> str:
     """One printable line without errno and lines of OpenSSL's binding, so that equal failures read the same."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     line = " ".join(re.sub(r" ?\(?_ssl\.c:\d+\)?:?", "", text).split())[:200]
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
-def link(document, key=None):
+def link(document: Any, key: str | None = None) -> str:
     """The path that a resource links to under a key, or its own; empty if there is none."""
     target = document.get(key) if key and isinstance(document, dict) else document
     path = target.get("@odata.id") if isinstance(target, dict) else None

@@ -4,10 +4,12 @@
     clustergen-write FILE                        writes standard input to FILE, with mode 0644
     clustergen-write --directory DIRECTORY USER  creates DIRECTORY with mode 0700; what is in its place stays as it is
 
-The new file is created beside FILE under a random name, is complete before it replaces FILE in one step, and has its owner
-and mode from then on. No link that an account other than root could have placed is followed, in any part of the path: the
-directory's owner can exchange names, but cannot make root write to another file or device.
+The new file is created beside FILE under a random name, is complete before it replaces FILE in one step, and has its
+owner and mode from then on. No link that an account other than root could have placed is followed, in any part of the
+path: the directory's owner can exchange names, but cannot make root write to another file or device.
 """
+
+from __future__ import annotations
 
 import contextlib
 import errno
@@ -15,12 +17,13 @@ import os
 import pwd
 import stat
 import sys
+from collections.abc import Callable
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 40  # in one path, as for the kernel
 
 
-def open_directory(path, create=False):
+def open_directory(path: str, create: bool = False) -> int:
     """A descriptor of a directory. `create`: makes it and its parents with mode 0755 where they are missing."""
     if not path.startswith("/"):
         raise OSError(errno.EINVAL, "not an absolute path", path)
@@ -51,7 +54,7 @@ def open_directory(path, create=False):
     return place
 
 
-def _open_entry(name, place, create):
+def _open_entry(name: str, place: int, create: bool) -> int:
     try:
         return os.open(name, _DIRECTORY, dir_fd=place)
     except FileNotFoundError:
@@ -64,7 +67,7 @@ def _open_entry(name, place, create):
     return inner
 
 
-def make_directory(path, ids):
+def make_directory(path: str, ids: tuple[int, int]) -> None:
     """Creates a directory with mode 0700 for an account, unless something is in its place."""
     directory, name = os.path.split(path)
     place = open_directory(directory, create=True)
@@ -87,19 +90,19 @@ def make_directory(path, ids):
         os.close(place)
 
 
-def _link_of_root(name, place, path):
+def _link_of_root(name: str, place: int, path: str) -> str:
     """Where a link leads that only root could place, such as /var/run. Raises OSError for any other."""
     try:
         target = os.readlink(name, dir_fd=place)
     except OSError:
-        raise OSError(errno.ENOTDIR, "%s is not a directory" % name, path) from None
+        raise OSError(errno.ENOTDIR, f"{name} is not a directory", path) from None
     status = os.fstat(place)
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise OSError(errno.ELOOP, "%s is a symbolic link in a directory that not only root can write to" % name, path)
+        raise OSError(errno.ELOOP, f"{name} is a symbolic link in a directory that not only root can write to", path)
     return target
 
 
-def open_file(path):
+def open_file(path: str) -> int:
     """A descriptor to read a regular file with one name. Raises OSError for all others, without waiting."""
     directory, name = os.path.split(path)
     place = open_directory(directory)
@@ -117,7 +120,14 @@ def open_file(path):
     return descriptor
 
 
-def replace(path, content, mode=0o644, ids=None, sync=False, label=None):
+def replace(
+    path: str,
+    content: bytes,
+    mode: int = 0o644,
+    ids: tuple[int, int] | None = None,
+    sync: bool = False,
+    label: Callable[[str], object] | None = None,
+) -> None:
     """Replaces a file; on an error the old one stays. `ids`: user and group, by default those of this process.
 
     `sync`: content is on disk before the old file goes. `label`: called with a path of the new file, for SELinux.
@@ -138,7 +148,7 @@ def replace(path, content, mode=0o644, ids=None, sync=False, label=None):
                 if sync:
                     os.fsync(descriptor)
             if label:
-                label("/proc/self/fd/%d/%s" % (place, new))
+                label(f"/proc/self/fd/{place}/{new}")
             os.rename(new, name, src_dir_fd=place, dst_dir_fd=place)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -150,7 +160,7 @@ def replace(path, content, mode=0o644, ids=None, sync=False, label=None):
         os.close(place)
 
 
-def _drop_access_list(descriptor):
+def _drop_access_list(descriptor: int) -> None:
     """The directory's default list would give its accounts more than the mode does."""
     try:
         os.removexattr(descriptor, "system.posix_acl_access")
@@ -159,7 +169,7 @@ def _drop_access_list(descriptor):
             raise
 
 
-def remove(path):
+def remove(path: str) -> None:
     """Removes a file or a link. Raises FileNotFoundError."""
     directory, name = os.path.split(path)
     place = open_directory(directory)
@@ -169,7 +179,7 @@ def remove(path):
         os.close(place)
 
 
-def main():
+def main() -> None:
     is_directory = sys.argv[1:2] == ["--directory"] and len(sys.argv) == 4
     if not is_directory and len(sys.argv) != 2:
         sys.exit("usage: clustergen-write /FILE <TEXT, or clustergen-write --directory /DIRECTORY USER")
@@ -181,9 +191,9 @@ def main():
         else:
             replace(path, sys.stdin.buffer.read())
     except KeyError:
-        sys.exit("%s: no account %s" % (path, sys.argv[3]))
+        sys.exit(f"{path}: no account {sys.argv[3]}")
     except OSError as err:
-        sys.exit("%s: %s" % (path, err.strerror))
+        sys.exit(f"{path}: {err.strerror}")
 
 
 if __name__ == "__main__":
