@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from strategies.trees import (
     manifest,
     node_files,
     run_script,
+    runnable,
     text_of,
     tree_of,
 )
@@ -110,16 +110,8 @@ def apply_settings(directory: Path, tree: Any, *, count: int = 8, refuses: str =
     for name, text in {"count": str(count), "power": "700", "mode": "Default", "refuses": refuses}.items():
         (directory / name).write_text(text + "\n", encoding="utf-8")
     programs = {"nvidia-smi": SMI, "logger": f'echo "$*" >>"{directory}/said"'}
-    return run_script(text_of(tree, "c1", SETTINGS), programs, directory)
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("one", [{"power_limit": "500W"}, {"graphics_clock": "max"}])
-def test_shellcheck_has_nothing_to_say_of_a_single_setting(one: dict[str, Any], tmp_path: Path) -> None:
-    script = tmp_path / "script"
-    script.write_text(text_of(with_gpus(tmp_path, **one), "c1", SETTINGS), encoding="utf-8")
-    done = subprocess.run(["shellcheck", script], capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 0, done.stdout
+    text = runnable(tree, "c1", SETTINGS, directory).read_text(encoding="utf-8")
+    return run_script(text, programs, directory)
 
 
 @pytest.mark.slow
@@ -150,7 +142,8 @@ def test_settings_that_do_not_hold_are_told(
 
 
 def test_a_driver_that_does_not_answer(tmp_path: Path) -> None:
-    text = text_of(with_gpus(tmp_path, power_limit="500W"), "c1", SETTINGS)
+    tree = with_gpus(tmp_path, power_limit="500W")
+    text = runnable(tree, "c1", SETTINGS, tmp_path).read_text(encoding="utf-8")
     done = run_script(text, {"nvidia-smi": "exit 9", "logger": ""}, tmp_path)
     assert done.returncode == 1
     assert not any("--power-limit" in call for call in calls(tmp_path))
@@ -256,7 +249,7 @@ def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[st
     assert f"{UNITS}/clustergen-gpu-settings.service" in ours
     directory = tmp_path / "node"
     for path, file in kept.items():
-        if path.startswith((UNITS, "/usr/local/sbin")) and file.source.startswith("templates/gpu_node"):
+        if path.startswith((UNITS, "/usr/local/sbin")) and "gpu" in file.source:
             place = directory / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.content)

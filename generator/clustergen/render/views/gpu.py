@@ -7,7 +7,7 @@ from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, RenderError, Safe
+from clustergen.render.formats import RenderError, Safe
 
 _MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
@@ -84,27 +84,22 @@ def persistenced(cluster: Cluster) -> Persistenced | None:
 
 @record
 class Settings:
-    """The script that sets power limit, clock and compute mode of all GPUs of a node; 0 or empty: left alone."""
+    """What the program sets on all GPUs of a node; None: left alone."""
 
     gpus: int
-    power_w: int
-    clock_mhz: int
-    compute_mode: str  # as nvidia-smi -c takes it
-    compute_mode_shown: str  # as nvidia-smi prints it
+    power_limit_w: int | None
+    clock_mhz: int | None
+    compute_mode: str | None  # as nvidia-smi prints it
 
 
-_COMPUTE_MODES = {
-    None: ("", ""),
-    "default": ("DEFAULT", "Default"),
-    "exclusive-process": ("EXCLUSIVE_PROCESS", "Exclusive_Process"),
-}
+_COMPUTE_MODES = {None: None, "default": "Default", "exclusive-process": "Exclusive_Process"}
 
 
 def settings(cluster: Cluster, kind: NodeType) -> Settings | None:
     if not _has_settings(cluster, kind) or kind.gpus is None:
         return None
-    mode, shown = _COMPUTE_MODES[cluster.manifest.gpu.compute_mode]
-    return Settings(kind.gpus.count, kind.gpus.power_limit_w or 0, kind.gpus.graphics_clock_mhz or 0, mode, shown)
+    mode = _COMPUTE_MODES[cluster.manifest.gpu.compute_mode]
+    return Settings(kind.gpus.count, kind.gpus.power_limit_w or None, kind.gpus.graphics_clock_mhz or None, mode)
 
 
 @record
@@ -205,20 +200,6 @@ def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | No
 
 
 @record
-class ImexScript:
-    """The script that puts the file of this node's own domain in place."""
-
-    directory: str
-    target: str
-
-
-def imex_script(_: Cluster, kind: NodeType) -> ImexScript | None:
-    if domain_nodes(kind) == 1:
-        return None
-    return ImexScript("/etc/nvidia-imex/clustergen", "/etc/nvidia-imex/nodes_config.cfg")
-
-
-@record
 class Imex:
     """Drop-in of nvidia-imex.service."""
 
@@ -239,12 +220,26 @@ FILES: tuple[File, ...] = (
         per="type",
     ),
     File(f"{_UNITS}/nvidia-persistenced.service.d/50-clustergen.conf", persistenced, restart(_PERSISTENCED)),
-    File("gpu_node/usr/local/sbin/clustergen-gpu-settings", settings, run(_SETTINGS), 0o755, per="type", format=SHELL),
+    File(
+        "gpu_node/usr/local/sbin/clustergen-gpu-settings",
+        settings_unit,
+        run(_SETTINGS),
+        0o755,
+        per="type",
+        program="gpu/clustergen-gpu-settings.sh",
+    ),
+    File("gpu_node/etc/clustergen/gpu-settings.sh", settings, run(_SETTINGS), per="type", values=True),
     File(f"{_UNITS}/{_SETTINGS}", settings_unit, run(_SETTINGS), per="type"),
     File(f"{_UNITS}/slurmd.service.d/60-clustergen-gpu.conf", slurmd, DAEMON_RELOAD, per="type"),
     File("gpu_node/etc/nvidia-mig-manager/clustergen.yaml", mig_config, drain(_MIG_MANAGER), per="type"),
     File(f"{_UNITS}/{_MIG_MANAGER}.d/zz-clustergen.conf", mig_manager, drain(_MIG_MANAGER), per="type"),
     File("gpu_node/etc/nvidia-imex/clustergen/{domain}.cfg", imex_domains, drain(_IMEX), per="type"),
-    File("gpu_node/usr/local/sbin/clustergen-imex-nodes", imex_script, mode=0o755, per="type", format=SHELL),
+    File(
+        "gpu_node/usr/local/sbin/clustergen-imex-nodes",
+        imex,
+        mode=0o755,
+        per="type",
+        program="gpu/clustergen-imex-nodes.sh",
+    ),
     File(f"{_UNITS}/{_IMEX}.d/50-clustergen.conf", imex, drain(_IMEX), per="type"),
 )

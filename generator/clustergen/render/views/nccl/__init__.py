@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SHELL
+from clustergen.render.formats import CONF
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.nccl.mpi import mpi, ucx
 from clustergen.render.views.nccl.settings import nccl_conf
@@ -46,7 +46,7 @@ FILES: tuple[File, ...] = (
         acs_off,
         run("clustergen-acs-off.service"),
         mode=0o755,
-        format=SHELL,
+        program="gpu/clustergen-acs-off.sh",
     ),
     File("gpu_node/etc/systemd/system/clustergen-acs-off.service", acs_off, DAEMON_RELOAD),
 )

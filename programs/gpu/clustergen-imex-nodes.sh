@@ -1,12 +1,11 @@
 #!/bin/bash
 # Copies the member list of this node's NVLink domain to the place where nvidia-imex reads it.
-# The lists are in {{ directory }}; the one that names this node is used.    exit 1: no list names it, or several do
+# The one that names this node is used. exit 1: no list names it, or several do
 set -euo pipefail
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-directory={{ directory | sh }}
-target={{ target | sh }}
-{% raw %}
+directory=/etc/nvidia-imex/clustergen
+target=/etc/nvidia-imex/nodes_config.cfg
 
 mapfile -t own < <(grep -lxFf <({ hostname; hostname -s; hostname -I | tr ' ' '\n'; } | sed '/^$/d') "$directory"/*.cfg)
 if [[ ${#own[@]} != 1 ]]; then
@@ -15,4 +14,3 @@ if [[ ${#own[@]} != 1 ]]; then
 fi
 grep -v '^#' "${own[0]}" >"$target.new"
 mv "$target.new" "$target"
-{% endraw %}
