@@ -51,12 +51,11 @@ class StateDirectory:
 
 @record
 class SlurmMetrics:
-    """The script that asks Slurm, and the file it writes.
+    """Of the program that asks Slurm: the file that it writes.
 
     `counts`: slurmctld itself does not count jobs and nodes. `power_saving`: it switches nodes off.
     """
 
-    script: str
     file: str
     counts: bool
     power_saving: bool
@@ -120,7 +119,7 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
         return None
     file = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}"
     saves = cluster.manifest.slurm.power_saving is not None
-    return SlurmMetrics(_SCRIPT, file, not own_endpoint(cluster), saves)
+    return SlurmMetrics(file, not own_endpoint(cluster), saves)
 
 
 def kernel_metrics(cluster: Cluster, os: OperatingSystem) -> KernelValues | None:
@@ -182,7 +181,14 @@ FILES = (
         f"all/{_SYSTEM}/prometheus-node-exporter.service.d/50-clustergen.conf", textfile_directory, _restart, per="os"
     ),
     File(f"all{_WRITE}", write_program, mode=0o755, per="os", program="write/clustergen-write.py"),
-    File(f"slurm_controller{_SCRIPT}", slurm_metrics, mode=0o755, per="os", format=SHELL),
+    File(
+        f"slurm_controller{_SCRIPT}",
+        slurm_metrics,
+        mode=0o755,
+        per="os",
+        program="slurm/clustergen-slurm-metrics.sh",
+    ),
+    File("slurm_controller/etc/clustergen/slurm-metrics.sh", slurm_metrics, values=True, per="os"),
     File(f"{_METRICS}.service", slurm_metrics_unit, DAEMON_RELOAD),
     File(f"{_METRICS}.timer", slurm_metrics_unit, restart("clustergen-slurm-metrics.timer")),
     *_hardware("all", "clustergen-kernel-metrics.sh", kernel_metrics),

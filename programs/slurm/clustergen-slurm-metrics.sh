@@ -1,28 +1,24 @@
 #!/bin/bash
-{% if counts %}
-# Slurm's state for Prometheus, with the metric names that slurmctld itself uses from release 25.11 on; and what it does
-# not tell: why nodes are drained, and since when jobs are completing.
-{% else %}
-# Metrics that slurmctld does not export: why nodes are drained, and since when jobs are completing.
-{% endif %}
+# Metrics of Slurm that slurmctld does not export: why nodes are drained, and since when jobs are completing; before release
+# 25.11 also counts of nodes and jobs, with the metric names that slurmctld itself uses from then on.
 # If slurmctld does not respond, the last file stays; an alert fires on its age.
 set -euo pipefail
 shopt -s inherit_errexit
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
+# shellcheck source=/dev/null
+. /etc/clustergen/slurm-metrics.sh
+: "${file:?}" "${counts:?}" "${power_saving:?}"
 
-{% if counts %}
-nodes=$(timeout 50 scontrol --all --oneliner show nodes)
-jobs=$(timeout 50 squeue --all --noheader --array --states=PENDING,RUNNING --format=%T)
-diagnosis=$(timeout 50 sdiag)
-{% endif %}
+if [ "$counts" = true ]; then
+  nodes=$(timeout 50 scontrol --all --oneliner show nodes)
+  jobs=$(timeout 50 squeue --all --noheader --array --states=PENDING,RUNNING --format=%T)
+  diagnosis=$(timeout 50 sdiag)
+fi
 reasons=$(timeout 50 sinfo --all --Node --list-reasons --noheader --format='%N|%T|%u|%E')
-{% if power_saving %}
-asleep=$(timeout 50 sinfo --all --Node --noheader --format='%N|%t')
-{% endif %}
+[ "$power_saving" = false ] || asleep=$(timeout 50 sinfo --all --Node --noheader --format='%N|%t')
 ends=$(timeout 50 squeue --all --noheader --states=COMPLETING --format=%e)
 
-metrics=$(
-{% if counts %}
+print_counts() {
   # State=DOWN*+DRAIN+…: a base state, an asterisk if the node does not respond, then flags.
   grep -oE ' State=[^ ]+' <<<"$nodes" | awk '
     {
@@ -48,7 +44,17 @@ metrics=$(
   awk -F: '
     /^DBD Agent queue size/ { printf "# TYPE slurm_slurmdbd_queue_size gauge\nslurm_slurmdbd_queue_size %d\n", $2 }
     /^Agent queue size/ { printf "# TYPE slurm_agent_queue_size gauge\nslurm_agent_queue_size %d\n", $2 }' <<<"$diagnosis"
-{% endif %}
+}
+
+print_asleep() {
+  # Behind a state: ~ off, % going off, ! to go off, # coming on; a node of two partitions is listed twice.
+  LC_ALL=C awk -F'|' '
+    BEGIN { print "# TYPE clustergen_slurm_node_asleep gauge" }
+    $2 ~ /[~%!#]$/ && !seen[$1]++ { printf "clustergen_slurm_node_asleep{node=\"%s\"} 1\n", $1 }' <<<"$asleep"
+}
+
+metrics=$(
+  [ "$counts" = false ] || print_counts
   # The reason is the rest of the line and may hold any character; a node of two partitions is listed twice.
   LC_ALL=C awk -F'|' '
     function quoted(text) { gsub(/[[:cntrl:]]/, " ", text); gsub(/[\\"]/, "\\\\&", text); return text }
@@ -61,15 +67,10 @@ metrics=$(
       printf "clustergen_slurm_node_drained{node=\"%s\",state=\"%s\",user=\"%s\",reason=\"%s\"} 1\n", \
         quoted($1), quoted($2), quoted($3), quoted(reason)
     }' <<<"$reasons"
-{% if power_saving %}
-  # Behind a state: ~ off, % going off, ! to go off, # coming on; a node of two partitions is listed twice.
-  LC_ALL=C awk -F'|' '
-    BEGIN { print "# TYPE clustergen_slurm_node_asleep gauge" }
-    $2 ~ /[~%!#]$/ && !seen[$1]++ { printf "clustergen_slurm_node_asleep{node=\"%s\"} 1\n", $1 }' <<<"$asleep"
-{% endif %}
+  [ "$power_saving" = false ] || print_asleep
   # Jobs end before they complete: their nodes clean up.
   first=$(grep -E '^[0-9]{4}-[0-9-]+T[0-9:]+$' <<<"$ends" | sort | head -1 || true)
   echo "# TYPE clustergen_slurm_completing_seconds gauge"
   echo "clustergen_slurm_completing_seconds $((${first:+$(date +%s) - $(date -d "$first" +%s)} + 0))"
 )
-printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write {{ file | sh }}
+printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write "$file"
