@@ -70,6 +70,6 @@ def test_states_reasons_and_versions_are_read_as_slurm_prints_them() -> None:
 
 
 def test_the_health_check_does_not_take_a_playbooks_drain_for_its_own() -> None:
-    script = Path(__file__).parents[2] / "templates/slurm_compute/etc/slurm/health.j2"
+    script = Path(__file__).parents[2] / "programs/slurm/health.sh"
     assert f"ours='{HEALTH}'" in script.read_text()
     assert not OURS.startswith(HEALTH)

@@ -38,7 +38,7 @@ def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, recon
     action.run(
         task_vars={
             "inventory_hostname": "gpu1",
-            "group_names": ["slurm_node", "slurm_compute", "mount_home"],
+            "group_names": ["slurm_node", "slurm_compute", "gpu_node", "mount_home"],
             "ansible_facts": {"clustergen": {**FACT, **fact}},
             "hostvars": {"localhost": {"ansible_facts": {"clustergen_plan": plan}}},
         }
@@ -66,6 +66,12 @@ def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
     assert (MOUNT in request["record"]) is has_mount
     assert request["only_trial"] is (phase == "trial")
     assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
+
+
+def test_values_are_put_before_the_programs_that_read_them() -> None:
+    program, values = "/etc/slurm/health.d/10-gpu-count", "/etc/clustergen/dcgm.nft"
+    request = asked(put, {"tree": TREE, "phase": "live"}, {"files": [program, values], "content": []})
+    assert [file["target"] for file in request["files"]] == [values, program]
 
 
 @pytest.mark.parametrize(

@@ -368,13 +368,13 @@ def test_a_parent_that_others_can_rename_is_taken_back(box: Node) -> None:
 @pytest.mark.real
 def test_unmounting_follows_no_link_of_the_user(box: Node) -> None:
     """As if another job of the user exchanged a directory while the epilog looks at it."""
-    source = 'open("/etc/slurm/epilog.d/50-tmpdir").read().rpartition("main()")[0]'
+    program = 'import runpy; program = runpy.run_path("/etc/slurm/epilog.d/50-tmpdir")'
     paths = "/scratch/77/link/home", "/scratch/77/tmp", "/scratch/77/mnt"
-    calls = "; ".join(f'detach_one("/scratch", "{path}")' for path in paths)
+    calls = "; ".join(f'program["detach_one"]("/scratch", "{path}")' for path in paths)
     scene = f"{SCRATCH}; mkdir -p /scratch/77/mnt; mount -t tmpfs x /scratch/77/mnt"
     scene += "; ln -s / /scratch/77/link; ln -s /tmp /scratch/77/tmp"
     points = 'awk "{ print \\$5 }" /proc/self/mountinfo | grep -xE "/home|/tmp|/scratch/77/mnt" | sort'
-    done = play(box, f"{scene}\ncat >/run/call <<'END'\nexec({source}); {calls}\nEND", f"python3 /run/call; {points}")
+    done = play(box, f"{scene}\ncat >/run/call <<'END'\n{program}; {calls}\nEND", f"python3 /run/call; {points}")
     assert done.stdout == "/home\n/tmp\n", done
 
 
@@ -383,7 +383,7 @@ def test_many_files_are_deleted_in_the_background(box: Node) -> None:
     """The epilog ends, a second one starts no second deletion, and what is left is gone soon."""
     scene = f"""{SCRATCH}; /etc/slurm/prolog || exit 9
 mkdir /scratch/.removing/old; touch /scratch/.removing/old/{{1..100}}
-sed -i 's/^PATIENCE = .*/PATIENCE = 0.001/' /etc/slurm/epilog.d/50-tmpdir
+sed -i 's/"patience_s": .*/"patience_s": 0.001/' /etc/clustergen/tmpdir.json
 cd /scratch/77; printf '%s\\n' {{1..20000}} | xargs touch; cd /"""
     wait = 'for n in {1..200}; do [ "$(ls -A /scratch/.removing)" ] || break; sleep 0.1; done'
     done = play(
@@ -511,13 +511,17 @@ def test_a_directory_that_holds_no_more_names_drains_no_node(tmp_path: Path) -> 
         file.truncate(64 << 20)
     options = ["-q", "-b", "1024", "-N", "2000", "-O", "^has_journal"]
     subprocess.run(["mkfs.ext4", *options, image], check=True, timeout=60)
-    check = text_of(cluster(tmp_path, health={"min_free": "10MiB"}), "c1", "/etc/slurm/health.d/50-disk")
+    tree = cluster(tmp_path, health={"min_free": "10MiB"})
+    for target in ("/etc/slurm/health.d/50-disk", "/etc/clustergen/health.sh"):
+        text = text_of(tree, "c1", target).replace("/etc/clustergen/", "/usr/local/sbin/")
+        (tmp_path / Path(target).name).write_text(text, encoding="utf-8")
     scene = f"""mount -t tmpfs -o mode=755 lib /var/lib; mkdir -p /var/lib/slurm/slurmd
+mount -t tmpfs -o mode=755 bin /usr/local/sbin; cp {tmp_path}/{{50-disk,health.sh}} /usr/local/sbin
 mount -o loop {image} /tmp && /usr/bin/python3 -c '{FULL_INDEX}'
-mount -t tmpfs -o mode=755 bin /usr/local/sbin; PATH=/usr/local/sbin:$PATH
+PATH=/usr/local/sbin:$PATH
 printf '#!/bin/sh\\necho "$6"\\n' >/usr/local/sbin/logger; chmod 755 /usr/local/sbin/logger
-stat -f -c '%a %d' /tmp; for _ in 1 2 3 4 5; do bash -c "$1"; echo $?; done"""
-    words = ["unshare", "--mount", "bash", "-c", scene, "bash", check]
+stat -f -c '%a %d' /tmp; for _ in 1 2 3 4 5; do bash /usr/local/sbin/50-disk; echo $?; done"""
+    words = ["unshare", "--mount", "bash", "-c", scene]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     reason, free, *notes = done.stdout.splitlines()
     blocks, inodes = map(int, free.split())
@@ -550,7 +554,7 @@ sleep 1"""
     ("name", "status", "signals"), [("50-tmpdir", 0, ""), ("50-tmpdir", 0, 'trap "" TERM;'), ("60-site", 1, "")]
 )
 def test_an_epilog_that_users_slow_down_drains_no_node(name: str, status: int, signals: str, box: Node) -> None:
-    scene = f"{SCRATCH}; sed -i s/^limit=.*/limit=1/ /etc/slurm/epilog; rm /etc/slurm/epilog.d/*\n"
+    scene = f"{SCRATCH}; sed -i s/^limit_s=.*/limit_s=1/ /etc/clustergen/job-scripts.sh; rm /etc/slurm/epilog.d/*\n"
     scene += (
         f"printf '#!/bin/sh\\n{signals}sleep 9\\n' >/etc/slurm/epilog.d/{name}; chmod 755 /etc/slurm/epilog.d/{name}"
     )

@@ -546,7 +546,8 @@ def test_no_node_is_drained_and_nobody_alerted_for_a_device_that_the_catalogue_a
         unnamed = manifest(networks=INFINIBAND, nodes=[MONITOR, COMPUTE], node_types={"gpu": {"system": system}})
         assert codes_of(unnamed, tmp_path) == ["fabric-ports-unknown"]
     named = tree({**ASSUMED, "nics": [{"device": "mlx5_0", "model": "cx7"}]})
-    assert "devices=(mlx5_0)" in text_of(named, "c1", check)
+    assert "\nfabric_devices=(mlx5_0)\n" in text_of(named, "c1", "/etc/clustergen/health.sh")
+    assert check in node_files(named, "c1")
     assert 'device="mlx5_0"' in text_of(named, "head", rules)
 
 

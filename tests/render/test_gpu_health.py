@@ -13,7 +13,7 @@ from clustergen.catalogue.gpu_health import GENERATIONS, dcgm_incidents, generat
 from clustergen.catalogue.hardware import gpus
 from clustergen.render.tree import Tree
 from strategies.dcgm import dcgm_report, dcgm_reports
-from strategies.trees import GPU, codes_of, manifest, node_files, text_of, tree_of
+from strategies.trees import GPU, codes_of, manifest, node_files, runnable, text_of, tree_of
 
 SYSTEMS = {
     "ampere": "dgx-a100-80",
@@ -61,8 +61,7 @@ esac""",
         good = {"dcgm": dcgm_reports({}), "ecc": "0, 0\n3, 0\n", "remapped": "", "journal": ""}
         for file, text in {**good, "recovery": recovery, **outputs}.items():
             (self.directory / file).write_text(text, encoding="utf-8")
-        script = self.directory / "script"
-        script.write_text(text_of(self.tree, "c1", f"/etc/slurm/health.d/{name}"), encoding="utf-8")
+        script = runnable(self.tree, "c1", f"/etc/slurm/health.d/{name}", self.directory)
         done = subprocess.run(
             ["bash", str(script)],
             capture_output=True, text=True, timeout=20, check=False,
@@ -285,7 +284,6 @@ def test_a_slowdown_is_logged_and_drains_nothing(tmp_path: Path) -> None:
 def test_a_stated_power_limit_has_to_be_exactly_that(tmp_path: Path) -> None:
     kind = {"system": "dgx-h100", "nics": GPU["nics"], "gpus": {"power_limit": "500W"}}
     tree = tree_of(manifest(node_types={"gpu": kind}), tmp_path)
-    text = text_of(tree, "c1", f"/etc/slurm/health.d/{SETTINGS}")
-    assert "judge equal 500 'power limit'" in text
+    assert "\n  power.limit equal 500 'power limit'\n" in text_of(tree, "c1", "/etc/clustergen/gpu-health.sh")
     off = tree_of(manifest(node_types={"gpu": kind}, health={"gpu_settings": False}), tmp_path)
     assert f"/etc/slurm/health.d/{SETTINGS}" not in node_files(off, "c1")

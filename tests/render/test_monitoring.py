@@ -40,6 +40,7 @@ PROMETHEUS = "/etc/prometheus"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
 EXPORTER = "/etc/systemd/system/nvidia-dcgm-exporter.service.d/50-clustergen.conf"
 METRICS = "/usr/local/sbin/clustergen-slurm-metrics"
+METRICS_VALUES = "/etc/clustergen/slurm-metrics.sh"
 UNIT_TESTS = Path(__file__).parent / "promtool"
 PAIR = {**GPU, "gpus": {"model": "h100-sxm", "count": 2, "numa": [0, 1]}}
 LINKED = {  # two GPUs with an NVLink bridge
@@ -523,10 +524,10 @@ def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: 
     old = tree_of(monitored(), tmp_path)
     assert METRICS in node_files(old, "head")
     assert not any("slurm" in job["job_name"] for job in loaded(old, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"])
-    assert "slurm_nodes" in text_of(old, "head", METRICS)
+    assert "\ncounts=true\n" in text_of(old, "head", METRICS_VALUES)
     new = tree_of(monitored(slurm={"version": "25.11", "ports": {"slurmctld": 7817}}), tmp_path)
-    assert "slurm_nodes" not in text_of(new, "head", METRICS)
-    assert "clustergen_slurm_node_drained" in text_of(new, "head", METRICS)
+    assert METRICS in node_files(new, "head")
+    assert "\ncounts=false\n" in text_of(new, "head", METRICS_VALUES)
     jobs = {job["job_name"]: job for job in loaded(new, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"]}
     assert jobs["slurm-nodes"]["metrics_path"] == "/metrics/nodes"
     assert loaded(new, f"{PROMETHEUS}/sd/slurm-nodes.yml")[0]["targets"] == ["head:7817"]
@@ -629,8 +630,10 @@ END"""
 
 def metrics_run(tree: Any, directory: Path, **programs: str) -> tuple[int, Path]:
     all_programs = {"scontrol": SCONTROL, "squeue": SQUEUE, "sdiag": SDIAG, "sinfo": SINFO, **programs}
-    text = text_of(tree, "head", METRICS).replace("/var/lib/prometheus/node-exporter", str(directory))
-    done = run_script(with_write_program(text, tree, directory), all_programs, directory)
+    program = runnable(tree, "head", METRICS, directory)
+    values = directory / METRICS_VALUES.lstrip("/")
+    values.write_text(values.read_text().replace("/var/lib/prometheus/node-exporter", str(directory)))
+    done = run_script(program.read_text(), all_programs, directory)
     return done.returncode, directory / "slurm.prom"
 
 
@@ -788,6 +791,7 @@ def test_without_a_monitoring_node_nothing_of_it_is_made(tmp_path: Path) -> None
     made = [file.path for file in tree if "prometheus" in file.path or "dcgm" in file.path]
     units = "overlays/gpu_node/etc/systemd/system"
     assert sorted(made) == [  # a check that asks DCGM itself, and what keeps users away from DCGM
+        "overlays/gpu_node/etc/clustergen/dcgm-health.sh",
         "overlays/gpu_node/etc/clustergen/dcgm.nft",
         "overlays/gpu_node/etc/slurm/health.d/70-dcgm",
         f"{units}/clustergen-dcgm-guard.service",
@@ -822,7 +826,7 @@ def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: 
     tree = tree_of(monitored(monitoring={"dcgm": {"job_label_limit": limit}}), tmp_path)
     made = {
         "label": "--hpc-job-mapping-dir" in _arguments(text_of(tree, "c1", EXPORTER)),
-        "info": "clustergen_gpu_job_info" in text_of(tree, "c1", "/etc/slurm/prolog.d/40-job-map"),
+        "info": "\njob_metrics=/var/" in text_of(tree, "c1", "/etc/clustergen/gpu-scripts.sh"),
     }
     assert [name for name, is_made in made.items() if is_made] == [form]
     # Only node_exporter serves the series of jobs.

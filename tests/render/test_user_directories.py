@@ -138,5 +138,5 @@ def test_who_logs_in_without_a_job_gets_the_directory_of_podman_alone(tree: Tree
     files = node_files(tree, "login1")
     assert SCRIPT not in files
     assert f"\nExecStart=-{PROGRAM} %i\n" in files[LOGIN].content.decode()
-    lines = files[PROGRAM].content.decode().splitlines()
-    assert [line for line in lines if line.startswith("create /")] == ['create /raid/podman "$user"']
+    values = files["/etc/clustergen/login-directories.sh"].content.decode()
+    assert values.endswith("\nplaces=(\n  /raid/podman USER\n)\nmounts=()\n")

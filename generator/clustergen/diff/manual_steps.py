@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change, folded
 from clustergen.diff.release import path_between
-from clustergen.diff.scratch import EPILOG
+from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
 from clustergen.diff.values import hosts_of
 from clustergen.filesystems import file_systems
@@ -52,9 +52,9 @@ def after(work: Work) -> Iterable[Step]:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
     if work.abandoned:
-        epilogs = [change for change in work.changes if change.file == EPILOG]
+        scratch = [change for change in work.changes if change.file == VALUES]
         text = f"remove what is left in {', '.join(work.abandoned)} once the jobs that run now have ended"
-        yield Step(f"{text}: the new epilog does not remove their directories", work.hosts(epilogs), "")
+        yield Step(f"{text}: the new epilog does not remove their directories", work.hosts(scratch), "")
     for change in work.changes:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"

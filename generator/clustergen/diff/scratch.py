@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import json
 
 from clustergen.diff.snapshot import Snapshot
 
-EPILOG = "/etc/slurm/epilog.d/50-tmpdir"
-_BASE = re.compile(r'^BASE = "(.+)"$', re.MULTILINE)
+VALUES = "/etc/clustergen/tmpdir.json"
 
 
 def abandoned(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
@@ -17,5 +16,4 @@ def abandoned(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
 
 
 def _directories(side: Snapshot) -> list[str]:
-    texts = [file.text for file in side.files.values() if file.target == EPILOG]
-    return [directory for text in texts for directory in _BASE.findall(text)]
+    return [json.loads(file.text)["tmpdir"] for file in side.files.values() if file.target == VALUES]

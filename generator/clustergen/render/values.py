@@ -13,6 +13,8 @@ from typing import Any
 from clustergen.records import fields
 from clustergen.render.formats import RenderError, finite, one_line, shell_word
 
+_WIDTH = 120  # of a line; words of a longer one stand below each other
+
 
 def print_json(view: Any) -> str:
     return json.dumps(_plain(view), indent=2, ensure_ascii=False) + "\n"
@@ -62,7 +64,9 @@ def _assignment(name: str, value: Any) -> Iterator[str]:
     elif not isinstance(value, tuple | list):
         yield f"{name}={_word(value)}"
     elif not any(isinstance(item, tuple) or hasattr(item, "__record_fields__") for item in value):
-        yield f"{name}=({' '.join(map(_word, value))})"
+        words = [_word(item) for item in value]
+        line = f"{name}=({' '.join(words)})"
+        yield from [line] if len(line) <= _WIDTH else [f"{name}=(", *(f"  {word}" for word in words), ")"]
     else:
         columns = fields(value[0]) if hasattr(value[0], "__record_fields__") else ()
         yield f"{name}=(" + (f" # {' '.join(columns)}" if columns else "")

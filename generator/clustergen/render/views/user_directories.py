@@ -7,25 +7,22 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
 from clustergen.render.file import File
-from clustergen.render.formats import SHELL, Safe
 
-_PROLOG = "slurm_compute/etc/slurm/prolog.d/45-user-directories"
 _PROGRAM = "usr/local/sbin/clustergen-user-directories"
+_SOURCE = "slurm/user-directories.sh"
 _SMALL = "size=64m,nr_inodes=16k"
 """Of mount points and states of containers."""
 _IMAGES = "size=20%,nr_inodes=100k"
 """Of images that pyxis imports: what systemd gives /run."""
-_BY_UID, _BY_PREFIX, _BY_NAME = Safe('"$uid"'), Safe('"user-$uid"'), Safe('"$user"')
+_BY_UID, _BY_PREFIX, _BY_NAME = "UID", "user-UID", "USER"
 
 
 @record
 class UserDirectories:
-    places: tuple[tuple[str, Safe], ...]
-    """Directory of root, and the name of the user's directory in it as a word of the shell."""
+    places: tuple[tuple[str, str], ...]
+    """Directory of root, and the name of the user's directory in it: UID and USER stand for the user's."""
     mounts: tuple[tuple[str, str], ...] = ()
     """Directories of root below /run, and options of the tmpfs that each gets."""
-    is_prolog: bool = True
-    """Whether Slurm names the user, in the environment; else the first argument does."""
 
 
 @record
@@ -38,7 +35,7 @@ class Storage:
     directory: str
 
 
-def enroot_directories(cluster: Cluster) -> tuple[tuple[str, Safe], ...]:
+def enroot_directories(cluster: Cluster) -> tuple[tuple[str, str], ...]:
     spec = cluster.manifest.slurm.pyxis
     if not spec.enabled:
         return ()
@@ -68,7 +65,7 @@ def in_jobs(cluster: Cluster) -> UserDirectories | None:
 
 def at_login(cluster: Cluster) -> UserDirectories | None:
     storage = podman_storage(cluster)
-    return UserDirectories(((storage.directory, _BY_NAME),), is_prolog=False) if storage else None
+    return UserDirectories(((storage.directory, _BY_NAME),)) if storage else None
 
 
 def login(cluster: Cluster) -> Login | None:
@@ -76,8 +73,10 @@ def login(cluster: Cluster) -> Login | None:
 
 
 FILES: tuple[File, ...] = (
-    File(_PROLOG, in_jobs, mode=0o755, format=SHELL),
-    File(f"podman_node/{_PROGRAM}", at_login, mode=0o755, format=SHELL, source=_PROLOG),
+    File("slurm_compute/etc/slurm/prolog.d/45-user-directories", in_jobs, mode=0o755, program=_SOURCE),
+    File("slurm_compute/etc/clustergen/job-directories.sh", in_jobs, values=True),
+    File(f"podman_node/{_PROGRAM}", at_login, mode=0o755, program=_SOURCE),
+    File("podman_node/etc/clustergen/login-directories.sh", at_login, values=True),
     File("podman_node/etc/systemd/system/user-runtime-dir@.service.d/50-clustergen.conf", login, DAEMON_RELOAD),
     File("podman_node/etc/containers/storage.conf", podman_storage),
     File("podman_node/etc/tmpfiles.d/clustergen-podman.conf", podman_storage, CREATE),

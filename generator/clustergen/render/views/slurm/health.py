@@ -14,82 +14,78 @@ from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.alerts.health import concerns
 from clustergen.render.views.alerts.model import dcgm_types
-from clustergen.render.views.slurm.hooks import HEALTH_LIMIT
-from clustergen.render.views.slurm.scripts import Gpus, MountCheck, script
+from clustergen.render.views.fixed import Fixed
+from clustergen.render.views.slurm.scripts import checks_mounts, mount_values, script
 
 _GIB_IN_KIB = 1 << 20
-_RESERVE = 12  # seconds for scontrol
 
 
 @record
-class Runner:
-    limit: int
-    slurmd_limit: int
+class Health:
+    """Values of the checks of all nodes."""
+
+    spool: str
+    min_free_kib: int
+    fabric_devices: tuple[str, ...]  # empty: not checked
+    fabric_gbit_s: int  # rate below which a port is ill; 0: any will do
 
 
 @record
-class Killed:
-    """Nothing of it depends on the cluster."""
+class Floor:
+    """What nvidia-smi has to report of every GPU, with words for the reason."""
+
+    field: str
+    relation: str
+    bound: int
+    words: str
 
 
 @record
-class GpuCount:
-    count: int
-
-
-@record
-class GpuSettings:
-    """Floors of what nvidia-smi reports of every GPU: field, relation, bound, and words for the reason."""
-
-    rows: tuple[tuple[str, str, int, str], ...]
-
-
-@record
-class NvLink:
-    links: tuple[int, ...]
-    """NVLinks that must be up, by GPU."""
-
-
-@record
-class Temperature:
-    limit: int
-    wait: int
-    """Seconds in which a healthy GPU cools down by a degree."""
+class GpuHealth:
+    gpu_count: int
+    floors: tuple[Floor, ...]
+    nvlinks: tuple[int, ...]  # that must be up, by GPU
+    max_temperature: int | None  # degrees Celsius
 
 
 @record
 class Dcgm:
-    """What to do about messages of DCGM."""
+    """What to do about messages of DCGM: extended regular expressions."""
 
     drains: bool
-    texts: tuple[tuple[str, tuple[str, ...]], ...]
-    """By action (drain, driver, warn, ignore): extended regular expressions of the messages."""
+    drain: tuple[str, ...]
+    driver: tuple[str, ...]
+    warn: tuple[str, ...]
+    ignore: tuple[str, ...]
 
 
-@record
-class Fabric:
-    devices: tuple[str, ...]
-    gbit: int
-    """Rate below which a port is ill; 0: any will do."""
+def is_enabled(cluster: Cluster) -> bool:
+    return cluster.manifest.health.enabled
 
 
-@record
-class Disk:
-    spool: str
-    min_free_kib: int
-
-
-def runner(cluster: Cluster) -> Runner | None:
-    return Runner(HEALTH_LIMIT - _RESERVE, HEALTH_LIMIT) if cluster.manifest.health.enabled else None
-
-
-def killed(cluster: Cluster) -> Killed | None:
-    return Killed() if cluster.manifest.health.enabled else None
-
-
-def gpu_count(cluster: Cluster, kind: NodeType) -> GpuCount | None:
+def values(cluster: Cluster, kind: NodeType) -> Health | None:
     spec = cluster.manifest.health
-    return GpuCount(kind.gpus.count) if spec.enabled and spec.gpu_count and kind.gpus else None
+    if not spec.enabled:
+        return None
+    spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
+    network = cluster.manifest.networks.fabric
+    return Health(
+        spool,
+        spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB,
+        _fabric_devices(cluster, kind),
+        (gbit(network.rate) if network and network.rate else None) or 0,
+    )
+
+
+def _fabric_devices(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
+    """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
+    if not cluster.manifest.health.fabric or not cluster.manifest.networks.fabric or are_guessed(cluster, kind):
+        return ()
+    return tuple(port.device for port in kind.fabric_ports() if port.device)
+
+
+def checks_fabric(cluster: Cluster, kind: NodeType) -> bool:
+    return is_enabled(cluster) and bool(_fabric_devices(cluster, kind))
 
 
 _FIELDS = {
@@ -100,33 +96,44 @@ _FIELDS = {
 }
 
 
-def gpu_settings(cluster: Cluster, kind: NodeType) -> GpuSettings | None:
-    """The floors of acceptance that hold between jobs as well; None where none of them is known."""
-    spec = cluster.manifest.health
-    if not spec.enabled or not spec.gpu_settings or kind.gpus is None:
+def gpu_values(cluster: Cluster, kind: NodeType) -> GpuHealth | None:
+    spec, gpus = cluster.manifest.health, kind.gpus
+    if not spec.enabled or gpus is None:
         return None
-    rows = tuple(
-        (_FIELDS[floor.metric][0], floor.relation, int(floor.value), _FIELDS[floor.metric][1])
-        for floor in gpu_floors(kind.gpus)
+    return GpuHealth(gpus.count, _floors(gpus), _nvlinks(gpus), spec.max_temperature)
+
+
+def _floors(gpus: GpuSet) -> tuple[Floor, ...]:
+    """The floors of acceptance that hold between jobs as well."""
+    return tuple(
+        Floor(_FIELDS[floor.metric][0], floor.relation, int(floor.value), _FIELDS[floor.metric][1])
+        for floor in gpu_floors(gpus)
         if floor.metric in _FIELDS
     )
-    return GpuSettings(rows) if rows else None
 
 
-def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    """All GPUs of the node: what is looked at does not depend on a job."""
+def _nvlinks(gpus: GpuSet) -> tuple[int, ...]:
+    """Empty for MIG, which takes the links down."""
+    links = () if gpus.nvlink == "none" or any(gpus.mig) else wired_links(gpus)
+    return links if any(links) else ()
+
+
+def checks_gpu_count(cluster: Cluster, kind: NodeType) -> bool:
+    return is_enabled(cluster) and cluster.manifest.health.gpu_count and kind.gpus is not None
+
+
+def checks_gpu_settings(cluster: Cluster, kind: NodeType) -> bool:
     spec = cluster.manifest.health
-    return Gpus(exclusive=False) if spec.enabled and spec.ecc and kind.gpus else None
+    return spec.enabled and spec.gpu_settings and kind.gpus is not None and bool(_floors(kind.gpus))
 
 
-def nvlink(cluster: Cluster, kind: NodeType) -> NvLink | None:
-    """MIG takes the links down, so its nodes are not looked at."""
+def checks_gpu_errors(cluster: Cluster, kind: NodeType) -> bool:
+    return is_enabled(cluster) and cluster.manifest.health.ecc and kind.gpus is not None
+
+
+def checks_nvlink(cluster: Cluster, kind: NodeType) -> bool:
     spec = cluster.manifest.health
-    gpus = kind.gpus
-    if not spec.enabled or spec.nvlink is False or gpus is None or gpus.nvlink == "none" or any(gpus.mig):
-        return None
-    links = wired_links(gpus)
-    return NvLink(links) if any(links) else None
+    return spec.enabled and spec.nvlink is not False and kind.gpus is not None and bool(_nvlinks(kind.gpus))
 
 
 def wired_links(gpus: GpuSet) -> tuple[int, ...]:
@@ -136,9 +143,8 @@ def wired_links(gpus: GpuSet) -> tuple[int, ...]:
     return (gpus.model.nvlink_links or 0,) * gpus.count if gpus.nvlink == "nvswitch" else ()
 
 
-def temperature(cluster: Cluster, kind: NodeType) -> Temperature | None:
-    spec = cluster.manifest.health
-    return Temperature(spec.max_temperature, 10) if spec.enabled and spec.max_temperature and kind.gpus else None
+def checks_temperature(cluster: Cluster, kind: NodeType) -> bool:
+    return is_enabled(cluster) and bool(cluster.manifest.health.max_temperature) and kind.gpus is not None
 
 
 def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
@@ -153,41 +159,31 @@ def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
         action = incident.action if concerns(incident, kind.gpus) else "ignore"
         if text not in texts[action]:
             texts[action].append(text)
-    return Dcgm(mode == "drain", tuple((action, tuple(patterns)) for action, patterns in texts.items()))
+    return Dcgm(mode == "drain", **{action: tuple(patterns) for action, patterns in texts.items()})
 
 
-def fabric(cluster: Cluster, kind: NodeType) -> Fabric | None:
-    """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
-    spec = cluster.manifest.health
-    network = cluster.manifest.networks.fabric
-    devices = tuple(port.device for port in kind.fabric_ports() if port.device)
-    if not (spec.enabled and spec.fabric and network and devices) or are_guessed(cluster, kind):
-        return None
-    return Fabric(devices, (gbit(network.rate) if network.rate else None) or 0)
+def checks_dcgm(cluster: Cluster, kind: NodeType) -> bool:
+    return dcgm(cluster, kind) is not None
 
 
-def disk(cluster: Cluster) -> Disk | None:
-    spec = cluster.manifest.health
-    spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
-    return Disk(spool, spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB) if spec.enabled else None
+def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:
+    return dict.fromkeys(mount_values(cluster, name, entry) if checks_mounts(cluster) else (), Fixed())
 
 
-def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
-    spec = cluster.manifest.health
-    is_enabled = spec.enabled and spec.mounts and entry.required and "slurm-compute" in entry.clients
-    return {name: MountCheck(name, entry.mount, 10)} if is_enabled else {}
-
-
+_GPU = "gpu_node/etc/slurm/health.d"
 FILES: tuple[File, ...] = (
-    script("slurm_compute/etc/slurm/health", runner),
-    script("slurm_compute/etc/slurm/health.d/05-killed", killed),
-    script("gpu_node/etc/slurm/health.d/10-gpu-count", gpu_count, per_type=True),
-    script("gpu_node/etc/slurm/health.d/15-gpu-settings", gpu_settings, per_type=True),
-    script("gpu_node/etc/slurm/health.d/20-gpu-errors", gpu_errors, per_type=True),
-    script("gpu_node/etc/slurm/health.d/25-nvlink", nvlink, per_type=True),
-    script("mount/etc/slurm/health.d/30-mount-{name}", mount_check),
-    script("slurm_compute/etc/slurm/health.d/40-fabric", fabric, per_type=True),
-    script("slurm_compute/etc/slurm/health.d/50-disk", disk),
-    script("gpu_node/etc/slurm/health.d/60-temperature", temperature, per_type=True),
-    script("gpu_node/etc/slurm/health.d/70-dcgm", dcgm, per_type=True),
+    File("slurm_compute/etc/clustergen/health.sh", values, values=True, per="type"),
+    File("gpu_node/etc/clustergen/gpu-health.sh", gpu_values, values=True, per="type"),
+    File("gpu_node/etc/clustergen/dcgm-health.sh", dcgm, values=True, per="type"),
+    script("slurm_compute/etc/slurm/health", is_enabled),
+    script("slurm_compute/etc/slurm/health.d/05-killed", is_enabled),
+    script(f"{_GPU}/10-gpu-count", checks_gpu_count, per_type=True),
+    script(f"{_GPU}/15-gpu-settings", checks_gpu_settings, per_type=True),
+    script(f"{_GPU}/20-gpu-errors", checks_gpu_errors, "slurm/gpu-errors.sh", per_type=True),
+    script(f"{_GPU}/25-nvlink", checks_nvlink, per_type=True),
+    File("mount/etc/slurm/health.d/30-mount-{name}", mount_check, mode=0o755, program="slurm/mount.sh"),
+    script("slurm_compute/etc/slurm/health.d/40-fabric", checks_fabric, per_type=True),
+    script("slurm_compute/etc/slurm/health.d/50-disk", is_enabled),
+    script(f"{_GPU}/60-temperature", checks_temperature, per_type=True),
+    script(f"{_GPU}/70-dcgm", checks_dcgm, per_type=True),
 )

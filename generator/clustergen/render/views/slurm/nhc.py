@@ -32,17 +32,17 @@ class Nhc:
 def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
     if not cluster.manifest.health.nhc or not kind.is_resolved:
         return None
-    fabric = health.fabric(cluster, kind)
+    values = health.values(cluster, kind)
     is_infiniband = (
         cluster.manifest.networks.fabric is not None and cluster.manifest.networks.fabric.type == "infiniband"
     )
     entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
     scripts = {
-        "10-gpu-count": health.gpu_count(cluster, kind),
-        "15-gpu-settings": health.gpu_settings(cluster, kind),
-        "20-gpu-errors": health.gpu_errors(cluster, kind),
-        "25-nvlink": health.nvlink(cluster, kind),
-        "40-fabric": None if is_infiniband else fabric,
+        "10-gpu-count": health.checks_gpu_count(cluster, kind),
+        "15-gpu-settings": health.checks_gpu_settings(cluster, kind),
+        "20-gpu-errors": health.checks_gpu_errors(cluster, kind),
+        "25-nvlink": health.checks_nvlink(cluster, kind),
+        "40-fabric": not is_infiniband and health.checks_fabric(cluster, kind),
     }
     has_sockets = kind.os.arch == X86_64
     return Nhc(
@@ -51,10 +51,10 @@ def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
         threads=kind.cpus,
         memory_mib=kind.real_memory_mib,
         memory_most_mib=max(kind.memory_mib, kind.real_memory_mib) + _shared_mib(kind),
-        ports=fabric.devices if fabric and fabric.gbit and is_infiniband else (),
-        gbit=fabric.gbit if fabric else 0,
+        ports=values.fabric_devices if values and values.fabric_gbit_s and is_infiniband else (),
+        gbit=values.fabric_gbit_s if values else 0,
         mounts=tuple((entry.mount, not entry.read_only) for entry in entries.values() if entry.required),
-        scripts=tuple(name for name, view in scripts.items() if view is not None),
+        scripts=tuple(name for name, is_made in scripts.items() if is_made),
     )
 
 

@@ -12,75 +12,63 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.formats import PYTHON, SHELL, Format
 from clustergen.render.views.dcgm import job_map, job_metrics
+from clustergen.render.views.fixed import Fixed
 
 _DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
 
 
 @record
-class Runner:
-    limit: int
-    """Seconds for all scripts together."""
+class JobScripts:
+    """Values of what runs around jobs on all nodes."""
 
-
-@record
-class TaskProlog:
+    limit_s: int  # for all scripts together
     tmpdir: str | None
+    admin_group: str | None
 
 
 @record
 class TmpDir:
     tmpdir: str
-    creates: bool
-    """The prolog creates the job's directory, the epilog removes it."""
-    patience: int
-    """Seconds for a deletion before it goes on in the background."""
+    patience_s: int  # for a deletion before it goes on in the background
 
 
 @record
-class Strays:
-    admin_group: str | None
-
-
-@record
-class Gpus:
-    exclusive: bool
-    """A GPU has one job at a time."""
-
-
-@record
-class JobMap:
-    job_map: str
-    exclusive: bool
-    metrics: str
+class GpuScripts:
+    is_exclusive: bool  # a GPU has one job at a time
+    job_map: str | None
+    job_metrics: str
 
 
 @record
 class MountCheck:
-    name: str
     mount: str
-    patience: int
-    """Seconds in which it must respond. The prolog waits longer: slurmctld does not end its drains by itself."""
+    prolog_patience_s: int  # in which it must respond
 
 
-def prolog(cluster: Cluster) -> Runner | None:
-    return _runner(cluster) if cluster.manifest.slurm.scripts.prolog else None
-
-
-def epilog(cluster: Cluster) -> Runner | None:
-    return _runner(cluster) if cluster.manifest.slurm.scripts.epilog else None
-
-
-def _runner(cluster: Cluster) -> Runner:
-    timeout = cluster.manifest.slurm.scripts.timeout
-    return Runner(max(timeout - _GRACE, timeout // 2))
-
-
-def task_prolog(cluster: Cluster) -> TaskProlog | None:
+def job_scripts(cluster: Cluster) -> JobScripts | None:
     scripts = cluster.manifest.slurm.scripts
-    return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
+    if not (scripts.prolog or scripts.epilog or scripts.task_prolog):
+        return None
+    return JobScripts(_limit(cluster), scripts.tmpdir, cluster.manifest.host.admin_group)
+
+
+def _limit(cluster: Cluster) -> int:
+    timeout = cluster.manifest.slurm.scripts.timeout
+    return max(timeout - _GRACE, timeout // 2)
+
+
+def has_prolog(cluster: Cluster) -> bool:
+    return cluster.manifest.slurm.scripts.prolog
+
+
+def has_epilog(cluster: Cluster) -> bool:
+    return cluster.manifest.slurm.scripts.epilog
+
+
+def has_task_prolog(cluster: Cluster) -> bool:
+    return cluster.manifest.slurm.scripts.task_prolog
 
 
 def tmpdir(cluster: Cluster) -> str | None:
@@ -89,24 +77,18 @@ def tmpdir(cluster: Cluster) -> str | None:
     return scripts.tmpdir.rstrip("/") if scripts.tmpdir and scripts.prolog and scripts.epilog else None
 
 
-def tmpdir_prolog(cluster: Cluster) -> TmpDir | None:
-    return _tmpdir(cluster, creates=True)
-
-
-def tmpdir_epilog(cluster: Cluster) -> TmpDir | None:
-    return _tmpdir(cluster, creates=False)
-
-
-def _tmpdir(cluster: Cluster, *, creates: bool) -> TmpDir | None:
+def tmpdir_values(cluster: Cluster) -> TmpDir | None:
     place = tmpdir(cluster)
-    return TmpDir(place, creates, min(_DELETION, _runner(cluster).limit // 4)) if place else None
+    return TmpDir(place, min(_DELETION, _limit(cluster) // 4)) if place else None
 
 
-def strays(cluster: Cluster) -> Strays | None:
+def has_tmpdir(cluster: Cluster) -> bool:
+    return tmpdir(cluster) is not None
+
+
+def ends_strays(cluster: Cluster) -> bool:
     """Where users come in only with a job, whatever is in none is a leftover."""
-    host = cluster.manifest.host
-    is_enabled = cluster.manifest.slurm.scripts.epilog and host.ssh_adopt
-    return Strays(host.admin_group) if is_enabled else None
+    return has_epilog(cluster) and cluster.manifest.host.ssh_adopt
 
 
 def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
@@ -121,63 +103,84 @@ def _suspends(cluster: Cluster) -> bool:
     return everywhere or any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
 
 
-def gpu_prolog(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    is_enabled = cluster.manifest.slurm.scripts.prolog and kind.gpus
-    return Gpus(is_exclusive(cluster, kind.gpus)) if is_enabled and kind.gpus else None
-
-
-def gpu_epilog(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    """Only where the GPUs were the job's alone: what still runs there is its own."""
-    is_enabled = cluster.manifest.slurm.scripts.epilog and kind.gpus and is_exclusive(cluster, kind.gpus)
-    return Gpus(True) if is_enabled else None
-
-
-def gpu_errors(cluster: Cluster, kind: NodeType) -> Gpus | None:
-    is_enabled = cluster.manifest.slurm.scripts.epilog and cluster.manifest.health.ecc and kind.gpus
-    return Gpus(is_exclusive(cluster, kind.gpus)) if is_enabled and kind.gpus else None
-
-
-def gpu_job_map(cluster: Cluster, kind: NodeType) -> JobMap | None:
-    directory = job_map(cluster, kind)
-    if not directory or not kind.gpus:
+def gpu_scripts(cluster: Cluster, kind: NodeType) -> GpuScripts | None:
+    if kind.gpus is None or not (has_prolog(cluster) or has_epilog(cluster)):
         return None
-    return JobMap(directory, is_exclusive(cluster, kind.gpus), job_metrics(cluster, kind))
+    return GpuScripts(is_exclusive(cluster, kind.gpus), job_map(cluster, kind), job_metrics(cluster, kind))
 
 
-def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
+def has_gpu_prolog(cluster: Cluster, kind: NodeType) -> bool:
+    return has_prolog(cluster) and kind.gpus is not None
+
+
+def has_gpu_epilog(cluster: Cluster, kind: NodeType) -> bool:
+    """Only where the GPUs were the job's alone: what still runs there is its own."""
+    return has_epilog(cluster) and kind.gpus is not None and is_exclusive(cluster, kind.gpus)
+
+
+def checks_gpu_errors(cluster: Cluster, kind: NodeType) -> bool:
+    return has_epilog(cluster) and cluster.manifest.health.ecc and kind.gpus is not None
+
+
+def maps_gpus(cluster: Cluster, kind: NodeType) -> bool:
+    return kind.gpus is not None and job_map(cluster, kind) is not None
+
+
+def ends_processes(cluster: Cluster, kind: NodeType) -> bool:
+    """Whether a program of the node sources user-processes.sh."""
+    return cluster.manifest.health.enabled or has_gpu_prolog(cluster, kind) or has_gpu_epilog(cluster, kind)
+
+
+def mount_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
     """A file system that jobs cannot do without."""
-    is_enabled = entry.required and "slurm-compute" in entry.clients and cluster.manifest.slurm.scripts.prolog
-    patience = min(60, _runner(cluster).limit // 4)
-    return {name: MountCheck(name, entry.mount, patience)} if is_enabled else {}
+    is_checked = entry.required and "slurm-compute" in entry.clients and (has_prolog(cluster) or checks_mounts(cluster))
+    return {name: MountCheck(entry.mount, min(60, _limit(cluster) // 4))} if is_checked else {}
+
+
+def checks_mounts(cluster: Cluster) -> bool:
+    """In the health check."""
+    return cluster.manifest.health.enabled and cluster.manifest.health.mounts
+
+
+def mount_prolog(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:
+    return dict.fromkeys(mount_values(cluster, name, entry) if has_prolog(cluster) else (), Fixed())
 
 
 def script(
-    path: str,
-    view: Callable[..., object],
-    *,
-    source: str | None = None,
-    per_type: bool = False,
-    language: Format = SHELL,
+    path: str, is_wanted: Callable[..., bool], program: str = "", *, per_type: bool = False, mode: int = 0o755
 ) -> File:
     """A program below /etc/slurm, read anew each time it runs."""
-    return File(path, view, mode=0o755, per="type" if per_type else "cluster", format=language, source=source)
+
+    def view(*arguments: object) -> Fixed | None:
+        return Fixed() if is_wanted(*arguments) else None
+
+    program = program or f"slurm/{path.partition('/etc/slurm/')[2]}.sh"
+    return File(path, view, mode=mode, per="type" if per_type else "cluster", program=program)
 
 
-_MOUNT_CHECK = "mount/etc/slurm/health.d/30-mount-{name}"
-_TMPDIR = "slurm_compute/etc/slurm/epilog.d/50-tmpdir"
-_GPU_ERRORS = "gpu_node/etc/slurm/health.d/20-gpu-errors"
-
+_VALUES = "etc/clustergen"
 FILES: tuple[File, ...] = (
-    script("slurm_compute/etc/slurm/prolog", prolog),
-    script("slurm_compute/etc/slurm/epilog", epilog),
-    script("slurm_compute/etc/slurm/task_prolog", task_prolog),
-    script("mount/etc/slurm/prolog.d/20-mount-{name}", mount_check, source=_MOUNT_CHECK),
-    script("gpu_node/etc/slurm/prolog.d/30-gpu", gpu_prolog, per_type=True),
-    script("gpu_node/etc/slurm/prolog.d/40-job-map", gpu_job_map, per_type=True),
-    script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", tmpdir_prolog, source=_TMPDIR, language=PYTHON),
-    script("compute_only/etc/slurm/epilog.d/20-strays", strays),
-    script("gpu_node/etc/slurm/epilog.d/30-gpu", gpu_epilog, per_type=True),
-    script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", gpu_errors, source=_GPU_ERRORS, per_type=True),
-    script("gpu_node/etc/slurm/epilog.d/40-job-map", gpu_job_map, per_type=True),
-    script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", tmpdir_epilog, source=_TMPDIR, language=PYTHON),
+    File(f"slurm_compute/{_VALUES}/job-scripts.sh", job_scripts, values=True),
+    File(f"slurm_compute/{_VALUES}/tmpdir.json", tmpdir_values, values=True),
+    File(f"gpu_node/{_VALUES}/gpu-scripts.sh", gpu_scripts, values=True, per="type"),
+    File(f"mount/{_VALUES}/mount-{{name}}.sh", mount_values, values=True),
+    File("mount/etc/slurm/prolog.d/20-mount-{name}", mount_prolog, mode=0o755, program="slurm/mount.sh"),
+    script("slurm_compute/etc/slurm/prolog", has_prolog),
+    script("slurm_compute/etc/slurm/epilog", has_epilog),
+    script("slurm_compute/etc/slurm/task_prolog", has_task_prolog),
+    script("gpu_node/etc/slurm/prolog.d/30-gpu", has_gpu_prolog, per_type=True),
+    script("gpu_node/etc/slurm/prolog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
+    script("compute_only/etc/slurm/epilog.d/20-strays", ends_strays),
+    script("gpu_node/etc/slurm/epilog.d/30-gpu", has_gpu_epilog, per_type=True),
+    script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", checks_gpu_errors, "slurm/gpu-errors.sh", per_type=True),
+    script("gpu_node/etc/slurm/epilog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
+    script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", has_tmpdir, "slurm/50-tmpdir.py"),
+    script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", has_tmpdir, "slurm/50-tmpdir.py"),
+    script(
+        "slurm_compute/usr/local/lib/clustergen/user-processes.sh",
+        ends_processes,
+        "lib/user-processes.sh",
+        per_type=True,
+        mode=0o644,
+    ),
 )

@@ -8,6 +8,8 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
 
+_READ_BY_PROGRAMS = ("/etc/clustergen/", "/usr/local/lib/clustergen/")
+
 
 class ActionModule(Asking):
     """`phase`: users (only accounts and directories), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
@@ -25,6 +27,8 @@ class ActionModule(Asking):
         chosen = [target for target in fact["files"] if (target in withheld) == (phase == "emptied")]
         if phase == "users":
             chosen = [target for target in chosen if files[target]["effect"] == "create" and "/sysusers.d/" in target]
+        # A job or timer that starts meanwhile runs an old or a new program: either finds what it reads.
+        chosen.sort(key=lambda target: not target.startswith(_READ_BY_PROGRAMS))
         removed = [target for target in fact["leftovers"] if (target in withheld) == (phase == "emptied")]
         if phase == "trial":
             chosen = list(fact["files"])

@@ -3,6 +3,9 @@
 # is not judged: 10-gpu-count reports GPUs that do not respond. Slowdowns by heat or by the power supply are only logged,
 # because they end by themselves.
 set -u
+# shellcheck source=/dev/null
+. /etc/clustergen/gpu-health.sh
+: "${floors[*]?}"
 unset CUDA_VISIBLE_DEVICES
 faults='' notes=''
 
@@ -21,9 +24,9 @@ judge() { # judge RELATION BOUND WORDS, with lines of query on stdin
   done
 }
 
-{% for field, relation, bound, words in rows %}
-judge {{ relation }} {{ bound }} {{ words | sh }} < <(query {{ field }})
-{% endfor %}
+for ((row = 0; row < ${#floors[@]}; row += 4)); do
+  judge "${floors[@]:row+1:3}" < <(query "${floors[row]}")
+done
 
 reasons=$(query clocks_event_reasons.active)
 [[ $reasons == *0x* ]] || reasons=$(query clocks_throttle_reasons.active)

@@ -3,6 +3,9 @@
 # NCCL and UCX read their files on the node themselves, but not inside a container that has other files. Variables that the
 # user has set, in the environment or in a file of their own, are left alone.
 set -u
+# shellcheck source=/dev/null
+. /etc/clustergen/job-scripts.sh
+: "${tmpdir?}"
 
 offer() { # offer FILE PATTERN OWN_FILE
   local line name own=''
@@ -18,9 +21,7 @@ offer() { # offer FILE PATTERN OWN_FILE
 
 offer /etc/nccl.conf '^NCCL_[A-Z0-9_]+$' "${NCCL_CONF_FILE:-${HOME:-/}/.nccl.conf}"
 offer /etc/ucx/ucx.conf '^UCX_[A-Z0-9_]+$' "${HOME:-/}/ucx.conf"
-{% if tmpdir %}
 
-scratch={{ tmpdir | sh }}/${SLURM_JOB_ID:-none}
-[ -d "$scratch" ] && [ -O "$scratch" ] && [ "${TMPDIR:-/tmp}" = /tmp ] && echo "export TMPDIR=$scratch"
-{% endif %}
+scratch=$tmpdir/${SLURM_JOB_ID:-none}
+[ -n "$tmpdir" ] && [ -d "$scratch" ] && [ -O "$scratch" ] && [ "${TMPDIR:-/tmp}" = /tmp ] && echo "export TMPDIR=$scratch"
 exit 0

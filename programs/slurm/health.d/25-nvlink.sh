@@ -1,7 +1,9 @@
 #!/bin/bash
 # All NVLinks are up: as many as the GPU has, or as connect it to its neighbours.
 set -u
-wanted=({% for links in links %}{{ links }}{% if not loop.last %} {% endif %}{% endfor %}) # by GPU
+# shellcheck source=/dev/null
+. /etc/clustergen/gpu-health.sh
+: "${nvlinks[*]?}" # by GPU
 bad='' gpu=-1
 while read -r line; do
   case $line in
@@ -11,7 +13,7 @@ while read -r line; do
   esac
 done < <(timeout 20 nvidia-smi nvlink -s 2>/dev/null)
 [ "$gpu" -ge 0 ] || { echo "nvidia-smi shows no NVLink status"; exit 1; }
-for gpu in "${!wanted[@]}"; do
-  [ "${up[gpu]:-0}" -ge "${wanted[gpu]}" ] || bad+="GPU $gpu: ${up[gpu]:-0} of ${wanted[gpu]} NVLinks; "
+for gpu in "${!nvlinks[@]}"; do
+  [ "${up[gpu]:-0}" -ge "${nvlinks[gpu]}" ] || bad+="GPU $gpu: ${up[gpu]:-0} of ${nvlinks[gpu]} NVLinks; "
 done
 [ -z "$bad" ] || { echo "$bad"; exit 1; }

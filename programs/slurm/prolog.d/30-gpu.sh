@@ -1,21 +1,22 @@
 #!/bin/bash
-{% if exclusive %}
-# The job's GPUs respond, and no other process computes on them.
-{% else %}
-# The GPUs respond. Other processes on them are not checked, because jobs may share GPUs.
-{% endif %}
+# The job's GPUs respond, and no other process computes on them. Where jobs may share GPUs, other processes are not checked.
 set -u
 [ -n "${SLURM_JOB_GPUS:-}" ] || exit 0
+# shellcheck source=/dev/null
+. /etc/clustergen/gpu-scripts.sh
+: "${is_exclusive:?}"
 unset CUDA_VISIBLE_DEVICES # Slurm sets it here; nvidia-smi would look at those GPUs only
-{% if not exclusive %}
-said=$(timeout 30 nvidia-smi -L 2>&1) || { echo "nvidia-smi: ${said:-no answer in 30 seconds}"; exit 1; }
-{% else %}
+if [ "$is_exclusive" != true ]; then
+  said=$(timeout 30 nvidia-smi -L 2>&1) || { echo "nvidia-smi: ${said:-no answer in 30 seconds}"; exit 1; }
+  exit 0
+fi
 listed=$(timeout 30 nvidia-smi --query-gpu=index,uuid --format=csv,noheader,nounits 2>&1) || {
   echo "nvidia-smi: ${listed:-no answer in 30 seconds}"
   exit 1
 }
 
-{% include "include/user_processes.sh.j2" %}
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/user-processes.sh
 
 is_mps() { # is_mps PID: the server of MPS, which root or the job's user started
   [[ $(readlink "/proc/$1/exe") == */nvidia-cuda-mps-server && $(real_uid "$1") =~ ^(0|${SLURM_JOB_UID:?})$ ]]
@@ -60,4 +61,3 @@ done
 [ -n "$busy" ] || { echo "new processes of users appear on the job's GPUs again and again"; exit 0; }
 echo "other processes run on the job's GPUs: $busy"
 exit 1
-{% endif %}

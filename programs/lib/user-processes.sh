@@ -1,3 +1,6 @@
+# shellcheck shell=bash
+# Processes of users: who started them, and ending those that SIGKILL alone does not end. Sourced by programs around jobs.
+
 real_uid() { # real_uid PID: who started it; the owner of /proc/PID is the effective user, whom a set-user-ID program changes
   sed -nE 's/^Uid:\t([0-9]+)\t.*/\1/p' "/proc/$1/status" 2>/dev/null
 }

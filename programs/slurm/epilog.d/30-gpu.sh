@@ -5,7 +5,8 @@ set -u
 [ -n "${SLURM_JOB_GPUS:-}" ] && [ "${SLURM_JOB_UID:?}" -gt 0 ] || exit 0
 unset CUDA_VISIBLE_DEVICES
 
-{% include "include/user_processes.sh.j2" %}
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/user-processes.sh
 
 left() { # pids of the user on the job's GPUs
   local pid

@@ -2,10 +2,12 @@
 # The file systems of /tmp and of slurmd can be written, and would have free space without the files of users. What users fill
 # drains no node: it is logged, and files of users without a job or process on the node are deleted where all users can write.
 set -u
-spool={{ spool }}
+# shellcheck source=/dev/null
+. /etc/clustergen/health.sh
+: "${spool:?}" "${min_free_kib:?}"
 node=${SLURMD_NODENAME:-$(hostname -s)}
 shared=(/tmp /var/tmp /dev/shm)
-declare -A limits=([/tmp]={{ min_free_kib }} [$spool]={{ min_free_kib }}) # KiB that must be free; elsewhere 5 % are
+declare -A limits=([/tmp]=$min_free_kib [$spool]=$min_free_kib) # KiB that must be free; elsewhere 5 % are
 of_any_user=(-uid +999 \( -uid -61184 -o -uid +65535 \)) # between them, systemd numbers its services
 # Users make the system's files grow here, so that these count as theirs.
 of_users=(/var/log /var/crash /var/lib/systemd/coredump)

@@ -5,7 +5,7 @@
 set -u
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
 unset CUDA_VISIBLE_DEVICES
-limit={{ limit }} # seconds for all; slurmd kills this after {{ slurmd_limit }}
+limit=48 # seconds for all; slurmd kills this after 60
 ours='clustergen: '
 node=${SLURMD_NODENAME:-$(hostname -s)}
 seen=/run/clustergen-health # exists while the node is known not to be drained by us

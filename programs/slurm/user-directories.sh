@@ -1,18 +1,19 @@
 #!/bin/bash
-{% if is_prolog %}
-# Creates the directories that containers of the job's user need.
-{% else %}
-# clustergen-user-directories UID: creates the directories that containers of a user need, at a login without a job.
-{% endif %}
-# Those above belong to root: no user can create another user's first. Never fails: a container that does not start is no
+# Creates the directories that containers of a user need: in the prolog, those of the job's user, and as
+# clustergen-user-directories UID those that a login without a job needs. Those above belong to root: no user can create another user's first. Never fails: a container that does not start is no
 # reason to drain a node.
 set -u
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
-{% if is_prolog %}
-uid=${SLURM_JOB_UID:?}
-{% else %}
-uid=${1:?}
-{% endif %}
+mounts=() places=()
+if [[ $0 == */prolog.d/* ]]; then
+  # shellcheck source=/dev/null
+  . /etc/clustergen/job-directories.sh
+  uid=${SLURM_JOB_UID:?}
+else
+  # shellcheck source=/dev/null
+  . /etc/clustergen/login-directories.sh
+  uid=${1:?}
+fi
 [[ $uid =~ ^[0-9]+$ ]] || exit 0
 user=$(id -nu -- "$uid") && group=$(id -g -- "$uid") && [[ $user != */* && $user != .* ]] || exit 0
 
@@ -49,7 +50,6 @@ create() (
   echo "user $uid has no directory $1/$2"
 )
 
-{% if mounts %}
 # confine DIRECTORY OPTIONS: gives it a tmpfs of its own, so that users cannot fill /run, which daemons need. One in use is left
 # until the next boot.
 confine() {
@@ -59,17 +59,15 @@ confine() {
   fi
 }
 
-(
+[ -z "${mounts[*]}" ] || (
   umask 077
   exec 9>/run/clustergen-user-directories # two jobs may start at once
   umask 022
   flock -w 10 9 || exit
-{% for directory, options in mounts %}
-  confine {{ directory | sh }} {{ options }}
-{% endfor %}
+  for ((row = 0; row < ${#mounts[@]}; row += 2)); do confine "${mounts[@]:row:2}"; done
 )
-{% endif %}
-{% for directory, name in places %}
-create {{ directory | sh }} {{ name }}
-{% endfor %}
+for ((row = 0; row < ${#places[@]}; row += 2)); do
+  name=${places[row + 1]//UID/$uid}
+  create "${places[row]}" "${name//USER/$user}"
+done
 exit 0

@@ -9,7 +9,8 @@ fi
 connections=/sys/fs/fuse/connections
 shopt -s nullglob
 
-{% include "include/user_processes.sh.j2" %}
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/user-processes.sh
 
 is_mapped() { # is_mapped UID PID: the user, or a subordinate one in the user namespace of the process
   [ "$1" = "$(real_uid "$2")" ] || awk -v uid="$1" '$3 < 4294967295 && uid >= $2 && uid < $2 + $3 { found = 1 }

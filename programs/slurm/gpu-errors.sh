@@ -2,15 +2,15 @@
 # No GPU needs a reset or a reboot. From R570 on the driver reports this itself (GPU recovery action): contained memory errors
 # do not count, and a reset clears all others. Without a recovery action, uncorrected memory errors since the driver was
 # loaded count, which a reset also clears. A failed row remapping requires a new board; a pending one does not affect new
-# jobs and is only logged.{% if exclusive %} In the epilog: the GPUs of the job.{% endif %}
-
+# jobs and is only logged. In the epilog of a job that had GPUs alone: those.
 set -u
 unset CUDA_VISIBLE_DEVICES
-{% if exclusive %}
-only=(${SLURM_JOB_GPUS:+-i "$SLURM_JOB_GPUS"})
-{% else %}
 only=()
-{% endif %}
+if [[ $0 == */epilog.d/* ]]; then
+  # shellcheck source=/dev/null
+  . /etc/clustergen/gpu-scripts.sh
+  [ "${is_exclusive:?}" != true ] || only=(${SLURM_JOB_GPUS:+-i "$SLURM_JOB_GPUS"})
+fi
 faults='' notes=''
 
 query() { # query OPTION=FIELDS: a line by GPU, of fields that the driver may not know

@@ -3,11 +3,12 @@
 # covers processes that never joined one. Processes in the cgroup of any job are left alone, so other jobs of the same user
 # are safe. Does nothing where Slurm does not track jobs by cgroup. Never fails: what still exists is the user's doing.
 set -u
+# shellcheck source=/dev/null
+. /etc/clustergen/job-scripts.sh
+: "${admin_group?}"
 uid=${SLURM_JOB_UID:?} user=${SLURM_JOB_USER:-}
 [ "$uid" -ge 1000 ] || exit 0
-{% if admin_group %}
-[[ " $(id -nG -- "$user" 2>/dev/null) " != *" {{ admin_group }} "* ]] || exit 0
-{% endif %}
+[[ -z $admin_group || " $(id -nG -- "$user" 2>/dev/null) " != *" $admin_group "* ]] || exit 0
 
 # From the start of the path: below their own cgroup, users choose names. With several slurmds, the node's name comes first.
 scope='^0::/[^/]+\.slice/([^/]+_)?slurmstepd\.scope'

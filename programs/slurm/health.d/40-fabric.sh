@@ -1,19 +1,19 @@
 #!/bin/bash
-# The fabric ports are up{% if gbit %}, at {{ gbit }} Gb/s{% endif %}. RDMA devices, or interfaces where there are none.
+# The fabric ports are up, at the rate of the fabric where the manifest states one. RDMA devices, or interfaces where there are none.
 set -u
 bad='' state='' rate=''
-devices=({% for device in devices %}{{ device | sh }}{% if not loop.last %} {% endif %}{% endfor %})
-for device in "${devices[@]}"; do
+# shellcheck source=/dev/null
+. /etc/clustergen/health.sh
+: "${fabric_devices[*]?}" "${fabric_gbit_s:?}"
+for device in "${fabric_devices[@]}"; do
   if [ -d "/sys/class/infiniband/$device" ]; then
     port=$(echo "/sys/class/infiniband/$device"/ports/*)
     port=${port%% *}
     read -r state <"$port/state"; read -r rate <"$port/rate"
     if [[ $state != *ACTIVE* ]]; then
       bad+="$device is ${state#*: }; "
-{% if gbit %}
-    elif [ "${rate%%[!0-9]*}" -lt {{ gbit }} ]; then
+    elif [ "${rate%%[!0-9]*}" -lt "$fabric_gbit_s" ]; then
       bad+="$device runs at ${rate%% (*}; "
-{% endif %}
     fi
   elif [ -d "/sys/class/net/$device" ]; then
     read -r state <"/sys/class/net/$device/operstate"
