@@ -4,7 +4,7 @@
 # user has set, in the environment or in a file of their own, are left alone.
 set -u
 # shellcheck source=/dev/null
-. /etc/clustergen/job-scripts.sh
+. /etc/clustergen/task-prolog.sh
 : "${tmpdir?}"
 
 offer() { # offer FILE PATTERN OWN_FILE

@@ -16,7 +16,7 @@ from clustergen.cli import group
 from clustergen.cli.init import STARTER
 from clustergen.diagnostics import ClustergenError
 from clustergen.explain.causes import Cause
-from clustergen.explain.lines import Explained, Line, explain
+from clustergen.explain.lines import Explained, Line, comment_of, explain
 from clustergen.explain.locate import find
 from clustergen.explain.reads import overriding, reading
 from strategies.once import once
@@ -184,6 +184,10 @@ def test_a_row_is_as_before_after_a_trial_of_it() -> None:
 
 
 @pytest.mark.slow
+def test_an_instruction_for_shellcheck_is_no_reason() -> None:
+    assert comment_of(["# the reason", "# shellcheck disable=SC2034", "limit_s=285"], 2) == "the reason"
+
+
 def test_a_line_is_explained_on_the_command_line() -> None:
     done = run(MANIFEST, "/etc/slurm/topology.conf:4", "--format", "json")
     assert done.exit_code == 0, done.output

@@ -12,6 +12,7 @@ JOBS_READ = (
     ("*/openmpi-mca-params.conf", "Open MPI"),
     ("/etc/security/limits.d/*", "resource limit"),
     ("/etc/slurm/task_prolog", "environment"),
+    ("/etc/clustergen/task-prolog.sh", "environment"),
     ("/etc/profile.d/*", "environment"),
     ("/etc/enroot/*", "Enroot"),
 )

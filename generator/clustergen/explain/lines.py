@@ -95,6 +95,7 @@ def comment_of(lines: Sequence[str], index: int) -> str:
     while place >= 0 and lines[index].strip() and (comment := _COMMENT.fullmatch(lines[place])) and comment[1] != "##":
         if comment[2].startswith(HEADER):  # of every file, says nothing of a line
             break
-        above.insert(0, comment[2])
+        if not comment[2].startswith("shellcheck "):  # an instruction for that program
+            above.insert(0, comment[2])
         place -= 1
     return " ".join(above).strip()

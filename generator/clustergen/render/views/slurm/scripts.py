@@ -24,8 +24,12 @@ class JobScripts:
     """Values of what runs around jobs on all nodes."""
 
     limit_s: int  # for all scripts together
-    tmpdir: str | None
     admin_group: str | None
+
+
+@record
+class TaskProlog:
+    tmpdir: str | None
 
 
 @record
@@ -49,9 +53,12 @@ class MountCheck:
 
 def job_scripts(cluster: Cluster) -> JobScripts | None:
     scripts = cluster.manifest.slurm.scripts
-    if not (scripts.prolog or scripts.epilog or scripts.task_prolog):
-        return None
-    return JobScripts(_limit(cluster), scripts.tmpdir, cluster.manifest.host.admin_group)
+    return JobScripts(_limit(cluster), cluster.manifest.host.admin_group) if scripts.prolog or scripts.epilog else None
+
+
+def task_prolog(cluster: Cluster) -> TaskProlog | None:
+    scripts = cluster.manifest.slurm.scripts
+    return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
 
 
 def _limit(cluster: Cluster) -> int:
@@ -65,10 +72,6 @@ def has_prolog(cluster: Cluster) -> bool:
 
 def has_epilog(cluster: Cluster) -> bool:
     return cluster.manifest.slurm.scripts.epilog
-
-
-def has_task_prolog(cluster: Cluster) -> bool:
-    return cluster.manifest.slurm.scripts.task_prolog
 
 
 def tmpdir(cluster: Cluster) -> str | None:
@@ -161,13 +164,14 @@ def script(
 _VALUES = "etc/clustergen"
 FILES: tuple[File, ...] = (
     File(f"slurm_compute/{_VALUES}/job-scripts.sh", job_scripts, values=True),
+    File(f"slurm_compute/{_VALUES}/task-prolog.sh", task_prolog, values=True),
     File(f"slurm_compute/{_VALUES}/tmpdir.json", tmpdir_values, values=True),
     File(f"gpu_node/{_VALUES}/gpu-scripts.sh", gpu_scripts, values=True, per="type"),
     File(f"mount/{_VALUES}/mount-{{name}}.sh", mount_values, values=True),
     File("mount/etc/slurm/prolog.d/20-mount-{name}", mount_prolog, mode=0o755, program="slurm/mount.sh"),
     script("slurm_compute/etc/slurm/prolog", has_prolog),
     script("slurm_compute/etc/slurm/epilog", has_epilog),
-    script("slurm_compute/etc/slurm/task_prolog", has_task_prolog),
+    File("slurm_compute/etc/slurm/task_prolog", task_prolog, mode=0o755, program="slurm/task_prolog.sh"),
     script("gpu_node/etc/slurm/prolog.d/30-gpu", has_gpu_prolog, per_type=True),
     script("gpu_node/etc/slurm/prolog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
     script("compute_only/etc/slurm/epilog.d/20-strays", ends_strays),
