@@ -7,7 +7,7 @@ shopt -s inherit_errexit
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 # shellcheck source=/dev/null
 . /etc/clustergen/slurm-metrics.sh
-: "${file:?}" "${counts:?}" "${power_saving:?}"
+: "${metrics_file:?}" "${counts:?}" "${power_saving:?}"
 
 if [ "$counts" = true ]; then
   nodes=$(timeout 50 scontrol --all --oneliner show nodes)
@@ -73,4 +73,4 @@ metrics=$(
   echo "# TYPE clustergen_slurm_completing_seconds gauge"
   echo "clustergen_slurm_completing_seconds $((${first:+$(date +%s) - $(date -d "$first" +%s)} + 0))"
 )
-printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write "$file"
+printf '%s\n' "$metrics" | /usr/local/sbin/clustergen-write "$metrics_file"

@@ -5,7 +5,7 @@
 set -u
 # shellcheck source=/dev/null
 . /etc/clustergen/gpu-scripts.sh
-: "${is_exclusive:?}" "${job_map:?}" "${job_metrics?}" "${SLURM_JOB_ID:?}"
+: "${is_exclusive:?}" "${job_map:?}" "${metrics_file?}" "${SLURM_JOB_ID:?}"
 if [[ $0 == */prolog.d/* ]]; then
   [ -n "${SLURM_JOB_GPUS:-}" ] && [[ ${CUDA_VISIBLE_DEVICES:-} != MIG-* ]] || exit 0
 fi
@@ -46,5 +46,5 @@ print_metrics() {
 }
 
 if [[ $0 == */prolog.d/* ]]; then add; else remove; fi
-[ -z "$job_metrics" ] || print_metrics | /usr/local/sbin/clustergen-write "$job_metrics"
+[ -z "$metrics_file" ] || print_metrics | /usr/local/sbin/clustergen-write "$metrics_file"
 exit 0

@@ -826,7 +826,7 @@ def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: 
     tree = tree_of(monitored(monitoring={"dcgm": {"job_label_limit": limit}}), tmp_path)
     made = {
         "label": "--hpc-job-mapping-dir" in _arguments(text_of(tree, "c1", EXPORTER)),
-        "info": "\njob_metrics=/var/" in text_of(tree, "c1", "/etc/clustergen/gpu-scripts.sh"),
+        "info": "\nmetrics_file=/var/" in text_of(tree, "c1", "/etc/clustergen/gpu-scripts.sh"),
     }
     assert [name for name, is_made in made.items() if is_made] == [form]
     # Only node_exporter serves the series of jobs.

@@ -56,7 +56,7 @@ class SlurmMetrics:
     `counts`: slurmctld itself does not count jobs and nodes. `power_saving`: it switches nodes off.
     """
 
-    file: str
+    metrics_file: str
     counts: bool
     power_saving: bool
 

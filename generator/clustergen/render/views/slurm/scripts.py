@@ -42,7 +42,7 @@ class TmpDir:
 class GpuScripts:
     is_exclusive: bool  # a GPU has one job at a time
     job_map: str | None
-    job_metrics: str
+    metrics_file: str  # of node_exporter; empty: none
 
 
 @record
