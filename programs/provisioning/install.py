@@ -248,9 +248,7 @@ def same(old: Path, new: Path) -> bool:
     return state(old) == rows and not any(filecmp.cmpfiles(old, new, plain, shallow=False)[1:])
 
 
-def lay_out_all(
-    directory: Path, work: Path, files: dict[str, Files], images_of: dict[str, Images]
-) -> dict[Path, str]:
+def lay_out_all(directory: Path, work: Path, files: dict[str, Files], images_of: dict[str, Images]) -> dict[Path, str]:
     """The overlays in work/new, and those that differ: place → new, changed or removed."""
     changed = {}
     for group, rows in files.items():

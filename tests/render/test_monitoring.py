@@ -33,7 +33,6 @@ from strategies.trees import (
     runnable,
     text_of,
     tree_of,
-    with_write_program,
 )
 
 PROMETHEUS = "/etc/prometheus"

@@ -106,16 +106,6 @@ def runnable(
     return directory / target.lstrip("/")
 
 
-def with_write_program(text: str, tree: Tree, directory: Path) -> str:
-    """A script that is run outside of a node, with clustergen-write of its tree below a directory."""
-    (program,) = (file for file in tree if file.target == WRITE_PROGRAM)
-    place = directory / "clustergen-write"
-    place.write_bytes(program.content)
-    place.chmod(0o755)
-    assert WRITE_PROGRAM in text
-    return text.replace(WRITE_PROGRAM, str(place))
-
-
 def run_script(
     text: str, programs: Mapping[str, str], directory: Path, *arguments: str
 ) -> subprocess.CompletedProcess[str]:

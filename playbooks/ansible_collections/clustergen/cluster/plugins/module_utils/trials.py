@@ -39,12 +39,14 @@ def _scripts(module, staged):
     return "; ".join(wrong)
 
 
-def _zone(module, staged):
+def _zone(_, staged):
     """Whether the zone exists: systemd-tmpfiles links to nothing as well, and such a node has UTC."""
     if not os.path.isdir(_ZONES):
         return None
     content = b"".join(file["content"] for file in staged.files if file["target"].startswith(_TIMEZONE))
-    wrong = [name for name in re.findall(_ZONES + r"/(\S+)", content.decode()) if not os.path.isfile(_ZONES + "/" + name)]
+    wrong = [
+        name for name in re.findall(_ZONES + r"/(\S+)", content.decode()) if not os.path.isfile(_ZONES + "/" + name)
+    ]
     return "this node has no time zone " + ", ".join(wrong) + "; timedatectl list-timezones shows all" if wrong else ""
 
 
