@@ -69,6 +69,14 @@ CASES = {
         "warning slurm.conf:4:19 slurm-directory-unsafe",
     ),
     "ports": (HEAD + "SlurmctldPort=6810-6820\n", "warning slurm.conf:5:15 port-twice"),
+    "the port of slurmd among those of srun": (
+        HEAD + "SrunPortRange=6818-6900\n",
+        "warning slurm.conf:5:15 port-twice",
+    ),
+    "the port of slurmctld among those of srun": (
+        HEAD + "SrunPortRange=6500-6817\n",
+        "warning slurm.conf:5:15 port-twice",
+    ),
     "a quote": (HEAD + 'MailDomain=a"b\n', "warning slurm.conf:5:12 conf-misread"),
     "a doubled =": (HEAD + "MailDomain==a\n", "warning slurm.conf:5:12 conf-misread"),
     "the case of a plugin": (HEAD + "SchedulerType=Sched/backfill\n", "error slurm.conf:5:15 slurm-plugin-unknown"),

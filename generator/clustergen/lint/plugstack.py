@@ -19,7 +19,7 @@ def stack(site: Site) -> Iterator[LintFinding]:
     named = site.setting("PlugStackConfig")
     name = named.text.rpartition("/")[2] if named else "plugstack.conf"
     yield from _file(site, name, set())
-    if named and site.directory.text(name) is None:
+    if named and not site.directory.has(name):
         yield site.note("conf-include", named, f"'{name}' is not in this directory and was not checked")
 
 
