@@ -19,6 +19,8 @@ from clustergen.explain.causes import Cause
 from clustergen.explain.lines import Explained, Line, comment_of, explain
 from clustergen.explain.locate import find
 from clustergen.explain.reads import overriding, reading
+from clustergen.explain.rows import Row
+from clustergen.explain.show import summaries, text_of_lines
 from strategies.once import once
 from strategies.pages import ROOT
 
@@ -168,6 +170,22 @@ def test_the_line_of_a_table_is_the_row(explained: dict[str, Explained]) -> None
             assert all(value in text for value in row.fields.values() if isinstance(value, str) and value.isalnum())
             seen += 1
     assert seen > 50
+
+
+def test_where_a_row_stands_is_told_as_far_as_it_is_known() -> None:
+    """A table with the line, a system's own file, and what follows from several tables."""
+    for row, place in (
+        (Row("h100-sxm", "gpus.tsv", 12, {"gres_type": "h100"}, ()), "catalogue/data/gpus.tsv:12"),
+        (
+            Row("dgx-h100", "systems/dgx-h100.yaml", None, {"gpu": "h100-sxm"}, ()),
+            "catalogue/data/systems/dgx-h100.yaml",
+        ),
+        (Row("kernel", None, None, {"version": "6.1"}, ()), "catalogue"),
+    ):
+        made = Line(3, "a=1", (), (), (row,), "", None)
+        whole = Explained("f.conf", None, "f.conf.j2", "view", "", (), (made,))
+        assert summaries([made]).split() == ["3", "a=1", place]
+        assert f"    {place}: {row.name}: " in text_of_lines(whole, whole=False)
 
 
 def test_a_row_is_as_before_after_a_trial_of_it() -> None:

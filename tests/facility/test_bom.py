@@ -120,6 +120,17 @@ def test_machines_that_do_not_exist_yet_are_not_bought(tmp_path):
     assert [row["item"] for row in bill_of(data, tmp_path) if row["category"] == "system"] == ["service"]
 
 
+def test_trays_are_bought_as_the_rack_that_they_are_sold_in(tmp_path):
+    racks = {"r[1-2]": {"nodes": "c[1-20]", "units": 48}}
+    data = manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}}, racks=racks)
+    data["nodes"][1] |= {"name": "c[1-20]", "address": "10.0.0.[11-30]"}
+    rows = [(row["item"], row["count"], row["note"]) for row in bill_of(data, tmp_path) if row["category"] == "system"]
+    assert rows == [
+        ("gb200-nvl72-rack", "2", "20 trays of node type gpu, 18 in a rack"),
+        ("service", "1", "node type service has no catalogue system"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("prices", "codes"),
     [

@@ -206,6 +206,31 @@ def test_a_connectx_7_has_the_cage_that_its_switch_asks_for(tmp_path):
     assert kinds == {"qm8700": {"dac-hdr"}, "qm9700": {"dac-ndr-split-osfp"}}
 
 
+def test_only_ports_of_nodes_are_split_where_the_switch_is_faster_than_the_nodes(tmp_path):
+    gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": [{"device": "mlx5_0", "model": "cx6"}]}
+    nodes = [HEAD, {**DGX, "name": "c[1-3]", "type": "gpu", "address": "10.0.0.[11-13]"}]
+    data = manifest(node_types={"gpu": gpu}, nodes=nodes, racks={"r1": {"nodes": "c[1-3]", "units": 8}})
+    leaf = {
+        "name": "leaf",
+        "model": "qm9700",
+        "nodes": "c[1-3]",
+        "uplinks": [{"to": "spine", "links": 2}],
+        "rack": "r1",
+    }
+    spine = {"name": "spine", "model": "qm9700", "rack": "r1"}
+    data["networks"]["fabric"] |= {"rate": "HDR", "switches": [leaf, spine]}
+    ends = [
+        [f"{row[f'side_{side}_device']} {row[f'side_{side}_name']}" for side in "ab"] for row in rows_of(data, tmp_path)
+    ]
+    assert ends == [
+        ["c1 mlx5_0", "leaf 1/1/1"],
+        ["c2 mlx5_0", "leaf 1/1/2"],
+        ["c3 mlx5_0", "leaf 1/2/1"],
+        ["leaf 32/1", "spine 1/1"],
+        ["leaf 32/2", "spine 1/2"],
+    ]
+
+
 def test_a_manifest_settles_what_cage_its_adapter_has(tmp_path):
     port = {"device": "mlx5_0", "model": "cx7", "connector": "qsfp112"}
     gpu = {"cpu": {"cores_per_socket": 8}, "memory": "64GiB", "nics": [port]}

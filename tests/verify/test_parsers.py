@@ -14,6 +14,7 @@ from clustergen import compile as compiler
 from clustergen.render.write import write
 from clustergen.verify.checks import CHECKS
 from clustergen.verify.checks.unread import CHECKS as UNREADABLE
+from clustergen.verify.libnccl import nccl_names
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 
@@ -401,6 +402,24 @@ def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, m
     (row,) = rows_of(rendered("roce"), "nccl")
     assert row.status == "not run"
     assert "No such file" in row.words[0]
+
+
+def test_lists_of_nccl_names_that_setup_wrote_come_after_the_library_that_the_user_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "libnccl.so.2"
+    library.write_bytes(b"\0NCCL_DEBUG\0NCCL version 2.99.1\0")
+    monkeypatch.setenv("CLUSTERGEN_LIBNCCL", str(library))
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path))
+    lists = tmp_path / "libnccl"
+    lists.mkdir()
+    for version in ("2.21.5", "2.27.7"):
+        (lists / f"{version}.names").write_text("NCCL_DEBUG\nNCCL_IB_HCA\n")
+    assert [(one.release, sorted(one.names)) for one in nccl_names()] == [
+        ("2.99", ["NCCL_DEBUG"]),
+        ("2.21", ["NCCL_DEBUG", "NCCL_IB_HCA"]),
+        ("2.27", ["NCCL_DEBUG", "NCCL_IB_HCA"]),
+    ]
 
 
 @pytest.mark.real

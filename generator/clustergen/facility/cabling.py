@@ -110,11 +110,11 @@ class _Network:
                 rate = _least(self._up_gbit(switch), above.port_gbit)
                 yield Link(self.name, self.technology, switch.rail, a, b, rate)
 
-    def _end(self, switch: Switch, number: int, part: int = 0) -> End:
-        """`part` counts the plugs of a splitter from 0."""
+    def _end(self, switch: Switch, number: int, part: int | None = None) -> End:
+        """`part` counts the plugs of a splitter from 0; links between switches have none."""
         model = self._models.get(switch.model or "")
         cage, port = port_name(model, number)
-        if switch.nics_per_port > 1 and number <= self._node_ports(switch):
+        if switch.nics_per_port > 1 and part is not None:
             port = f"{port}/{part + 1}"
         connector = "" if model is None else model.uplink_cage if number > model.ports else model.cage
         return End(switch.name, port, number, cage, connector)
@@ -122,9 +122,6 @@ class _Network:
     def _up_gbit(self, switch: Switch) -> int | float | None:
         model = self._models.get(switch.model or "")
         return model.uplink_gbit if model and model.uplink_ports else switch.port_gbit
-
-    def _node_ports(self, switch: Switch) -> int:
-        return (switch.ports or 0) - sum(switch.uplinks.values()) if switch.nodes else 0
 
 
 def port_name(model: SwitchModel | None, number: int) -> tuple[str, str]:
