@@ -7,6 +7,7 @@
 PYTHON  ?= python3
 PYTHONS ?= python3.12 python3.13 debian:forky
 WORKERS ?= 2
+SEED    ?= $(shell date +%Y%m%d)
 DEMO    ?= inventories/ml-training
 PART    ?=
 SAMPLE  ?= 4
@@ -19,7 +20,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml constraints.txt | sha256sum |
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv parsers containers docker lab demo render proof site image browser lint ansible types quick test long pythons benchmark clean
+.PHONY: help venv parsers containers docker lab demo render proof site image browser lint ansible types quick test long pythons benchmark mutants clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -105,6 +106,11 @@ long: venv parsers docker ## what takes hours: all cases, thousands of mutations
 
 benchmark: venv ## write docs/benchmarks.md: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md
+
+mutants: venv parsers ## write docs/mutants.md: changes of the code that the tests notice; SEED draws others (an hour, and once two to record)
+	ls build/mutants/reach-test-*.pickle >/dev/null 2>&1 || for level in quick test; do \
+		$(BIN)/python tools/mutate --record $$level || exit; done
+	$(BIN)/python tools/mutate --seed $(SEED) --count 40 --workers $(WORKERS) --write docs/mutants.md
 
 pythons: ## the quick tests with other Pythons (PYTHONS; debian:forky has 3.14), and with the oldest libraries that are allowed
 	for python in $(PYTHONS); do \

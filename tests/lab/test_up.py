@@ -81,3 +81,33 @@ def test_containers_mount_a_file_system_that_needs_no_kernel_module(
     for name, reason in (("c", "a container cannot mount it"), ("d", "no such file system")):
         with pytest.raises(ClustergenError, match=reason):
             prepare(compiled, place, None, Wish(mounts=[name]))
+
+
+def test_nodes_have_the_addresses_of_the_manifest_on_a_network_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardware address follows from the address: other nodes still know a node that is made anew."""
+    commands: list[str] = []
+
+    def recorded(engine: Any, *words: str, **_: Any) -> subprocess.CompletedProcess[str]:
+        commands.append(" ".join(words))
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path))
+    monkeypatch.setattr(engines.Engine, "run", recorded)
+    monkeypatch.setattr(nodes, "_prepare", lambda *_: "ssh-ed25519 AAAA")
+    place = tmp_path / "manifest.yaml"
+    place.write_text(json.dumps(manifest()), encoding="utf-8")
+    lab = prepare(compiler.validate(place), place, "addresses", Wish())
+    lab.work.key.with_suffix(".pub").write_text("key", encoding="utf-8")
+    containers = list(nodes.nodes(lab.cluster, {"debian-13": "image"}, {}))
+    for sets_mac in (True, False):
+        engine = engines.Engine("podman", "/bin/false", tmp_path, hybrid=False, sets_mac=sets_mac)
+        commands.clear()
+        nodes.make_network(engine, lab.work, lab.cluster, lab.document)
+        nodes.start(engine, lab.work, containers, None, lambda _: None)
+        made = [one for one in commands if one.startswith("network create --subnet 10.0.0.0/24 ")]
+        assert [one.split()[-1] for one in made] == [nodes.network(lab.work)]
+        (c3,) = (one for one in commands if " --hostname c3 " in one)
+        assert f" --network {nodes.network(lab.work)} --ip 10.0.0.13 " in c3
+        assert (" --mac-address 02:42:0a:00:00:0d " in c3) is sets_mac
