@@ -64,8 +64,7 @@ def record(cls: type[T]) -> type[T]:
     """Makes the class a frozen record of its annotated fields; methods and properties stay."""
     inherited = getattr(cls, "__record_fields__", ())
     annotations: dict[str, object] = vars(cls).get("__annotations__", {})
-    own_names = (name for name, kind in annotations.items() if name not in inherited and "ClassVar" not in str(kind))
-    fields = (*inherited, *own_names)
+    fields = (*inherited, *(name for name in annotations if name not in inherited))
     members: dict[str, Any] = {
         "__record_fields__": fields,
         "__record_names__": frozenset(fields),

@@ -11,34 +11,35 @@ from typing import Any
 import pytest
 
 from clustergen.lint import run as lint_run
-from strategies.lint_sites import SITES, expected, findings, rows
+from strategies.lint_sites import SITES, findings, rows
+from strategies.reviewed import expected
 
 LINT = Path(lint_run.__file__).parent
-ROWS, EXPECTED = rows(), dict(expected())
+ROWS = rows()
 
 
-def check(name: str, directory: Path) -> None:
-    assert findings(*ROWS[name], directory) == EXPECTED[name], "python -m strategies.lint_sites writes the findings"
+def check(name: str) -> None:
+    assert findings(*ROWS[name]) == expected("lint")[name], "python -m strategies.reviewed writes the findings"
 
 
 @pytest.mark.parametrize("name", SITES)
-def test_findings_of_a_mistake(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path)
+def test_findings_of_a_mistake(name: str) -> None:
+    check(name)
 
 
 @pytest.mark.many
 @pytest.mark.parametrize("name", [name for name in ROWS if name not in SITES])
-def test_findings_of_a_fragment(name: str, tmp_path: Path) -> None:
+def test_findings_of_a_fragment(name: str) -> None:
     """Real Slurm agrees with these: test_real_slurm.py."""
-    check(name, tmp_path)
+    check(name)
 
 
 def test_no_findings_are_left_over() -> None:
-    assert EXPECTED.keys() == ROWS.keys()
+    assert expected("lint").keys() == ROWS.keys()
 
 
 @pytest.mark.slow
-def test_each_finding_has_a_row(tmp_path: Path) -> None:
+def test_each_finding_has_a_row() -> None:
     """Each `yield` of a check is reached by a row. What is not one: edits, the upgrade report, and the run itself."""
     sites = {
         (path.name, node.lineno)
@@ -56,13 +57,11 @@ def test_each_finding_has_a_row(tmp_path: Path) -> None:
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         return trace_lines if frame.f_code.co_filename.startswith(f"{LINT}/") else None
 
-    for number, (release, files) in enumerate(ROWS.values()):
-        directory = tmp_path / str(number)
-        directory.mkdir()
+    for release, files in ROWS.values():
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            findings(release, files, directory)
+            findings(release, files)
         finally:
             sys.settrace(before)
     assert sorted(sites - reached) == [], "add a row to strategies/lint_sites.py"

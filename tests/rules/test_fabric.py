@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strategies.fabrics import RIGHT, TWO_LEAVES, fabric, nics, partitions
-from strategies.findings import TINY, changed, findings
+from strategies.findings import TINY, changed, findings, reviewed_findings
 
 WRONG = {
     "a misspelt spine is not an island too": (
@@ -129,4 +129,4 @@ def test_right_manifests_have_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert findings(text) == expected
+    assert reviewed_findings("fabric", name, text) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clustergen.compile import validate
-from strategies.findings import TINY, changed, findings
+from strategies.findings import TINY, changed, findings, reviewed_findings
 
 
 def of_type(fields: str, more: str = "") -> str:
@@ -250,6 +250,10 @@ WRONG = {
         of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4]", circuits: [{volts: 400, amps: 63}]}}\n'),
         [("rack-circuits", "[{volts: 400, amps: 63}]")],
     ),
+    "units enough for a node, but not side by side": (
+        of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-2]", units: 20, places: {gpu1: 7}}}\n'),
+        [("rack-place", "places")],
+    ),
     "a node twice in one rack": (
         of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4],gpu2"}}\n'),
         [("rack-node-twice", "gpu[1-4]")],
@@ -265,7 +269,7 @@ def test_right_manifests_have_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert findings(text) == expected
+    assert reviewed_findings("hardware", name, text) == expected
 
 
 @pytest.mark.parametrize(

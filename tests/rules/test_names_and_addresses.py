@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.findings import TINY, changed, findings
+from strategies.findings import TINY, changed, findings, reviewed_findings
 
 MANAGEMENT = "  management: {cidr: 10.0.0.0/24}\n"
 RAILS = changed(
@@ -171,7 +171,7 @@ def test_right_manifests_have_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert findings(text) == expected
+    assert reviewed_findings("names", name, text) == expected
 
 
 def test_hundreds_of_wrong_addresses_are_one_finding() -> None:

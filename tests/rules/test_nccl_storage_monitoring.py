@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strategies.findings import findings
+from strategies.findings import findings, reviewed_findings
 from strategies.service_manifests import RIGHT, WRONG
 
 
@@ -16,4 +16,4 @@ def test_what_is_right_has_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert findings(text) == expected
+    assert reviewed_findings("services", name, text) == expected

@@ -18,7 +18,7 @@ from clustergen.manifest.model import Manifest
 from clustergen.rules.scheduling import qos_preempts_itself
 from clustergen.slurmrules.field_table import DERIVED, FIELDS
 from clustergen.slurmrules.values import LEVEL_KEYS
-from strategies.findings import findings
+from strategies.findings import findings, reviewed_findings
 from strategies.slurm_manifests import BOOKS, RIGHT, WRONG, slurm
 
 
@@ -30,7 +30,7 @@ def test_what_slurm_takes_has_no_finding(name: str) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_slip_is_told_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
-    assert findings(text) == expected
+    assert reviewed_findings("slurm", name, text) == expected
 
 
 def test_a_cycle_of_preempting_qos_is_named(tmp_path: Path) -> None:

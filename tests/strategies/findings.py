@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 from clustergen.compile import validate
+from clustergen.diagnostics import Diagnostic
+from strategies.reviewed import expected
 
 TINY = """\
 name: tiny
@@ -29,16 +31,21 @@ def changed(text: str, *edits: tuple[str, str]) -> str:
     return text
 
 
-def findings(text: str) -> list[tuple[str, str]]:
-    """(code, what the caret stands under) of every diagnostic, in file order.
+def diagnosed(text: str) -> list[Diagnostic]:
+    """Every diagnostic, in file order.
 
     Without gpus-share-ports, which has tests of its own: many small manifests have one port for eight GPUs.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "manifest.yaml"
         path.write_text(text, encoding="utf-8")
-        diagnostics = [item for item in validate(path).diagnostics if item.code != "gpus-share-ports"]
+        return [item for item in validate(path).diagnostics if item.code != "gpus-share-ports"]
+
+
+def findings(text: str, diagnostics: list[Diagnostic] | None = None) -> list[tuple[str, str]]:
+    """(code, what the caret stands under) of every diagnostic of a manifest, in file order."""
     lines = text.splitlines()
+    diagnostics = diagnosed(text) if diagnostics is None else diagnostics
     places = [item.place for item in diagnostics]
     assert all(place and place.line for place in places)
     return [
@@ -46,3 +53,18 @@ def findings(text: str) -> list[tuple[str, str]]:
         for item, place in zip(diagnostics, places, strict=True)
         if place
     ]
+
+
+def words(diagnostics: list[Diagnostic]) -> str:
+    """A line for each: severity, code, message and hint."""
+    lines = [
+        f"{one.severity} {one.code}: {one.message}" + (f" | {one.hint}" if one.hint else "") for one in diagnostics
+    ]
+    return "".join(f"{line}\n" for line in lines) or "nothing\n"
+
+
+def reviewed_findings(table: str, name: str, text: str) -> list[tuple[str, str]]:
+    """`findings`; their words are those of the row in fixtures/reviewed/."""
+    diagnostics = diagnosed(text)
+    assert words(diagnostics) == expected(table)[name], "python -m strategies.reviewed writes the words"
+    return findings(text, diagnostics)

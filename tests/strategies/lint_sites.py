@@ -1,12 +1,12 @@
 """Small mistakes in files of Slurm, for the checks of lint that no fragment shows, and what lint finds in both.
 
-`python -m strategies.lint_sites` in tests/ writes the findings; review them as you review code.
+The findings are in fixtures/reviewed/lint.txt.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
@@ -228,8 +228,6 @@ SITES: dict[str, tuple[str, Files]] = {
     "a block without a name": ("26.05", _yaml("- {topology: a, block: {blocks: [{nodes: 'n[1-4]'}], block_sizes: [4]}}\n")),
 }  # fmt: skip
 
-FINDINGS = Path(__file__).parents[1] / "fixtures" / "lint" / "findings.txt"
-
 
 def rows() -> dict[str, tuple[str, Files]]:
     names = {ascii(one.name)[1:-1]: one for one in FRAGMENTS}
@@ -239,8 +237,13 @@ def rows() -> dict[str, tuple[str, Files]]:
     return {**SITES, **fragments}
 
 
-def findings(release: str, files: Files, directory: Path) -> str:
+def findings(release: str, files: Files) -> str:
     """A line for each finding: severity, place, code, message and hint."""
+    with tempfile.TemporaryDirectory() as directory:
+        return _findings(release, files, Path(directory))
+
+
+def _findings(release: str, files: Files, directory: Path) -> str:
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(exist_ok=True)
@@ -253,22 +256,3 @@ def findings(release: str, files: Files, directory: Path) -> str:
         lines.append(f"{one.severity} {one.place} {one.code}: {one.message}" + (f" | {one.hint}" if one.hint else ""))
     text = "".join(f"{line}\n" for line in lines) or "nothing\n"
     return text.replace(f"{directory}/", "").replace(str(directory), ".")
-
-
-def expected() -> Iterator[tuple[str, str]]:
-    """Name of a row → its findings, as they were reviewed."""
-    for part in FINDINGS.read_text(encoding="utf-8").split("\n\n"):
-        name, _, text = part.partition("\n")
-        yield name, text.rstrip("\n") + "\n"
-
-
-def main() -> None:
-    parts = []
-    for name, (release, files) in rows().items():
-        with tempfile.TemporaryDirectory() as directory:
-            parts.append(f"{name}\n{findings(release, files, Path(directory))}")
-    FINDINGS.write_text("\n".join(parts), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -234,6 +234,14 @@ def test_the_page_has_every_kind_of_file_that_can_be_made() -> None:
     assert set(by_file()) == set(kinds()), "run: clustergen proof --write docs/proof.md …"
 
 
+def test_the_page_says_of_each_check_what_it_proves() -> None:
+    """A check that no program of the example clusters passed is not on the page."""
+    table = PROOF.read_text(encoding="utf-8").partition("## What each check proves")[2].partition("\n## ")[0]
+    proved = set(re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[2:])
+    assert proved <= {f"{check.what} | {check.parser} | {check.proves}" for check in CHECKS}
+    assert len(proved) > 40
+
+
 @pytest.mark.slow
 def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
     askable: dict[str, set[str]] = {}

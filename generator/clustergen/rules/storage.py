@@ -81,11 +81,12 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
     if row is None:
         if options:
             options += catalogue.mount_options("any")
+            names = [one.option for one in options if not one.refused and catalogue.mount_option(kind, one.option)]
             yield Finding(
                 "mount-option-unknown",
                 path,
                 f"'{text.partition('=')[0]}' is not an option of {shown} in the catalogue",
-                did_you_mean(text.partition("=")[0], [option.option for option in options if not option.refused]),
+                did_you_mean(text.partition("=")[0], names),
             )
     elif row.ignored:
         yield Finding("mount-option-unknown", path, f"'{row.option}' no longer has an effect on {shown}", "remove it")
