@@ -74,3 +74,22 @@ def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name:
     manifest = yaml.safe_load(CATALOGUE)
     manifest["node_types"]["box"]["system"] = name
     assert not validator.is_valid(manifest)
+
+
+def test_examples_of_fields_are_valid(validator: Draft202012Validator) -> None:
+    """Editors offer them; `explain` and docs/manifest.md show them."""
+    schema: dict[str, Any] = validator.schema
+    wrong = []
+
+    def look(part: Any) -> int:
+        if isinstance(part, list):
+            return sum(map(look, part))
+        if not isinstance(part, dict):
+            return 0
+        examples = part.get("examples", []) if {"type", "anyOf", "$ref", "enum"} & part.keys() else []
+        judge = Draft202012Validator({**part, "$defs": schema["$defs"]})
+        wrong.extend(example for example in examples if not judge.is_valid(example))
+        return len(examples) + sum(look(inner) for name, inner in part.items() if name != "examples")
+
+    assert look(schema) > 200
+    assert wrong == []
