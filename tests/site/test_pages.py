@@ -109,16 +109,6 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
     assert set(pages(site)) - reached - made == set()
 
 
-def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
-    """Its examples may differ: they follow the guides and the inventories."""
-
-    def tables(page: str) -> list[str]:
-        return [line for line in page.splitlines() if line.startswith(("#", "|"))]
-
-    committed = (ROOT / "docs" / "manifest.md").read_text(encoding="utf-8")
-    assert tables(committed) == tables(manifest.page()), "tools/update-manifest-reference writes it"
-
-
 def test_a_field_has_an_anchor_and_an_index_entry(site: Path) -> None:
     path = "slurm.partitions.NAME.max_time"
     assert path in identifiers(site / "manifest.html")

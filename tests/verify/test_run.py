@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clustergen.verify.checks import CHECKS, Check, Trial
-from clustergen.verify.checks.base import any_word, failure
+from clustergen.verify.checks.base import Question, Reader, any_word, failure
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
@@ -60,6 +62,50 @@ def test_only_a_program_that_ends_with_0_has_read_its_files(
 def test_a_warning_counts_where_the_exit_status_hides_what_is_wrong() -> None:
     answer = Answer("1.2", 0, "all is well\n", "line 3: ignored\n\n", {})
     assert (failure(answer), any_word(answer)) == ([], ["line 3: ignored"])
+
+
+_MISSING = "a.service: Command {} is not executable: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "complaints", "notes"),
+    [
+        ("systemd units", Answer("257", 1, "", "a.service:3: Unknown key\n", {}), ["a.service:3: Unknown key"], []),
+        (
+            "systemd units",
+            Answer("257", 1, "", _MISSING.format("/usr/sbin/beegfs"), {}),
+            [],
+            ["not checked, because its package is not installed: /usr/sbin/beegfs"],
+        ),
+        (
+            "systemd units",
+            Answer("257", 1, "", _MISSING.format("/usr/local/sbin/clustergen-x"), {}),
+            [_MISSING.format("/usr/local/sbin/clustergen-x").strip()],
+            None,
+        ),
+        ("queries", Answer("3.5", 0, "Checking rules\n  SUCCESS: 12 rules found\n", "", {}), [], ["12 queries"]),
+        ("queries", Answer("3.5", 0, "", "", {}), [], []),
+    ],
+)
+def test_what_an_answer_says_of_the_files(
+    name: str, answer: Answer, complaints: list[str], notes: list[str] | None
+) -> None:
+    """A program whose package is not installed is no mistake of the tree, but a missing program of the tree is one."""
+    reader = BY_NAME[name].ask
+    assert isinstance(reader, Reader)
+    node: Any = SimpleNamespace(files={})
+    nothing: Any = None
+    question = Question(nothing, node, (), nothing)
+    assert list(reader.complaints(answer, question)) == complaints
+    if notes is not None:
+        assert list(reader.notes(answer, question)) == notes
+
+
+def test_xml_that_ends_early_is_said_with_its_place() -> None:
+    entry = Entry("gpu_node/etc/nccl-topo-h100.xml", b"<system>\n  <cpu>\n")
+    nothing: Any = None
+    (row,) = BY_NAME["xml"].ask(BY_NAME["xml"], nothing, [entry])
+    assert (row.status, row.words) == ("failed", (f"{entry.path}: no element found: line 3, column 0",))
 
 
 def test_a_program_of_ansible_that_fails_without_a_message_has_not_passed(

@@ -1,0 +1,21 @@
+"""docs/manifest.md has the fields of the models, with their descriptions."""
+
+from __future__ import annotations
+
+import sys
+
+from strategies.pages import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+from site_pages import manifest
+
+
+def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
+    """Its examples may differ: they follow the guides and the inventories."""
+
+    def tables(page: str) -> list[str]:
+        return [line for line in page.splitlines() if line.startswith(("#", "|"))]
+
+    committed = (ROOT / "docs" / "manifest.md").read_text(encoding="utf-8")
+    assert tables(committed) == tables(manifest.page()), "tools/update-manifest-reference writes it"
