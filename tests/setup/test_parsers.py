@@ -141,3 +141,25 @@ def test_the_hooks_of_a_build_are_valid_scripts() -> None:
 
 def test_recipes_differ() -> None:
     assert len({parsers.recipe(suite) for suite in parsers.SUITES}) == len(parsers.SUITES)
+
+
+@pytest.mark.parametrize(
+    ("system", "files", "url"),
+    [
+        ("debian", {"sources.list.d/debian.sources": "Types: deb\nURIs: http://one.example/debian/\n"}, "http://one.example/debian/"),
+        ("debian", {"sources.list": "deb [arch=amd64] https://two.example/debian trixie main\n"}, "https://two.example/debian"),
+        ("debian", {"sources.list.d/more.list": "deb http://three.example/debian trixie main\n"}, "http://three.example/debian"),
+        ("debian", {"sources.list": "deb http://four.example/debian-security trixie main\n"}, ""),
+        ("ubuntu", {"sources.list": "deb http://five.example/debian noble main\n"}, ""),
+        ("debian", {}, ""),
+    ],
+)  # fmt: skip
+def test_packages_come_from_the_mirror_of_this_machines_apt(
+    system: str, files: dict[str, str], url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CLUSTERGEN_MIRROR", raising=False)
+    (tmp_path / "os-release").write_text(f'NAME="any"\nID={system}\n', encoding="utf-8")
+    for name, text in files.items():
+        (tmp_path / "apt" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "apt" / name).write_text(text, encoding="utf-8")
+    assert parsers.mirror(tmp_path) == url

@@ -139,14 +139,14 @@ def _version(root: Path) -> str:
     return (root / "var/lib/clustergen/slurm-version").read_text(encoding="ascii").strip()
 
 
-def mirror() -> str:
+def mirror(etc: Path = Path("/etc")) -> str:
     """The Debian mirror that this machine's own apt uses; empty on another distribution, for mmdebstrap's default."""
     if named := os.environ.get("CLUSTERGEN_MIRROR"):
         return named
-    release = Path("/etc/os-release")
+    release = etc / "os-release"
     if not release.is_file() or "ID=debian" not in release.read_text(encoding="utf-8").splitlines():
         return ""
-    apt = Path("/etc/apt")
+    apt = etc / "apt"
     urls: list[str] = []
     for path in sorted(apt.glob("sources.list.d/*.sources")):
         urls += re.findall(r"^URIs:\s*(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
