@@ -60,7 +60,7 @@ class Step:
 
 def pages() -> list[Path]:
     """README, CONTRIBUTING and the guides; pages that a program makes have tests of their own."""
-    made = {"manifest.md", "proof.md", "benchmarks.md"}
+    made = {"manifest.md", "proof.md", "benchmarks.md", "mutants.md"}
     guides = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name not in made)
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *guides]
 
