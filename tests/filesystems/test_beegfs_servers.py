@@ -143,7 +143,7 @@ def test_a_root_that_cannot_be_read_is_refused(root: str | None, version: str, t
 
 def test_the_steps_by_hand_have_mirror_groups_where_something_is_mirrored(tmp_path: Path) -> None:
     """The README of the tree is what an administrator follows; mirroring later means to move all data."""
-    step = "clustergen-beegfs-data mirror on stor1, when all servers run"
+    step = "clustergen-beegfs data mirror on stor1, when all servers run"
     for servers, count in (({}, 0), (MIRRORED, 1)):
         readme = tree_of(data(servers=servers), tmp_path).files["README.md"].content.decode()
         assert " ".join(readme.split()).count(step) == count
