@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from clustergen.records import replace
 from clustergen.verify.checks import CHECKS, Check, Trial
 from clustergen.verify.checks.base import Question, Reader, any_word, failure
 from clustergen.verify.files import Entry

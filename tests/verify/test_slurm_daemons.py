@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from clustergen.records import replace
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
 from clustergen.verify.slurm_roots import SlurmInstall
 
@@ -321,7 +321,7 @@ def _copied(install: SlurmInstall) -> Iterator[SlurmInstall]:
     copy = install.path.with_name(f".{uuid4().hex}")
     try:
         subprocess.run(["cp", "-al", install.path, copy], check=True, timeout=60)
-        yield dataclasses.replace(install, path=copy)
+        yield replace(install, path=copy)
     finally:
         shutil.rmtree(copy, ignore_errors=True)
 

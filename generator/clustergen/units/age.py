@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, Self
 
+from clustergen.records import record
 from clustergen.units.base import PydanticField, UnitError
 
 _AGE = re.compile(r"([0-9]{1,5})\s*([A-Za-z]*)")
@@ -22,7 +22,7 @@ _UNITS: dict[str, tuple[int, Literal["hour", "day", "month"]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Age(PydanticField):
     """An age in hours, days or months, as 24months. Weeks and years are converted."""
 

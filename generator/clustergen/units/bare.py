@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from clustergen.records import record
 from clustergen.units.base import UnitError, schema_of
 from clustergen.units.duration import LIMITED, Duration, refuse_leading_zero, seconds_of
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bare:
     """Annotates a length of time with the unit that a bare number has: `Annotated[Duration, Bare("minute")]`.
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from clustergen.catalogue.mig import mig_placement
 from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.cores import ranges
 from clustergen.hostlist import HostlistError, contains
+from clustergen.records import record
 from clustergen.render.node_hardware import Hardware
 from clustergen.slurmconf import Line, parse
 from clustergen.verify import sandbox
@@ -40,7 +40,7 @@ _NOT_LOADED = re.compile(r"We were configured with nvml functionality, but that 
 _OF_THE_SANDBOX = re.compile(r"_nvml_get_mem_freqs|fetch_config|plugstack")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """A node to ask about: its hardware, and by GPU the MIG profiles that it is split into (profile → instances)."""
 
@@ -55,7 +55,7 @@ class Node:
         return len(self.hardware.cpus) - len(split) + sum(split)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Detected:
     """What slurmd said of a node: complaints in its own words, and how many GPUs it listed of each type."""
 
@@ -151,7 +151,7 @@ def _processors(line: Line, seen: tuple[str, ...]) -> Iterator[str]:
             yield f"slurm.conf has {key}={stated}, slurmd finds {value}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Settings:
     """What the two files say: lines of nodes, words of SlurmdParameters, host lists with AutoDetect ("" for all)."""
 

@@ -6,14 +6,15 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from clustergen import regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import HostlistError, expand
+from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.lock_file import Entry as LockEntry
@@ -29,7 +30,7 @@ _RANGE = re.compile(r"\[(\w+):(\w+)\]")
 _OVERLAY = re.compile(r"overlays/[^/]+(/.+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A file of the tree that is there, as the lock file tells of it. `target` is its path on the node, if any."""
 
@@ -45,12 +46,12 @@ class Entry:
         return self.content.decode("utf-8", errors="replace")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inventory:
     """Groups with their hosts, and the variables that stand in a host's line."""
 
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    hosts: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def by_host(self) -> dict[str, frozenset[str]]:
         """The groups of every host, `all` and its own name among them."""
@@ -61,14 +62,14 @@ class Inventory:
         return {host: frozenset(groups) for host, groups in groups_of_hosts.items()}
 
 
-@dataclass(frozen=True)
+@record
 class TreeDirectory:
     """A tree on disk. `differences` says in whole sentences where it is not what was rendered."""
 
     directory: Path
     entries: Mapping[str, Entry]
     differences: tuple[str, ...]
-    hardware: Mapping[str, Hardware] = field(default_factory=dict)
+    hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
 
     @cached_property

@@ -11,9 +11,9 @@ import mmap
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from clustergen.records import record
 from clustergen.verify.slurm_roots import parsers_directory
 
 DIRECTORY = "libnccl"
@@ -22,7 +22,7 @@ _NAME = re.compile(rb"\0[^\0 ]{0,7}?(NCCL_[A-Z0-9_]+)(?=\0)")
 _BANNER = re.compile(rb"NCCL version (\d+\.\d+\.\d+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NcclNames:
     """All names of one release: `version` "2.27.7"."""
 

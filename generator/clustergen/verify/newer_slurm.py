@@ -7,18 +7,18 @@ files refuses, and the newer one may accept, are complaints. Both follow from th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 from clustergen.slurmconf import Line, Pair, decode, parse
 from clustergen.slurmrules import Outcome, Remark, keys, values
 
 _READERS = {"slurmdbd.conf": "slurmdbd", "gres.conf": "slurmd"}  # slurmctld reads all others
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prepared:
     """`complaints` by the release of the files, as "daemon: fatal: words"; `left_out`: a sentence per removed pair."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from clustergen.catalogue import system_paths
+from clustergen.records import record
 from clustergen.verify import sandbox
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.slurm_roots import parsers_directory, roots, system_of
@@ -24,7 +24,7 @@ class NotHere(Exception):  # noqa: N818 - a state of the machine, no mistake
     """A program cannot be asked on this machine; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """A program inside of a root; the root "/" is this machine."""
 
@@ -33,7 +33,7 @@ class Program:
     root: Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """What a program said. `code` is None where it ran out of time; `notes` are files that the script left behind."""
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from clustergen.catalogue.operating_systems import X86_64
+from clustergen.records import record
 from clustergen.render.registry import files
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check
@@ -23,7 +23,7 @@ _ITEM = re.compile(r"\\\{\w+\\\}")  # as re.escape leaves it
 _OS = "os_"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cluster:
     """A tree with its rows."""
 

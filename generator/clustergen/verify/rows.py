@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from clustergen.records import record, replace
 
 Status = Literal["passed", "failed", "not run", "no parser"]
 
@@ -13,7 +14,7 @@ FORMATS = ("text", "json", "github")
 STATUSES: tuple[Status, ...] = ("passed", "failed", "not run", "no parser")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """What one parser made of some files.
 

@@ -6,11 +6,11 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 from clustergen import log
 from clustergen.diagnostics.redaction import redacted
+from clustergen.records import replace
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
 from clustergen.verify.files import Entry, TreeDirectory, read_tree

@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from clustergen import log
 from clustergen.catalogue import system_paths
+from clustergen.records import record
 from clustergen.verify.namespaces import are_permitted, is_privileged, lacks
 
 NAMESPACES = ("--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child")
@@ -32,7 +33,7 @@ class SandboxError(Exception):
     """The sandbox could not be made; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sandbox:
     """A root to look at, and what of the node's surroundings to put into it.
 
@@ -53,14 +54,14 @@ class Sandbox:
     is_one_user: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """`code` is the exit status, None when it ran out of time; `files` is what it left in /run/clustergen."""
 
     code: int | None
     stdout: str
     stderr: str
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = MappingProxyType({})
 
 
 @cache

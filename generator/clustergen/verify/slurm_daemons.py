@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
@@ -53,7 +54,7 @@ _OF_THIS_MACHINE = re.compile(r",?\s*Low (?:RealMemory|TmpDisk) \([^)]*\)")
 _NO_REASON_LEFT = re.compile(r"with reason:[\s,]*$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlurmReport:
     """What real Slurm made of a directory.
 
@@ -66,9 +67,9 @@ class SlurmReport:
 
     started: bool
     complaints: tuple[str, ...]
-    gres: Mapping[str, str] = field(default_factory=dict)
-    nodes: Mapping[str, str] = field(default_factory=dict)
-    jobs: Mapping[str, str] = field(default_factory=dict)
+    gres: Mapping[str, str] = MappingProxyType({})
+    nodes: Mapping[str, str] = MappingProxyType({})
+    jobs: Mapping[str, str] = MappingProxyType({})
     omitted: tuple[str, ...] = ()
     seconds: float = 0.0
     version: str = ""

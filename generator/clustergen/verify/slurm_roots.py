@@ -11,13 +11,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from clustergen.catalogue import system_paths
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.records import record
 from clustergen.verify import sandbox
 
 Kind = Literal["installed", "root", "image"]
@@ -34,7 +34,7 @@ _VERSION = re.compile(r"(\d\d\.\d\d)\.\S+")
 _FACT = re.compile(r'^(ID|VERSION_ID)="?([^"\n]*)"?$', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlurmInstall:
     """One Slurm: `release` "24.11" decides which keys it knows, `version` is "24.11.5", `path` the root to enter."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from clustergen.catalogue.network import ports
 from clustergen.hostlist import HostlistError, expand
 from clustergen.hostlist.addresses import address_of, is_loopback
+from clustergen.records import record
 
 _SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
 _COMMENT = re.compile(r"(?<!\\)#")
@@ -26,7 +26,7 @@ _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctl
 _MOST_HOSTS = 65_536  # as many nodes as Slurm takes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """Key-value pairs of some files in the order written; keys in lower case."""
 
@@ -48,7 +48,7 @@ class Settings:
         return next(iter(self.all(*keys)), default)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surroundings:
     """What the sandbox needs for one directory; `lines` are orders to read_slurm.sh such as "directory PATH OWNER"."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from clustergen.records import record
 from clustergen.verify.files import Entry, TreeDirectory
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, Program, ask, find
@@ -16,7 +16,7 @@ from clustergen.verify.rows import Row, Status
 _MOST_WORDS = 25
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trial:
     """A tree with its nodes laid out; `scratch` is a directory for what a check makes."""
 
@@ -25,7 +25,7 @@ class Trial:
     scratch: Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """A kind of file, and who reads it.
 
@@ -81,7 +81,7 @@ def any_word(answer: Answer) -> list[str]:
     return failure(answer) or [line for line in answer.err.splitlines() if line.strip()]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """A node with its files of one kind, and the program that is to read them."""
 
@@ -95,7 +95,7 @@ class Question:
         return [place_of(entry) for entry in self.entries]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reader:
     """A program that reads files in their places on the node; the `ask` of most checks.
 

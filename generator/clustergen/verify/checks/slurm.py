@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, contains
+from clustergen.records import replace
 from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.verify.checks.base import Check, Trial, paths, place_of
 from clustergen.verify.files import Entry

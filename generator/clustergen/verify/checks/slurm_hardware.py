@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from clustergen.records import replace
 from clustergen.verify.checks.base import Check, Trial, paths
 from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, detect, has_compiler, has_plugin
 from clustergen.verify.files import Entry
