@@ -65,9 +65,10 @@ image: venv containers ## a container image with clustergen and all parsers, in 
 browser: venv ## the browser that looks at the site in the tests
 	tools/setup-browser
 
-lint: venv ## ruff, vermin, import contracts, shellcheck, yamllint
+lint: venv ## ruff, vermin, import contracts, tools/lint, shellcheck, yamllint
 	$(BIN)/ruff check
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.9- programs
+	$(BIN)/python tools/lint
 	$(BIN)/lint-imports --no-logo --no-cache
 	tools/shell-files | xargs -r -n 20 -P $(WORKERS) shellcheck
 	$(BIN)/yamllint --strict .

@@ -35,7 +35,7 @@ def weka_numa(entry: Weka, kind: NodeType) -> tuple[int | None, ...]:
     return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, kind.ports))
 
 
-def weka_cores(entry: Weka) -> int:
+def polled_cores(entry: Weka) -> int:
     """Physical cores that the client gets on nodes where it has interfaces."""
     return entry.cores or _USUAL_CORES
 
@@ -58,7 +58,7 @@ def polling_cores(manifest: Manifest, kind: NodeType, entries: Sequence[Nodes]) 
             continue
         if entry.backends not in by_backends:
             taken = {0}.union(*by_backends.values())
-            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, weka_cores(entry))))
+            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, polled_cores(entry))))
         result[name] = by_backends[entry.backends]
     return result
 

@@ -44,7 +44,7 @@ def provisioning_name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def incomplete(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_incomplete(cluster: Cluster) -> Iterator[Finding]:
     """The server knows a machine by its MAC address, and tells it its IP address."""
     for group in provisioned(cluster):
         path: ManifestPath = ("nodes", group.index)

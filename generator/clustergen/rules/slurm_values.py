@@ -81,7 +81,7 @@ def plugin_fields(cluster: Cluster) -> Iterator[Finding]:
             yield from findings(tuple(row.path.split(".")), [replace(remark, hint=hint, at=None)])
 
 
-def repeated_words(cluster: Cluster) -> Iterator[Finding]:
+def name_repeated(cluster: Cluster) -> Iterator[Finding]:
     """Lists of names in which one stands twice: the second has no effect, and was probably meant to be another."""
     for path, words in _lists(cluster.manifest.slurm, ("slurm",)):
         first: dict[str, int] = {}

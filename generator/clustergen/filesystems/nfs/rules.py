@@ -65,7 +65,7 @@ def _server_meant(cluster: Cluster, hosts: Iterable[str]) -> str | None:
     return None
 
 
-def version_three(cluster: Cluster) -> Iterator[Finding]:
+def nfs_version_firewall(cluster: Cluster) -> Iterator[Finding]:
     """NFSv3 needs ports of rpcbind, mountd, statd and lockd, most of which change at each start."""
     for name, entry in _nfs(cluster):
         if entry.version == "3" and cluster.manifest.host.firewall == "nftables" and server_of(cluster, entry):
@@ -102,7 +102,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
                 yield from _unreached(name, entry, ways, clients)
 
 
-def listening(cluster: Cluster) -> Iterator[Finding]:
+def nfs_port(cluster: Cluster) -> Iterator[Finding]:
     """A server has one port of each transport, and all nodes with the role nfs-server have the same file."""
     together = [served(cluster)]
     together += [shares(cluster, entry) for _, entry in _nfs(cluster) if entry.failover]

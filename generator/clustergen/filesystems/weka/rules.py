@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.cores import weka_cores, weka_interfaces, weka_numa
+from clustergen.cluster.cores import polled_cores, weka_interfaces, weka_numa
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
 from clustergen.filesystems.weka.model import Weka
 
 
-def cores(cluster: Cluster) -> Iterator[Finding]:
+def weka_cores(cluster: Cluster) -> Iterator[Finding]:
     """Each client's cores have to exist, and slurmd needs another one."""
     for kind in cluster.node_types:
         for name, chosen in kind.polling.items():
             entry = cluster.manifest.storage[name]
             assert isinstance(entry, Weka), "no other client polls"
-            if len(chosen) < weka_cores(entry):
+            if len(chosen) < polled_cores(entry):
                 numa = sorted({node or 0 for node in weka_numa(entry, kind)})
                 yield Finding(
                     "weka-cores",
                     ("storage", name, "cores"),
-                    f"the WEKA client needs {weka_cores(entry)} cores of '{kind.name}' on NUMA node"
+                    f"the WEKA client needs {polled_cores(entry)} cores of '{kind.name}' on NUMA node"
                     f" {' and '.join(map(str, numa))}, which has {len(chosen)} besides core 0",
                     f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
                 )
@@ -34,7 +34,7 @@ def cores(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def numa(cluster: Cluster) -> Iterator[Finding]:
+def weka_numa_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Cores on another NUMA node than the interface work, at a lower rate."""
     for name, entry in cluster.manifest.storage.items():
         for kind in cluster.node_types:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.cores import linux_cpus, weka_cores, weka_interfaces
+from clustergen.cluster.cores import linux_cpus, polled_cores, weka_interfaces
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.weka.model import Weka
 from clustergen.records import record
@@ -17,7 +17,7 @@ def mount_units(_: Cluster, name: str, entry: Weka, kind: NodeType) -> dict[str,
     if polling := kind.polling.get(name):
         cores = [f"core={cpu}" for cpu in linux_cpus(kind, polling)]
     else:
-        cores = [f"num_cores={weka_cores(entry) if interfaces else 0}"]
+        cores = [f"num_cores={polled_cores(entry) if interfaces else 0}"]
     return remote_mount(
         name,
         entry,

@@ -1,0 +1,65 @@
+"""`tools/lint` reports what CONTRIBUTING.md refuses."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+RULE = "generator/clustergen/rules/logs.py"
+# File, text in it, what stands there instead, and what the line of output says then.
+WRONG = {
+    "a name": (RULE, "seconds = ", "given = ", "given does not say what the value is"),
+    "a message": (RULE, "add the role log-collector to a node", "see docs/logs.md", "a wheel has no docs/logs.md"),
+    "a frozen dataclass": (RULE, "_DAY = 86400", "@dataclass(frozen=True)\nclass Day: pass\n_DAY = 86400", "@record"),
+    "a rule's name": (RULE, "def log_collector_missing(", "def collector(", "name it log_collector_missing"),
+    "a code": (RULE, '"log-collector-missing"', '"collector-missing"', "nothing reports log-collector-missing"),
+    "a layer": ("docs/architecture.md", "facility\ncluster", "cluster\nfacility", "the layers are not those"),
+    "a length": ("CONTRIBUTING.md", "at most 600 lines", "at most 40 lines", "logs.py:44: more than 40 lines"),
+}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with the few files that the checks read."""
+    directory = tmp_path_factory.mktemp("checkout")
+    for name in ("tools/lint", "pyproject.toml", "CONTRIBUTING.md", "docs/architecture.md", RULE):
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / name, directory / name)
+    codes = directory / "generator/clustergen/diagnostics/codes/services.py"
+    codes.parent.mkdir(parents=True)
+    codes.write_text('CODES = (Code("log-collector-missing", 1, ""),)\n')
+    (directory / "docs/codes").mkdir()
+    (directory / "docs/codes/log-collector-missing.md").touch()
+    subprocess.run(["git", "init", "-q"], cwd=directory, check=True, timeout=60)
+    return directory
+
+
+def lint(directory: Path) -> str:
+    command = [sys.executable, directory / "tools/lint"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == (1 if done.stdout else 0), done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_what_is_right_is_not_reported(checkout: Path) -> None:
+    assert lint(checkout) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_reported_with_its_line(case: str, checkout: Path) -> None:
+    name, right, wrong, message = WRONG[case]
+    path = checkout / name
+    text = path.read_text(encoding="utf-8")
+    assert right in text
+    path.write_text(text.replace(right, wrong, 1), encoding="utf-8")
+    try:
+        assert message in lint(checkout)
+    finally:
+        path.write_text(text, encoding="utf-8")
