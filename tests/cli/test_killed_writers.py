@@ -31,7 +31,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 
 
 def killed_before(number: int, write: Callable[[Path], None], path: Path) -> bool:
-    """Whether the writer was killed before its call of this number; False where it ends first."""
+    """True if the writer was killed before its call of this number; False where it ends first."""
     child = os.fork()
     if child == 0:  # pragma: no cover
         seen = 0

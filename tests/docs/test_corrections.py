@@ -38,7 +38,7 @@ def test_the_page_has_rows() -> None:
 
 
 def has(settings: str, value: str) -> bool:
-    """Whether a setting stands there as a whole; Lustre's have a path before them, and shells quote what they must."""
+    """True if a setting stands there as a whole; Lustre's have a path before them, and shells quote what they must."""
     return re.search(rf"[ .']{re.escape(value)}[ ']", settings) is not None
 
 

@@ -50,13 +50,13 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
 
 
 def _is_announced(lost: str, verdict: Verdict) -> bool:
-    """Whether the verdict names running jobs that end in just these states."""
+    """True if the verdict names running jobs that end in just these states."""
     states = {state for jobs in verdict.plan.running for state in jobs.state.split(", ")}
     return set(re.findall(r"(?:^|; )[a-z]+ (\w+)", lost)) <= states
 
 
 def is_enough(change: Change, result: Mapping[str, Any]) -> bool:
-    """Whether a run with less than the verdict lost nothing and put everything into effect."""
+    """True if a run with less than the verdict lost nothing and put everything into effect."""
     shown = all(check["shown"] for each in result["rounds"] for check in each["checks"])
     new = result["new_job"]
     fine = shown and not lost_jobs(change, result) and not _dead(change, result) and not _stranded(change, result)

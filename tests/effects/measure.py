@@ -49,7 +49,7 @@ def unavailable() -> str | None:
 
 
 def has_cgroups() -> bool:
-    """Whether this machine has hierarchies of cgroup v1."""
+    """True if this machine has hierarchies of cgroup v1."""
     return all((_CGROUP / controller / "cgroup.procs").exists() for controller in CONTROLLERS)
 
 

@@ -54,7 +54,7 @@ class Verdict:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the verdict says that running jobs are lost; such a change is forced, to check that they are."""
+        """True if the verdict says that running jobs are lost; such a change is forced, to check that they are."""
         return bool(self.kinds & {"refuse", "cancel-jobs"})
 
     @property

@@ -332,7 +332,7 @@ CASES = {
 
 
 def announces(release: str) -> bool:
-    """Whether clustergen-accounts makes slurmdbd announce inherited QOS lists."""
+    """True if clustergen-accounts makes slurmdbd announce inherited QOS lists."""
     text = rendered(r"(?s).*", "accounts.json", ACCOUNTING, SCHEDMD)
     return '"announces_inherited": true' in str(text(release))
 

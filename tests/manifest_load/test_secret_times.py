@@ -64,7 +64,7 @@ def seconds(form: str, size: int, rule: Rule | None) -> float:
 
 
 def is_linear(form: str, rule: Rule | None = None) -> bool:
-    """Whether time grows as the text does; measured twice, as another process may disturb one."""
+    """True if time grows as the text does; measured twice, as another process may disturb one."""
     for _ in range(2):
         longest = seconds(form, LONG, rule)
         if longest < LEAST or longest < MOST * seconds(form, SHORT, rule):

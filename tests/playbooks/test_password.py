@@ -46,7 +46,7 @@ class Lab(LabNodes):
         return done.returncode == 0, sum(map(int, re.findall(r"changed=(\d+)", output))), output
 
     def login(self, password: str) -> bool:
-        """Whether MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""
+        """True if MariaDB lets slurmdbd's account in with a password, asked as another user of the node."""
         ask = f"runuser -u nobody -- mariadb --user=slurm --password={password} --execute='SELECT 1'"
         return self.run("head1", ask).returncode == 0
 

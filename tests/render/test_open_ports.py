@@ -74,7 +74,7 @@ def rules_of(tree: Tree, host: str) -> list[tuple[str, str, range]]:
 
 
 def is_open(port: Port, rules: list[tuple[str, str, range]]) -> bool:
-    """Whether its peers reach all ports in all protocols: people from everywhere, nodes from the cluster's networks."""
+    """True if its peers reach all ports in all protocols: people from everywhere, nodes from the cluster's networks."""
     sources = {("site",): {""}, ("compute",): {"", "cluster", "compute"}}.get(port.peers, {"", "cluster"})
     return all(
         any(

@@ -62,7 +62,7 @@ def ask_all(texts: dict[str, str], directory: Path) -> dict[str, SlurmReport]:
 
 
 def is_at_hand(text: str) -> bool:
-    """Whether a real Slurm of the release is there, with the plugins and accounts that the manifest names."""
+    """True if a real Slurm of the release is there, with the plugins and accounts that the manifest names."""
     elsewhere = ("pmix_v5", "allow_accounts")
     return bool(re.search(r'version: "(22.05|24.11|26.05)"', text)) and not any(word in text for word in elsewhere)
 

@@ -52,7 +52,7 @@ def target_of(directory: Path, path: str) -> Path | None:
 
 
 def dead(page: Path, address: str, site: Path) -> bool:
-    """Whether a link leads to no file of the site, or to no place in it."""
+    """True if a link leads to no file of the site, or to no place in it."""
     parts = urlsplit(address)
     target = target_of(page.parent, parts.path) if parts.path else page
     if target is None or not target.is_relative_to(site):

@@ -25,7 +25,7 @@ _ONLY_THE_MACHINE_KNOWS = re.compile(
 
 
 def depends_on_machine(report: SlurmReport) -> bool:
-    """Whether one of Slurm's first messages is about the machine that it runs on."""
+    """True if one of Slurm's first messages is about the machine that it runs on."""
     return any(_ONLY_THE_MACHINE_KNOWS.search(words) for words in report.complaints[:3])
 
 

@@ -123,7 +123,7 @@ def session_output(page: Path, directory: Path) -> dict[Block, list[str]]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """Whether a page's output is what was printed.
+    """True if a page's output is what was printed.
 
     `…` stands for any text, alone on a line for any number of lines. Columns may be wider or narrower. Versions of the
     programs in rows of `verify` may be others: distributions update them within a release.

@@ -41,12 +41,12 @@ class Form(NamedTuple):
 
     @property
     def is_measured(self) -> bool:
-        """Whether the row was collected before the rules; those of the trial, and those of single rules, were not."""
+        """True if the row was collected before the rules; those of the trial, and those of single rules, were not."""
         return not self.source.startswith(("trial", "rule"))
 
     @property
     def is_held_out(self) -> bool:
-        """Whether the row is in the third that was not looked at while the rules were written."""
+        """True if the row is in the third that was not looked at while the rules were written."""
         return self.is_measured and crc32(self.form.encode()) % 3 == 0
 
     @property

@@ -67,7 +67,7 @@ class Section:
         return f"{words}, type `{self.kind}`" if self.kind else words
 
     def describes(self, value: dict[str, Any]) -> bool:
-        """Whether a mapping at this path is such a section: others may be below a section of another type."""
+        """True if a mapping at this path is such a section: others may be below a section of another type."""
         is_of_kind = value.get("type") == self.kind or not self.kind
         return is_of_kind and set(self.model.get("required", ())) <= value.keys() <= self.model["properties"].keys()
 

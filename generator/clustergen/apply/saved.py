@@ -171,7 +171,7 @@ def _unusable(file: Path, place: str = "") -> ClustergenError:
 
 
 def _is_plan(file: Path) -> bool:
-    """Whether a regular file, and no link to one, is a plan of any version."""
+    """True if a regular file, and no link to one, is a plan of any version."""
     try:
         whole = json.loads(regular_file.read(file, _LIMIT))
     except (OSError, ValueError, RecursionError):

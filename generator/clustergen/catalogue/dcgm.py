@@ -39,7 +39,7 @@ class DcgmField:
     unverified: frozenset[str] = NOTHING
 
     def reported_by(self, where: Generation | None) -> bool:
-        """Whether GPUs of a generation report it; of an unknown one, only what all report."""
+        """True if GPUs of a generation report it; of an unknown one, only what all report."""
         return where in self.generations if where else len(self.generations) == len(GENERATIONS)
 
     def known_in(self, version: DcgmVersion) -> bool:
@@ -90,7 +90,7 @@ def _names() -> dict[str, tuple[str, str]]:
 
 
 def dcgm_name_known(name: str, version: DcgmVersion) -> bool:
-    """Whether that release has a field of the name at all. The exporter does not start on any other."""
+    """True if that release has a field of the name at all. The exporter does not start on any other."""
     if name in dcgm_fields():
         return dcgm_fields()[name].known_in(version)
     if name not in _names():

@@ -21,7 +21,7 @@ class FacilityFigure:
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether no source confirmed the figure."""
+        """True if no source confirmed the figure."""
         return "value" in self.unverified
 
 

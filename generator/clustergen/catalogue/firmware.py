@@ -88,5 +88,5 @@ def attribute_patterns() -> frozenset[str]:
 
 
 def is_known(attribute: str) -> bool:
-    """Whether some family has an attribute of this name."""
+    """True if some family has an attribute of this name."""
     return _any_attribute().match(attribute) is not None

@@ -141,7 +141,7 @@ def mig_listing(family: str) -> str:
 
 
 def mig_layout_valid(family: str, layout: Mapping[str, int]) -> bool:
-    """Whether the layout can be made on one GPU of the family."""
+    """True if the layout can be made on one GPU of the family."""
     return mig_problem(family, layout) is None
 
 

@@ -37,7 +37,7 @@ class NcclParam:
     instead: str = ""
 
     def known_in(self, version: NcclVersion) -> bool:
-        """Whether that release reads the name; releases older than 2.8 count as 2.8."""
+        """True if that release reads the name; releases older than 2.8 count as 2.8."""
         return version.within(self.since, self.removed)
 
     def default(self, version: NcclVersion) -> int | None:
@@ -49,7 +49,7 @@ class NcclParam:
         return value
 
     def accepts(self, text: str) -> bool:
-        """Whether the value can be right: a number where one is wanted, and among `values` where those are known."""
+        """True if the value can be right: a number where one is wanted, and among `values` where those are known."""
         if self.numeric and not _is_number(text):
             return False
         return not self.values or any(_matches(value, text) for value in self.values)

@@ -37,7 +37,7 @@ class OperatingSystem:
         return self.facts[field]
 
     def yes(self, field: str) -> bool:
-        """Whether a yes/no field is `yes`; ValueError when it is neither."""
+        """True if a yes/no field is `yes`; ValueError when it is neither."""
         text = self.facts[field]
         if text not in ("yes", "no"):
             raise ValueError(f"{field} of {self.id} is {text!r}, not yes or no")

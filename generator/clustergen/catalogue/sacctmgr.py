@@ -29,7 +29,7 @@ class SacctmgrOption:
 
     @property
     def is_limit(self) -> bool:
-        """Whether it counts only where limits are enforced."""
+        """True if it counts only where limits are enforced."""
         return self.form in _LIMITS and self.name not in ("Priority", "PreemptExemptTime")
 
 

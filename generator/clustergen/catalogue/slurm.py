@@ -88,7 +88,7 @@ def read_releases() -> tuple[SlurmRelease, ...]:
 
 
 def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
-    """Whether daemons of `newer` take messages, state and databases of `older`; None where a release is not known.
+    """True if daemons of `newer` take messages, state and databases of `older`; None where a release is not known.
 
     slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands.
     """

@@ -32,7 +32,7 @@ class SlurmEffect:
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether it is for every node that runs the daemon, not only for those that the change is about."""
+        """True if it is for every node that runs the daemon, not only for those that the change is about."""
         return self.scope == "all"
 
     @property

@@ -42,7 +42,7 @@ class SlurmTrap:
     """The value in its place; `key:NAME`: another key; `delete`: none at all; empty where a person has to decide."""
 
     def fits(self, release: SlurmRelease, text: str) -> bool:
-        """Whether that release falls into it with this value."""
+        """True if that release falls into it with this value."""
         if (self.since is not None and release < self.since) or (self.until is not None and release >= self.until):
             return False
         return bool(self.pattern.search(text))

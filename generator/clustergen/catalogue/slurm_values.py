@@ -72,7 +72,7 @@ def _token(key: str, word: str) -> SlurmToken | None:
 
 
 def has_tokens(key: str) -> bool:
-    """Whether the words of that key of slurm.conf are known here."""
+    """True if the words of that key of slurm.conf are known here."""
     return key.lower() in _tokens()[1]
 
 
@@ -102,7 +102,7 @@ def unknown_token(key: str) -> Outcome:
 
 
 def unknown_token_is_fatal(key: str) -> bool:
-    """Whether daemons stop on a word they do not know."""
+    """True if daemons stop on a word they do not know."""
     return unknown_token(key) == "stops"
 
 
@@ -140,7 +140,7 @@ def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
 
 
 def has_plugins(key: str) -> bool:
-    """Whether that key names plugins that are known here."""
+    """True if that key names plugins that are known here."""
     return key.lower() in _plugins()
 
 
@@ -183,13 +183,13 @@ def family(key: str) -> str:
 
 
 def has_token(key: str, word: str, release: SlurmRelease) -> bool:
-    """Whether the release has the word of that key."""
+    """True if the release has the word of that key."""
     row = token(key, word)
     return row is not None and row.state(release) == "known"
 
 
 def has_plugin(key: str, name: str, release: SlurmRelease) -> bool:
-    """Whether the release has the plugin."""
+    """True if the release has the plugin."""
     row = plugin(key, name)
     return row is not None and row.state(release) == "known"
 
@@ -205,7 +205,7 @@ def needs_family(key: str, value: str, release: SlurmRelease) -> str | None:
 
 
 def takes_any_none(key: str, release: SlurmRelease) -> bool:
-    """Whether the release takes any plugin that is called none, in any case and of any family, for none at all."""
+    """True if the release takes any plugin that is called none, in any case and of any family, for none at all."""
     row = _families().get(key.lower())
     if row is None or row.bare != ("none",):  # auth/none and cred/none are plugins like any other
         return False

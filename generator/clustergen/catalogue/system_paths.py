@@ -46,7 +46,7 @@ def plain(path: str) -> str:
 
 
 def is_below(path: str, directory: str) -> bool:
-    """Whether an absolute path is a directory, or lies below it."""
+    """True if an absolute path is a directory, or lies below it."""
     return f"{path}/".startswith(f"{directory.rstrip('/')}/")
 
 
@@ -67,7 +67,7 @@ def _deepest() -> int:
 
 
 def is_listed(path: str) -> bool:
-    """Whether the path itself is one of these directories."""
+    """True if the path itself is one of these directories."""
     return plain(path) in system_paths()
 
 

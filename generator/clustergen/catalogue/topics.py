@@ -29,7 +29,7 @@ class Column:
     is_code: bool = False
 
     def is_unconfirmed(self, row: Any) -> bool:
-        """Whether no source confirmed one of the fields."""
+        """True if no source confirmed one of the fields."""
         return not row.unverified.isdisjoint(self.fields)
 
 

@@ -37,7 +37,7 @@ class Release(tuple[int, int]):
         return f"{type(self).__name__}({str(self)!r})"
 
     def within(self, since: Self | None, until: Self | None) -> bool:
-        """Whether it is `since` or newer, and older than `until`; None is no bound."""
+        """True if it is `since` or newer, and older than `until`; None is no bound."""
         return (since is None or self >= since) and (until is None or self < until)
 
     def __getnewargs__(self) -> tuple[str]:  # so that it can be copied
@@ -57,7 +57,7 @@ class SlurmRelease(Release):
         return f"{self[0]}.{self[1]:02d}"
 
     def has(self, behaviour: str) -> bool:
-        """Whether the release does what a row of slurm_behaviour.tsv describes. KeyError where there is no such row."""
+        """True if the release does what a row of slurm_behaviour.tsv describes. KeyError where there is no such row."""
         return self.within(*slurm_behaviour()[behaviour])
 
 

@@ -109,7 +109,7 @@ def _code_or_field(word: str, form: str) -> None:
 
 
 def _is_key(word: str, form: str) -> bool:
-    """Whether a word is a key of Slurm and no field: then it is explained."""
+    """True if a word is a key of Slurm and no field: then it is explained."""
     from clustergen.explain.keys import json_of_key, places, text_of_key
 
     set_at = places(word) if word[:1].isupper() or not _is_known(word) else ()
@@ -143,7 +143,7 @@ def _manifests_here() -> Iterator[tuple[compiler.Compiled, str]]:
 
 
 def _is_known(word: str) -> bool:
-    """Whether a word in lower case is a field, which goes before a key of Slurm of the same name."""
+    """True if a word in lower case is a field, which goes before a key of Slurm of the same name."""
     from clustergen.explain.about import about
 
     return not isinstance(about(word), str)
@@ -233,7 +233,7 @@ def _in_manifest(manifest: Path, query: str, form: str) -> None:
 
 
 def _is_awaited(file: RenderedFile, numbers: Sequence[int], form: str) -> bool:
-    """Whether somebody waits at a terminal for all lines of a long file: they depend on the same trials, and are ready
+    """True if somebody waits at a terminal for all lines of a long file: they depend on the same trials, and are ready
     together, so the first ones are explained on their own before.
     """
     return not numbers and form == "text" and sys.stdout.isatty() and file.content.count(b"\n") > 2 * _SCREEN

@@ -89,12 +89,12 @@ def other_kind(path: Path) -> FileKind | None:
 
 
 def is_slurm(kind: FileKind) -> bool:
-    """Whether Slurm's daemons read files of this kind."""
+    """True if Slurm's daemons read files of this kind."""
     return kind is _KINDS["slurm"]
 
 
 def is_manifest(path: Path) -> bool:
-    """Whether a file begins as a manifest does."""
+    """True if a file begins as a manifest does."""
     return path.name != LOCK and _is_manifest(_beginning(path))
 
 

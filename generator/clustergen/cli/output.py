@@ -73,7 +73,7 @@ def _enable_log(ctx: click.Context, _: click.Parameter, verbosity: int) -> int:
 
 
 def is_quiet() -> bool:
-    """Whether -q was given."""
+    """True if -q was given."""
     ctx = click.get_current_context(silent=True)
     return ctx is not None and bool(ctx.meta.get(_MUTED))
 

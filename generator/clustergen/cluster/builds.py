@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 
 
 def from_distribution(cluster: Cluster, os: OperatingSystem) -> bool:
-    """Whether nodes with that system take Slurm from their distribution, and not from SchedMD's own packaging."""
+    """True if nodes with that system take Slurm from their distribution, and not from SchedMD's own packaging."""
     build = cluster.manifest.slurm.build
     if build == "auto":
         return SlurmRelease(os.fact("slurm")) == cluster.release
@@ -16,12 +16,12 @@ def from_distribution(cluster: Cluster, os: OperatingSystem) -> bool:
 
 
 def offers(cluster: Cluster, os: OperatingSystem, feature: str) -> bool:
-    """Whether the build has a feature of the systems' table (`slurm_pmix`); SchedMD's packaging has them all."""
+    """True if the build has a feature of the systems' table (`slurm_pmix`); SchedMD's packaging has them all."""
     return not from_distribution(cluster, os) or os.fact(feature) != "no"
 
 
 def has_sackd(cluster: Cluster, os: OperatingSystem) -> bool:
-    """Whether a login node can fetch its configuration from slurmctld."""
+    """True if a login node can fetch its configuration from slurmctld."""
     if from_distribution(cluster, os):
         return os.yes("slurm_sackd")
     return cluster.release.has("sackd")

@@ -13,12 +13,12 @@ _LEAST_MIB = 2048  # slurmdbd logs an error below half of the 4 GiB that Slurm's
 
 
 def is_local(manifest: Manifest) -> bool:
-    """Whether MariaDB runs on the slurmdbd node."""
+    """True if MariaDB runs on the slurmdbd node."""
     return manifest.slurm.accounting.database_host == "localhost"
 
 
 def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
-    """Whether nodes of one of the entries run both jobs and the database."""
+    """True if nodes of one of the entries run both jobs and the database."""
     both = {"slurm-accounting", "slurm-compute"}
     return is_local(manifest) and any(both <= set(entry.roles or ()) for entry in entries)
 

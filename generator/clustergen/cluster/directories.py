@@ -140,7 +140,7 @@ def writers(use: Use, name: str) -> str:
 
 
 def has_node_name(use: Use, name: str, path: str) -> bool:
-    """Whether slurmd puts the name of its node into the path."""
+    """True if slurmd puts the name of its node into the path."""
     return (use.per_node or name == "slurmd") and ("%n" in path or "%h" in path)
 
 

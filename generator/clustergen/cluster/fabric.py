@@ -33,7 +33,7 @@ def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Le
 
 
 def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether the names of a node type's RDMA devices are the catalogue's assumption, which nobody has confirmed."""
+    """True if the names of a node type's RDMA devices are the catalogue's assumption, which nobody has confirmed."""
     spec = cluster.manifest.node_types.get(kind.name)
     if kind.system is None or (spec is not None and spec.nics is not None):
         return False
@@ -42,12 +42,12 @@ def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
 
 
 def has_rdma(port: Port, *, infiniband: bool) -> bool:
-    """Whether a port is known by an RDMA device. rdma-core names those of InfiniBand as their interfaces: ibp24s0."""
+    """True if a port is known by an RDMA device. rdma-core names those of InfiniBand as their interfaces: ibp24s0."""
     return port.device != port.interface or (infiniband and _INFINIBAND_DEVICE.match(port.device) is not None)
 
 
 def is_rdma_name(device: str) -> bool:
-    """Whether a port's name is that of an RDMA device by its form, and not of a network interface."""
+    """True if a port's name is that of an RDMA device by its form, and not of a network interface."""
     return _RDMA_NAME.match(device) is not None
 
 
@@ -66,7 +66,7 @@ def rail_gateway(fabric: Fabric, rail: int) -> str | None:
 
 
 def has_separate_rails(fabric: Fabric) -> bool:
-    """Whether no packet goes from one rail to another: RoCE or TCP in a network per rail, without routers.
+    """True if no packet goes from one rail to another: RoCE or TCP in a network per rail, without routers.
 
     InfiniBand joins all ports of its switches, whatever the IP networks.
     """

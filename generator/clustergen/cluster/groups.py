@@ -75,7 +75,7 @@ def mounts(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
 
 
 def mounts_entry(cluster: Cluster, group: NodeGroup, name: str) -> bool:
-    """Whether the nodes of a group mount a storage entry."""
+    """True if the nodes of a group mount a storage entry."""
     return name in mounts(cluster, group)
 
 

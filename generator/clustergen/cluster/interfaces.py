@@ -61,7 +61,7 @@ def type_ports(cluster: Cluster, kind: NodeType, key: str) -> tuple[str, ...]:
 
 
 def uses(cluster: Cluster, kind: NodeType, key: str) -> bool:
-    """Whether nodes of a type have an interface in a network: all have one in the management network."""
+    """True if nodes of a type have an interface in a network: all have one in the management network."""
     network = next(network for network in ip_networks(cluster) if network.key == key)
     return key == "management" or any(addresses_in(group, network) for group in cluster.of_type[kind.name])
 

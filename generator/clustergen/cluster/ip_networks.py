@@ -57,7 +57,7 @@ def addresses_in(group: NodeGroup, network: IpNetwork) -> tuple[str, ...]:
 
 
 def is_on(group: NodeGroup, network: IpNetwork) -> bool:
-    """Whether hosts are on a network. All are on the management network, also where DNS alone knows their addresses."""
+    """True if hosts are on a network. All are on the management network, also where DNS alone knows their addresses."""
     return network.key == "management" or bool(addresses_in(group, network))
 
 
@@ -144,7 +144,7 @@ def resolved(cluster: Cluster, host: str) -> Address | None:
 
 
 def carries_rdma(cluster: Cluster, kind: NodeType, network: IpNetwork) -> bool | None:
-    """Whether nodes of a type have RDMA on a network; None: their ports there are not described."""
+    """True if nodes of a type have RDMA on a network; None: their ports there are not described."""
     fabric = cluster.manifest.networks.fabric
     if network.key == "fabric":
         return fabric is not None and fabric.type != "ethernet"

@@ -151,7 +151,7 @@ def shared_with_jobs(cluster: Cluster, kind: NodeType) -> dict[str, Mount]:
 
 
 def _home_is_shared(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether home directories are the same on all nodes; on a single machine they are."""
+    """True if home directories are the same on all nodes; on a single machine they are."""
     if cluster.host_count == 1:
         return True
     return any(entry.mount.rstrip("/") == _HOME for entry in shared_with_jobs(cluster, kind).values())

@@ -132,7 +132,7 @@ class NodeGroup:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the machines exist only when Slurm or somebody starts them, so that nobody can expect an answer."""
+        """True if the machines exist only when Slurm or somebody starts them, so that nobody can expect an answer."""
         return self.state in ("CLOUD", "FUTURE")
 
     def has(self, role: str) -> bool:
@@ -252,7 +252,7 @@ class Cluster:
 
     @cached_property
     def keeps_books(self) -> bool:
-        """Whether there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
+        """True if there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
         elsewhere = str(self.manifest.slurm.options.get("AccountingStorageType", ""))
         return bool(self.slurmdbd_hosts) or elsewhere.lower().endswith("slurmdbd")
 
@@ -277,7 +277,7 @@ class Cluster:
 
     @property
     def bare(self) -> bool:
-        """Whether Slurm's own defaults hold where the manifest says nothing, and not our recommendations."""
+        """True if Slurm's own defaults hold where the manifest says nothing, and not our recommendations."""
         return self.manifest.slurm.defaults == "slurm"
 
     @property

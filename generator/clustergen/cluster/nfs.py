@@ -44,7 +44,7 @@ def server_of(cluster: Cluster, entry: object) -> Server | None:
 
 
 def serves(cluster: Cluster, group: NodeGroup, entry: object) -> bool:
-    """Whether a node of the group is the NFS server of the entry, by name, full name or address."""
+    """True if a node of the group is the NFS server of the entry, by name, full name or address."""
     server = server_of(cluster, entry)
     return server is not None and server.group.index == group.index
 
@@ -59,7 +59,7 @@ def served(cluster: Cluster) -> dict[str, Nfs]:
 
 
 def answers_quotas(cluster: Cluster, entry: object) -> bool:
-    """Whether users see their limits on an NFS file system with quota(1); a server elsewhere is assumed to answer."""
+    """True if users see their limits on an NFS file system with quota(1); a server elsewhere is assumed to answer."""
     return isinstance(entry, Nfs) and (server_of(cluster, entry) is None or shows_quotas(entry))
 
 
@@ -100,7 +100,7 @@ def _preferred(cluster: Cluster, entry: Nfs, server: Server) -> list[IpNetwork]:
 
 
 def admits(entry: Nfs, group: NodeGroup, network: IpNetwork) -> bool:
-    """Whether the export is open to a host of the group at least, as it comes from a network."""
+    """True if the export is open to a host of the group at least, as it comes from a network."""
     if not entry.export.networks:
         return True
     addresses = [address for text in addresses_in(group, network) if (address := address_of(text))]

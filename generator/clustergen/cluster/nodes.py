@@ -19,7 +19,7 @@ def resolve_nodes(manifest: Manifest, types: Mapping[str, NodeType], report: Rep
 
 
 def is_pending(cluster: Cluster, group: NodeGroup) -> bool:
-    """Whether an error keeps the type of these nodes from being resolved, and with it ports and GPUs."""
+    """True if an error keeps the type of these nodes from being resolved, and with it ports and GPUs."""
     is_unknown = group.type.name != cluster.manifest.nodes[group.index].type
     return is_unknown or (not group.type.is_resolved and group.type.name != SERVICE)
 

@@ -41,13 +41,13 @@ def domains(cluster: Cluster) -> dict[str, list[str]]:
 
 
 def makes_imex_channels(cluster: Cluster) -> bool:
-    """Whether Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
+    """True if Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
     stated = cluster.manifest.slurm.options.get("SwitchType")
     return switches_imex(cluster) if stated is None else "imex" in str(stated)
 
 
 def switches_imex(cluster: Cluster) -> bool:
-    """Whether slurm.conf names the plugin for channels by default."""
+    """True if slurm.conf names the plugin for channels by default."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     spanning = [kind for kind in kinds if domain_nodes(kind) > 1]
     row = plugin("SwitchType", IMEX) if spanning and not cluster.bare else None

@@ -147,7 +147,7 @@ def way_to(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> Way:
 
 
 def addressed_by(place: str, group: NodeGroup) -> bool:
-    """Whether nodes have addresses in a network; all have one in the management network."""
+    """True if nodes have addresses in a network; all have one in the management network."""
     return bool(group.storage if place == "storage" else group.fabric if place == "fabric" else True)
 
 
@@ -175,7 +175,7 @@ def _way(cluster: Cluster, kind: NodeType, entry: Lustre, net: str, place: str) 
 
 
 def _reaches(cluster: Cluster, entry: Lustre, net: str, network: IpNetwork | None) -> bool:
-    """Whether an interface in a network has a route to the MGS; true where the manifest does not state enough."""
+    """True if an interface in a network has a route to the MGS; true where the manifest does not state enough."""
     if network is None or network.cidr is None or network.routed:
         return True
     hosts = [host for host, name in server_nids(entry) if name == net]

@@ -264,7 +264,7 @@ def duration_hint(declared: Any) -> str:
 
 
 def is_list_of_scalars(declared: Any) -> bool:
-    """Whether a field is a list of texts or numbers."""
+    """True if a field is a list of texts or numbers."""
     annotation = declared.annotation if isinstance(declared, FieldInfo) else declared
     return get_origin(annotation) is tuple and entry_of(declared)[0] is None
 

@@ -52,13 +52,13 @@ def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestP
 
 
 def _is_entry(model: type[BaseModel], path: ManifestPath, data: Any) -> bool:
-    """Whether a section has keys of the entries that it stands among: a node type may be called `gpu`."""
+    """True if a section has keys of the entries that it stands among: a node type may be called `gpu`."""
     entry, value = entry_of(follow(model, path).declared)[0], _value(data, path)
     return entry is None or (isinstance(value, Mapping) and (not value or any(key in value for key in keys_of(entry))))
 
 
 def _is_like(section: Any, value: Any) -> bool:
-    """Whether a value may be that of a section: it has a key of it, or holds sections where names are keys."""
+    """True if a value may be that of a section: it has a key of it, or holds sections where names are keys."""
     model, is_list = entry_of(section)
     if isinstance(value, Mapping) and model is not None and not is_list:
         return any(key in value for key in keys_of(model))

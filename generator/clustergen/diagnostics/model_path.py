@@ -82,13 +82,13 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def has_switch(kind: Any) -> bool:
-    """Whether an annotation is of a section that `enabled` turns on and off."""
+    """True if an annotation is of a section that `enabled` turns on and off."""
     plain = _plain(kind)[0]
     return _is_model(plain) and "enabled" in plain.model_fields
 
 
 def takes_switch(declared: Any) -> bool:
-    """Whether a value may also be true or false: `bool | Literal["nftables"]`."""
+    """True if a value may also be true or false: `bool | Literal["nftables"]`."""
     return bool in (_plain(inner)[0] for inner in _branches(_plain(declared)[0]))
 
 
@@ -214,7 +214,7 @@ def _tagged(kind: Any, discriminator: str, tag: str | int) -> Any:
 
 
 def _has_label(kind: Any, label: str) -> bool:
-    """Whether pydantic calls this branch of a union so: `str`, `Gpu`, `tuple[int, ...]`, `function-after[f(), str]`."""
+    """True if pydantic calls this branch of a union so: `str`, `Gpu`, `tuple[int, ...]`, `function-after[f(), str]`."""
     plain, _ = _plain(kind)
     while label.startswith(("function-", "nullable[", "lax-or-strict[", "json-or-python[")):
         label = label.partition("[")[2].removesuffix("]")

@@ -85,7 +85,7 @@ def _check_of(words: list[str]) -> Check | None:
 
 @lru_cache(maxsize=8192)
 def is_misspelt(name: str) -> bool:
-    """Whether a name is probably meant to be that of a secret: `JobCompPas`, `db_pasword`."""
+    """True if a name is probably meant to be that of a secret: `JobCompPas`, `db_pasword`."""
     words = [word.lower() for word in re.findall(_WORD, name)]
     if not words or check_of(name):
         return False

@@ -29,7 +29,7 @@ _ORDINARY = (
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value says where a secret is (a path, a variable, a template) or nothing, rather than what it is."""
+    """True if a value says where a secret is (a path, a variable, a template) or nothing, rather than what it is."""
     return re.fullmatch(_REFERENCE, value) is not None
 
 
@@ -39,7 +39,7 @@ def is_reference_in_text(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks generated: three kinds of characters, hexadecimal, base32, or letters amid many digits."""
+    """True if a value looks generated: three kinds of characters, hexadecimal, base32, or letters amid many digits."""
     value = value[:_ENOUGH]
     if not re.fullmatch(r"[A-Za-z0-9+_=.~/-]{12,}", value) or value.startswith("ssh-"):
         return False
@@ -53,7 +53,7 @@ def is_random(value: str) -> bool:
 
 
 def is_password_like(value: str) -> bool:
-    """Whether a word could be a password: eight characters with letters and digits that are no name with a number."""
+    """True if a word could be a password: eight characters with letters and digits that are no name with a number."""
     value = value[:_ENOUGH]
     if len(value) < 8 or re.search(r"[\s/]", value) or not re.search("[A-Za-z]", value) or not re.search(r"\d", value):
         return False
@@ -61,12 +61,12 @@ def is_password_like(value: str) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Whether a word behind "the password is" is one: it has a letter and a digit, or a sign of passwords."""
+    """True if a word behind "the password is" is one: it has a letter and a digit, or a sign of passwords."""
     return len(value) > 5 and all(re.search(kind, value) for kind in ("[A-Za-z]", r"[\d!#%&*+]"))
 
 
 def could_be_secret(value: str) -> bool:
-    """Whether the value of a key that nobody knows could be a secret in the wrong place; names and lists could not."""
+    """True if the value of a key that nobody knows could be a secret in the wrong place; names and lists could not."""
     return not re.search("[:=,[]", value.rstrip("=")) and (is_random(value) or is_password_like(value))
 
 

@@ -93,7 +93,7 @@ def _walk(value: Any, path: ManifestPath, key: str, shaped: bool) -> Iterator[Fi
 
 
 def _inherits(key: str, name: str) -> bool:
-    """Whether a key of a mapping below a secret's name holds the secret: its value, or one of several passwords."""
+    """True if a key of a mapping below a secret's name holds the secret: its value, or one of several passwords."""
     return check_of(key) == "any" and (name.lower() in _CONTAINERS or check_of(f"password_{name}") == "any")
 
 
@@ -102,13 +102,13 @@ def _hint(path: ManifestPath) -> str:
 
 
 def is_secret(key: str, text: str) -> bool:
-    """Whether a setting of a configuration file is one, by its name, also a misspelt one, or by its text."""
+    """True if a setting of a configuration file is one, by its name, also a misspelt one, or by its text."""
     named = _is_named_secret(key, text) or (is_misspelt(key) and not is_reference(text))
     return named or bool(secret_spans(text))
 
 
 def _is_named_secret(key: str, value: Any) -> bool:
-    """Whether the name of a key makes its value a secret. Numbers count, booleans and references do not."""
+    """True if the name of a key makes its value a secret. Numbers count, booleans and references do not."""
     check = check_of(key) if key else None
     if check is None or isinstance(value, bool):
         return False
@@ -121,7 +121,7 @@ def _is_named_secret(key: str, value: Any) -> bool:
 
 
 def _fits(check: Check, value: str) -> bool:
-    """Whether a value of a doubtful name is a secret."""
+    """True if a value of a doubtful name is a secret."""
     if check == "digits":
         return re.fullmatch(r"\d{4,8}", value) is not None
     return is_random(value) or (check == "password" and is_password_like(value))
@@ -212,7 +212,7 @@ def _of_line(text: str, start: int, end: int, strict: bool) -> Iterator[tuple[in
 
 
 def _is_value(match: re.Match[str], text: str, strict: bool) -> bool:
-    """Whether what stands behind a secret's name and a sign is the secret: no reference, no sentence."""
+    """True if what stands behind a secret's name and a sign is the secret: no reference, no sentence."""
     value = match["value"].rstrip("]})")
     amount = value.isdigit() and len(value) < 7 and match["name"].lower().endswith(("token", "tokens"))
     return strict or not (amount or is_reference_in_text(value) or _is_sentence(match, text))
@@ -232,7 +232,7 @@ def _lines_with(marks: Iterable[str], text: str, lower: str) -> Spans:
 
 
 def _is_sentence(match: re.Match[str], text: str) -> bool:
-    """Whether `name: value` is part of a sentence: the value is a plain word, and another word follows it."""
+    """True if `name: value` is part of a sentence: the value is a plain word, and another word follows it."""
     groups = match.groupdict()
     if groups["quote"] or ":" not in groups.get("sign", "") or not groups["value"].rstrip(",.").isalpha():
         return False

@@ -17,7 +17,7 @@ class Selection:
     ignored: tuple[str, ...] = ()
 
     def reports(self, code: str) -> bool:
-        """Whether diagnostics of this code are reported; the longer of two words that match it decides."""
+        """True if diagnostics of this code are reported; the longer of two words that match it decides."""
         selected = _longest_match(code, self.selected) if self.selected else 0
         ignored = _longest_match(code, self.ignored)
         return selected is not None and (ignored is None or selected > ignored)

@@ -39,7 +39,7 @@ class Complaint:
         return self.text[self.at : self.at + 1]
 
     def after_last(self, styles: str) -> bool:
-        """Whether the parser stopped right behind a value of one of these styles."""
+        """True if the parser stopped right behind a value of one of these styles."""
         return bool(
             self.last
             and self.last[2]

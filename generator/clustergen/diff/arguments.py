@@ -59,7 +59,7 @@ class Argument(AbstractContextManager["Argument"]):
 
     @property
     def many(self) -> bool:
-        """Whether it is a directory of clusters."""
+        """True if it is a directory of clusters."""
         return any(side.key for side in self.sides)
 
     def _resolve(self) -> tuple[str, Path]:

@@ -134,7 +134,7 @@ class _Search:
         return len(group.values) <= _FEW or not self._is_explained(group)
 
     def _is_explained(self, group: _Group) -> bool:
-        """Whether names have a value for all that the group does, and an effect for each of its values."""
+        """True if names have a value for all that the group does, and an effect for each of its values."""
         named: set[ManifestChange] = set()
         for item in group.items:
             values = self._by_name(item, group)
@@ -175,7 +175,7 @@ class _Search:
             self._behind.setdefault(item, set()).update(values)
 
     def _fit_together(self, values: Values, *, is_tried: bool) -> bool:
-        """Whether all of the values are named for what no part of them explains: those of nodes that join, those of a
+        """True if all of the values are named for what no part of them explains: those of nodes that join, those of a
         section such as `slurm.partitions`, of which each part was tried, or few of an entry.
         """
         if self._membership.issuperset(values):

@@ -56,7 +56,7 @@ class Change:
 
     @property
     def is_beside_slurm(self) -> bool:
-        """Whether it is about a file that Slurm does not read as configuration."""
+        """True if it is about a file that Slurm does not read as configuration."""
         return self.kind in ("file", "setting")
 
     @property
@@ -75,7 +75,7 @@ class Change:
         return max(effect.severity for effect in self.effects)
 
     def touches(self, host: str) -> bool:
-        """Whether it is about that node."""
+        """True if it is about that node."""
         if self.nodes is None:
             return True
         try:

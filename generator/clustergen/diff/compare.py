@@ -31,7 +31,7 @@ _SAME = "same meaning to Slurm on the remaining nodes"
 
 
 def is_slurms(target: str) -> bool:
-    """Whether Slurm's daemons read the file as configuration: what changes in it tells, not that it changes."""
+    """True if Slurm's daemons read the file as configuration: what changes in it tells, not that it changes."""
     return target.startswith(_SLURM) and target.endswith((".conf", ".yaml"))
 
 

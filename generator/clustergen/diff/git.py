@@ -20,7 +20,7 @@ def split(argument: str) -> tuple[str, str] | None:
 
 
 def is_commit(word: str) -> bool:
-    """Whether git, asked from here, knows a commit of that name."""
+    """True if git, asked from here, knows a commit of that name."""
     try:
         return bool(git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}"))
     except ClustergenError:  # no git, or one that does not answer

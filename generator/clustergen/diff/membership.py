@@ -42,7 +42,7 @@ def _of_entry(value: ManifestChange) -> bool:
 
 
 def _lists(old: Any, new: Any, value: ManifestChange, moved: set[str]) -> bool:
-    """Whether the value is a host list that differs by hosts which join or leave, and by nothing else."""
+    """True if the value is a host list that differs by hosts which join or leave, and by nothing else."""
     if value.old is None or value.new is None or value.old_path is None:
         return False
     sides = [_hosts(value_at(data, path)) for data, path in ((old, value.old_path), (new, value.path))]

@@ -61,7 +61,7 @@ def narrower(old: Settings, new: Settings) -> Iterator[Narrower]:
 
 
 def manages_qos(settings: Settings) -> bool:
-    """Whether the script brings the lists of QOS to what the manifest says; otherwise the database keeps its own."""
+    """True if the script brings the lists of QOS to what the manifest says; otherwise the database keeps its own."""
     return any("QOS" in stated for stated in settings.values())
 
 

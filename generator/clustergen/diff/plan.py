@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing changes on any node or in the machine room, whatever the manifests say."""
+        """True if nothing changes on any node or in the machine room, whatever the manifests say."""
         return not (self.changes or self.added or self.removed or self.groups or self.room)
 
     @property
@@ -100,7 +100,7 @@ class Plan:
 
     @property
     def has_causes(self) -> bool:
-        """Whether any value of the manifest is named for an effect."""
+        """True if any value of the manifest is named for an effect."""
         return bool(self.causes or self.room_causes or self.group_causes)
 
     def other_manifest_changes(self) -> Iterator[tuple[tuple[ManifestChange, ...], str]]:

@@ -22,7 +22,7 @@ def step(old: Snapshot, new: Snapshot) -> str:
 
 
 def _is_outdated(old: Snapshot, new: Snapshot) -> bool:
-    """Whether the server's nodes or overlays differ from the new tree."""
+    """True if the server's nodes or overlays differ from the new tree."""
     groups = {group for cluster, group in _OVERLAY.findall(new.provisioning) if cluster == new.inventory.cluster}
     sides = [{path: file.same_as for path, file in side.files.items() if file.group in groups} for side in (old, new)]
     return _settings(old.provisioning) != _settings(new.provisioning) or sides[0] != sides[1]

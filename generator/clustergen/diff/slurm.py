@@ -87,7 +87,7 @@ class _Host:
         yield from sorted(paths, key=lambda path: not path.endswith("/slurm.conf"))
 
     def serves(self, path: str) -> bool:
-        """Whether a slurm.conf stands beside it; where that comes or goes, its neighbours say no more."""
+        """True if a slurm.conf stands beside it; where that comes or goes, its neighbours say no more."""
         return join(dirname(path), "slurm.conf") in self.files
 
     def config(self, path: str) -> Config:

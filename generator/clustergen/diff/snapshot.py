@@ -103,7 +103,7 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
 
 
 def _is_compared(path: str) -> bool:
-    """Whether it is data of the machine room, and no picture or page made from it, or configures a Warewulf server."""
+    """True if it is data of the machine room, and no picture or page made from it, or configures a Warewulf server."""
     return path == _WAREWULF or (path.startswith(FACILITY) and path.endswith((".csv", ".yaml")))
 
 
@@ -166,7 +166,7 @@ def _message(err: Exception) -> str:
 
 
 def is_fresh(directory: Path, manifest: Path) -> bool:
-    """Whether a directory holds the tree of a manifest that has the same meaning."""
+    """True if a directory holds the tree of a manifest that has the same meaning."""
     lock = _lock(directory)
     return lock is not None and _is_of(lock, load(manifest))
 

@@ -227,7 +227,7 @@ def _whole(path: str) -> str:
 
 
 def _is_of(field: Field, steps: tuple[str, ...]) -> bool:
-    """Whether a field of a manifest is the one of these steps, or stands in it."""
+    """True if a field of a manifest is the one of these steps, or stands in it."""
     left = list(steps)
     for part in field.path:
         if left and part == left[0]:

@@ -35,5 +35,5 @@ def without_wholes(causes: list[Cause]) -> list[Cause]:
 
 
 def has_part(whole: str, paths: Iterable[str]) -> bool:
-    """Whether one of the paths is within another one."""
+    """True if one of the paths is within another one."""
     return any(path.startswith((f"{whole}.", f"{whole}[")) for path in paths)

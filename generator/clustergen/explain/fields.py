@@ -129,7 +129,7 @@ class Fields:
         return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:2]
 
     def _fits(self, field: Field, edit: Edit) -> bool:
-        """Whether the section that the field is of takes it; no field is checked together with those of another."""
+        """True if the section that the field is of takes it; no field is checked together with those of another."""
         from pydantic import ValidationError
 
         try:

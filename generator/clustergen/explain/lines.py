@@ -34,7 +34,7 @@ class Line:
 
     @property
     def constant(self) -> bool:
-        """Whether nothing that was tried, one at a time, changes it."""
+        """True if nothing that was tried, one at a time, changes it."""
         return not (self.manifest or self.defaults or self.catalogue)
 
 

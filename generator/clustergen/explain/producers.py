@@ -81,5 +81,5 @@ def outline_producer(row: File, tree: Tree, fixed: Sequence[Part], made: Sequenc
 
 
 def is_own(file: RenderedFile) -> bool:
-    """Whether it is a file of the site."""
+    """True if it is a file of the site."""
     return file.source.startswith("site/")

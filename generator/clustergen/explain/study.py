@@ -148,7 +148,7 @@ class Study:
         return None if made is None else made.lines is None or bool(changed_of(self.old, made.lines, self.asked))
 
     def _removes_file(self, batch: _Batch) -> bool | None:
-        """Whether there is no such file then."""
+        """True if there is no such file then."""
         made = self._made_together(batch)
         return None if made is None else made.lines is None
 
@@ -216,7 +216,7 @@ class Study:
 
 
 def _only_breaks(field: Field, others: Sequence[Trial]) -> bool:
-    """Whether a value that shows itself in no valid manifest has nothing to say, as `others` are without a change."""
+    """True if a value that shows itself in no valid manifest has nothing to say, as `others` are without a change."""
     return field.kind == "value" and any(new.valid for new in others)
 
 

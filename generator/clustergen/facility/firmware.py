@@ -28,11 +28,11 @@ class FirmwareItem:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the manifest states the value, which may then be one that the catalogue does not know."""
+        """True if the manifest states the value, which may then be one that the catalogue does not know."""
         return self.setting.expect == "site" and self.expected != ""
 
     def differs(self, value: str) -> bool:
-        """Whether a value of the attribute has another meaning; one that the catalogue does not know has none."""
+        """True if a value of the attribute has another meaning; one that the catalogue does not know has none."""
         if self.is_stated:
             return value != self.value
         meaning = self.attribute.meaning(value) if self.attribute else ""

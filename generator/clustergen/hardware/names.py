@@ -32,7 +32,7 @@ def nic_of(description: str) -> Nic | None:
 
 
 def is_aggregation(description: str) -> bool:
-    """Whether this is the reduction engine of a switch (SHARP), which looks like an adapter on one port more."""
+    """True if this is the reduction engine of a switch (SHARP), which looks like an adapter on one port more."""
     return "Aggregation Node" in description
 
 
@@ -57,5 +57,5 @@ def in_style_of(label: str, example: str) -> str:
 
 
 def is_indexed(label: str) -> bool:
-    """Whether the label counts the adapters of its host."""
+    """True if the label counts the adapters of its host."""
     return _INDEXED.fullmatch(device_label(label)) is not None

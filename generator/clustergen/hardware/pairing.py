@@ -71,7 +71,7 @@ class Pairing:
 
     @property
     def has_other_port_names(self) -> bool:
-        """Whether a fabric that names its ports, as Ethernet's do, names most of them in another way than the plan."""
+        """True if a fabric that names its ports, as Ethernet's do, names most of them in another way than the plan."""
         return bool(self.facts.sources) and len(self.moved) * 2 > len(self.right)
 
     def _key(self, end: End) -> str:
@@ -88,7 +88,7 @@ class Pairing:
         return None if end in self.used else self.seen.get(end)
 
     def is_unnamed(self, cable: PlannedCable) -> bool:
-        """Whether an adapter without a name is where this node port is planned: it may well be the node's."""
+        """True if an adapter without a name is where this node port is planned: it may well be the node's."""
         other = self.link_at(cable.b)
         return cable.a.device in self.expected.adapters and other is not None and self.lacks_name(other[0])
 

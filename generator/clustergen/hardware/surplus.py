@@ -98,6 +98,6 @@ def unplanned(pairs: Pairing) -> Iterator[Group]:
 
 
 def _is_expected_guest(pairs: Pairing, host: str, end: End) -> bool:
-    """Whether a device for which the plan reserves ports is on a port of such a leaf that no node or uplink has."""
+    """True if a device for which the plan reserves ports is on a port of such a leaf that no node or uplink has."""
     plan = pairs.expected
     return host_of(host, plan.guests) is not None and end.device in plan.guest_leaves and end not in pairs.planned

@@ -199,7 +199,7 @@ class Symmetry:
         yield from grouped("cable-missing", items, headline, hint)
 
     def _may_be_unnamed(self, host: str, lacking: tuple[str, ...]) -> bool:
-        """Whether a leaf of that rail which serves the node's neighbours has an adapter without a name."""
+        """True if a leaf of that rail which serves the node's neighbours has an adapter without a name."""
         leaves = [end.device for _, end, _ in self._adapters[host].values()]
         neighbours = {other for leaf in leaves for _, other, _, _ in self._hosts_on[leaf] if other}
         for leaf, rail in self._rails.items():

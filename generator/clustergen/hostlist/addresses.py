@@ -25,7 +25,7 @@ def address_of(text: str) -> Address | None:
 
 
 def is_loopback(address: Address) -> bool:
-    """Whether only the machine itself can reach it."""
+    """True if only the machine itself can reach it."""
     version, number = address
     return number >> 24 == 127 if version == 4 else number == 1
 

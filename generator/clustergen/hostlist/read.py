@@ -65,7 +65,7 @@ def count(text: str) -> int:
 
 
 def contains(text: str, name: str) -> bool:
-    """Whether the list holds that name, without expanding it."""
+    """True if the list holds that name, without expanding it."""
     return any(_matches(*_parse(item, offset), name) for item, offset in items(text))
 
 

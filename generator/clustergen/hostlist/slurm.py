@@ -11,7 +11,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 
 def is_node_name(text: str) -> bool:
-    """Whether slurmctld accepts a node of that name; host names are stricter."""
+    """True if slurmctld accepts a node of that name; host names are stricter."""
     return _NAME.fullmatch(text) is not None
 
 

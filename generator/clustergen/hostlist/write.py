@@ -41,7 +41,7 @@ def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False
 
 
 def _is_in_order(text: str) -> bool:
-    """Whether a folded list is seen to be in natural order: its items begin with ascending texts without digits, or it
+    """True if a folded list is seen to be in natural order: its items begin with ascending texts without digits, or it
     has one item, and the numbers between brackets ascend.
     """
     last: str | None = None

@@ -78,7 +78,7 @@ class Unsupported:
         self._entries.setdefault((entry.kind, key, why), []).append((entry, text))
 
     def report(self) -> bool:
-        """Whether there was anything."""
+        """True if there was anything."""
         for (kind, key, why), entries in self._entries.items():
             first, text = entries[0]
             if len(entries) == 1:

@@ -42,7 +42,7 @@ class Devices:
         return [self.lines[index] for index in sorted((*self._everywhere, *indexes))]
 
     def are_nvidias(self, host: str) -> bool:
-        """Whether a host's GPUs are said to be NVIDIA's: by their device files, or by how they are found."""
+        """True if a host's GPUs are said to be NVIDIA's: by their device files, or by how they are found."""
         lines = self.of([host])
         gpus = (line for line in lines if line.get("Name", "").lower() == "gpu")
         files = [file for line in gpus for file in files_of(line.get("File", ""))]

@@ -70,7 +70,7 @@ class ImportResult:
 
     @property
     def same(self) -> bool:
-        """Whether the manifest renders to files of the same meaning."""
+        """True if the manifest renders to files of the same meaning."""
         return not self.errors and all(item.meant for item in self.compared)
 
 

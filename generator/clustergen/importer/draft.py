@@ -91,7 +91,7 @@ class Draft:
         self._waiting.update({(file, line): words for line, words in comments.items()})
 
     def has_comment(self, origin: Origin) -> bool:
-        """Whether a comment of that line waits for a value."""
+        """True if a comment of that line waits for a value."""
         return (origin.file, origin.line) in self._waiting
 
     def set(

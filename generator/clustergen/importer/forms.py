@@ -33,12 +33,12 @@ def value_of(row: Field, text: str, model: type[BaseModel] = Manifest) -> Value 
 
 
 def takes(model: type[BaseModel], path: str, value: Value) -> bool:
-    """Whether a field of `model` takes the value."""
+    """True if a field of `model` takes the value."""
     return fits(value, _type_of(model, path))
 
 
 def fits(value: object, form: Any) -> bool:
-    """Whether a type of the manifest takes the value."""
+    """True if a type of the manifest takes the value."""
     try:
         _adapter(form).validate_python(value, strict=True)
     except ValidationError:

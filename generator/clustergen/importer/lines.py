@@ -99,7 +99,7 @@ def _by_file(lines: list[_Line]) -> list[_Line]:
 
 
 def _are_on_like_devices(one: _Line, other: _Line) -> bool:
-    """Whether a line differs from another in its device files alone, which are in one directory."""
+    """True if a line differs from another in its device files alone, which are in one directory."""
     return (
         _are_alike(one, other, "File", "Count")
         and _each(one) == _each(other) is not None

@@ -120,7 +120,7 @@ def _error_text(error: Finding, item: Item) -> str:
 
 
 def _passed_over(error: Finding, item: Item) -> bool:
-    """Whether Slurm takes no notice of what is wrong: a word that it does not know."""
+    """True if Slurm takes no notice of what is wrong: a word that it does not know."""
     key = str(item.path[-1])
     return error.code == "slurm-word-unknown" and has_tokens(key) and not unknown_token_is_fatal(key)
 

@@ -67,7 +67,7 @@ class _Counts:
         self._same = {chosen: Counter(_traits(one, chosen) for one in alike) for chosen in _CHOICES}
 
     def has_alone(self, one: Kind, chosen: tuple[int, ...]) -> bool:
-        """Whether no other kind has these traits."""
+        """True if no other kind has these traits."""
         return self._same[chosen][_traits(one, chosen)] == 1
 
 

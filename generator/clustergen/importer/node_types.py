@@ -116,7 +116,7 @@ class Types:
         self._draft.set(path, value, origins, claim=False, **more)
 
     def _gpus(self, name: str, gpus: Gpus, whole: System | None, origins: list[Origin], gres: str) -> bool:
-        """Whether they say all that the Gres value does; each of them knows that value, in case that one does not."""
+        """True if they say all that the Gres value does; each of them knows that value, in case that one does not."""
         path = ("node_types", name, "gpus")
         layouts = gpus.layouts(whole.gpu_count if whole else None)
         count = gpus.count + len(layouts or ())
@@ -138,7 +138,7 @@ class Types:
         return is_complete
 
     def _unknown(self, host: str, gpus: Gpus) -> bool:
-        """Whether they are GPUs that the manifest takes without knowing what they are."""
+        """True if they are GPUs that the manifest takes without knowing what they are."""
         alone = gpus.instances is None and gpus.is_complete and gpus.count <= _MOST_GPUS
         return alone and fits(gpus.type_text or "gpu", SlurmName) and self._nvidia(host)
 

@@ -117,7 +117,7 @@ def _listed(path: ManifestPath, value: Any, comments: _Comments, indent: int) ->
 
 
 def _is_small(path: ManifestPath, value: Any, comments: _Comments) -> bool:
-    """Whether it goes on one line: nothing is said inside, and no list of things is among it."""
+    """True if it goes on one line: nothing is said inside, and no list of things is among it."""
     if len(comments.below(path)) > len(comments.of(path)):
         return False
     if isinstance(value, list):

@@ -139,7 +139,7 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 def exists(engine: Engine, name: str) -> bool:
-    """Whether the engine has an image of this name."""
+    """True if the engine has an image of this name."""
     return engine.run("image", "inspect", name, check=False).returncode == 0
 
 

@@ -26,7 +26,7 @@ _SHARED_STATE = ("/run/containers", "/run/netns", "/run/runc")
 
 
 def hybrid() -> bool:
-    """Whether control groups of version 1 are in the way of cgroup2."""
+    """True if control groups of version 1 are in the way of cgroup2."""
     done = subprocess.run(
         ["stat", "-fc", "%T", "/sys/fs/cgroup"], capture_output=True, text=True, timeout=5, check=False
     )

@@ -24,7 +24,7 @@ class Record(NamedTuple):
 
     @property
     def is_general(self) -> bool:
-        """Whether all nodes read it."""
+        """True if all nodes read it."""
         return self.entry.block != "nodename"
 
     def hosts(self) -> list[str]:

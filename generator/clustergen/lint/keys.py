@@ -72,7 +72,7 @@ def keys(site: Site, name: str) -> Iterator[LintFinding]:
 
 
 def _mild(site: Site, config: Config, line: Line, index: int, remarks: tuple[Remark, ...]) -> bool:
-    """Whether slurmctld starts with a value that stops it elsewhere."""
+    """True if slurmctld starts with a value that stops it elsewhere."""
     pair = line.pairs[index]
     lower = pair.key.lower()
     if lower == "propagateresourcelimits":  # the other key wins, and nobody reads this one
@@ -144,7 +144,7 @@ def _value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Re
 
 
 def _safe(config: Config, line: Line, lower: str, pairs: Mapping[str, Pair]) -> bool:
-    """Whether a newer name means the same here: no DEFAULT line, and not this one, says it too."""
+    """True if a newer name means the same here: no DEFAULT line, and not this one, says it too."""
     if line.pairs[0].value.lower() == "default":
         return False
     newer = _RENAMED[lower]
@@ -158,7 +158,7 @@ def _default_keys(config: Config, block: str) -> frozenset[str]:
 
 
 def _unused(config: Config, line: Line, pair: Pair) -> bool:
-    """Whether a value of a DEFAULT line counts for no line: nobody reads then what it says."""
+    """True if a value of a DEFAULT line counts for no line: nobody reads then what it says."""
     if line.pairs[0].value.lower() != "default" or line.key not in ("nodename", "partitionname"):
         return False
     return id(pair) not in _inherited(config, line.key)
@@ -176,7 +176,7 @@ def _inherited(config: Config, block: str) -> frozenset[int]:
 
 
 def _by_form(remarks: tuple[Remark, ...]) -> bool:
-    """Whether Slurm finds it when it uses the text, not when it reads it."""
+    """True if Slurm finds it when it uses the text, not when it reads it."""
     return all(remark.by_form for remark in remarks)
 
 
@@ -186,7 +186,7 @@ def _span(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
 
 
 def _exists(row: slurm.SlurmKey, release: SlurmRelease) -> bool:
-    """Whether the release has what took the key's place."""
+    """True if the release has what took the key's place."""
     since = re.search(r"\bfrom ([0-9]{2}\.[0-9]{2})", row.note)
     if since and release < SlurmRelease(since[1]):
         return False

@@ -51,7 +51,7 @@ class Site:
         return self._lines[file]
 
     def has(self, behaviour: str) -> bool:
-        """Whether the release does what a row of slurm_behaviour.tsv describes."""
+        """True if the release does what a row of slurm_behaviour.tsv describes."""
         return self.release.has(behaviour)
 
     # what slurm.conf says
@@ -100,7 +100,7 @@ class Site:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether all lines of nodes could be read, and all that is included."""
+        """True if all lines of nodes could be read, and all that is included."""
         if self.slurm is None:
             return False
         readable = all(hosts_of(node) is not None for node in self.nodes)

@@ -17,7 +17,7 @@ _SHORTEST = 60  # seconds; a busy node or switch may miss its pings for this lon
 
 
 def _knows(site: Site, name: str) -> bool:
-    """Whether the release reads the key of slurm.conf."""
+    """True if the release reads the key of slurm.conf."""
     key = slurm.key("slurm.conf", name)
     return key is not None and key.state(site.release) == "known"
 

@@ -73,7 +73,7 @@ def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], 
 
 
 def _is_basis(place: ManifestPath) -> bool:
-    """Whether node types may depend on the value, or nothing can stand in for it."""
+    """True if node types may depend on the value, or nothing can stand in for it."""
     return place[:1] in ((), ("catalogue",)) or (len(place) == 1 and place[0] not in _REPLACEABLE)
 
 

@@ -36,7 +36,7 @@ class Repair:
 
 
 def _may_lack(finding: Finding, section: ManifestPath) -> bool:
-    """Whether a finding may follow from a key that was left out of a section."""
+    """True if a finding may follow from a key that was left out of a section."""
     is_inside = finding.path[: len(section)] == section
     return is_inside or (finding.code == "hardware-incomplete" and section[: len(finding.path)] == finding.path)
 

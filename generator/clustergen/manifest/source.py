@@ -102,7 +102,7 @@ class Source:
         return self._text[node.start : node.end] if node and node.children is None and node.style != "*" else None
 
     def is_comment(self, line: int, column: int) -> bool:
-        """Whether a `#` at this place begins a comment, and is not part of a scalar."""
+        """True if a `#` at this place begins a comment, and is not part of a scalar."""
         offset = self._line_starts[line - 1] + column - 1
         return self._root is None or not self._root.has_scalar_at(offset)
 
@@ -128,7 +128,7 @@ class Source:
         return self.diagnose(item for item in findings if not self._may_be_merged(item))
 
     def _may_be_merged(self, finding: Finding) -> bool:
-        """Whether a key may be missing only because it was to come from a merge key, which was refused already."""
+        """True if a key may be missing only because it was to come from a merge key, which was refused already."""
         node = self._node(finding.path[:-1]) if finding.code == "key-missing" else None
         return node is not None and node.is_incomplete
 

@@ -10,7 +10,7 @@ from clustergen.diagnostics import ManifestPath
 
 
 def is_stated(section: object, path: str) -> bool:
-    """Whether the section (a model or mapping of the manifest) sets the field: `slurm.priority.weights.age`."""
+    """True if the section (a model or mapping of the manifest) sets the field: `slurm.priority.weights.age`."""
     value = section
     for name in path.split("."):
         if isinstance(value, BaseModel):

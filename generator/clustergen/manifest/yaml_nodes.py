@@ -43,7 +43,7 @@ class Node:
                 self.value[key] = other.value[key]
 
     def has_scalar_at(self, offset: int) -> bool:
-        """Whether this place of the text, in characters from its start, is inside a scalar."""
+        """True if this place of the text, in characters from its start, is inside a scalar."""
         if not self.start <= offset < self.end:
             return False
         if self.children is None:

@@ -42,7 +42,7 @@ def plain_value(text: str) -> Any:
 
 
 def is_core(tag: str) -> bool:
-    """Whether a tag is one of YAML's own for scalars."""
+    """True if a tag is one of YAML's own for scalars."""
     return tag == f"{CORE}str" or tag in _TAGGED
 
 

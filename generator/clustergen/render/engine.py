@@ -48,7 +48,7 @@ def _bytecode_cache() -> BytecodeCache | None:
 
 
 def _is_private(directory: Path) -> bool:
-    """Whether the effective user owns the directory and alone may write to it, or may create it so: no directory above
+    """True if the effective user owns the directory and alone may write to it, or may create it so: no directory above
     belongs to another user, except root.
     """
     owners = {0, os.geteuid()}

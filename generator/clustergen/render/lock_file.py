@@ -137,7 +137,7 @@ def without_lock(directory: Path, name: str | None = None) -> ClustergenError:
 
 
 def is_rendered(place: Path) -> bool:
-    """Whether a file begins as rendered ones do."""
+    """True if a file begins as rendered ones do."""
     try:
         return HEADER[0].encode() in regular_file.read(place, FILE_LIMIT)[:200]
     except OSError:
@@ -220,7 +220,7 @@ def _text(what: str, value: Any, form: re.Pattern[str]) -> None:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path names a file below the directory that it is relative to, in its shortest form and printable. Git's
+    """True if a path names a file below the directory that it is relative to, in its shortest form and printable. Git's
     directory is outside: a file in it can be a program that git runs.
     """
     parts = path.split("/")
@@ -230,7 +230,7 @@ def is_inside(path: str) -> bool:
 
 
 def is_gits_directory(name: str) -> bool:
-    """Whether a file system could take a name for `.git`: also in capitals, as Windows shortens it, or with characters
+    """True if a file system could take a name for `.git`: also in capitals, as Windows shortens it, or with characters
     that macOS ignores.
     """
     return re.split(r"[:\\]", _IGNORED.sub("", name))[0].rstrip(" .").lower() in (".git", "git~1")

@@ -135,7 +135,7 @@ def _instead(owner: object, name: str) -> str | None:
 
 
 def _is_method(owner: object, name: object) -> bool:
-    """Whether Python has it for values of this kind."""
+    """True if Python has it for values of this kind."""
     kinds = ((Mapping, dict), (list | tuple | range, list), (str, str))
     return name in _INSTEAD and any(isinstance(owner, kind) and hasattr(type_, str(name)) for kind, type_ in kinds)
 

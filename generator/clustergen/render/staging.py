@@ -40,7 +40,7 @@ _MODE = 0o1755
 
 
 def is_pending(directory: Path) -> bool:
-    """Whether a render was ended between its first change and its last one."""
+    """True if a render was ended between its first change and its last one."""
     return os.path.lexists(directory / STAGING / _JOURNAL)
 
 

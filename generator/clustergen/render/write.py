@@ -63,7 +63,7 @@ def write(tree: Tree, directory: Path, wait: float = WAIT) -> list[Difference]:
 
 
 def _make(directory: Path) -> bool:
-    """Whether the directory is new."""
+    """True if the directory is new."""
     if directory.is_dir():
         return False
     if os.path.lexists(directory):
@@ -115,7 +115,7 @@ def _hash(place: Path) -> str | None:
 
 
 def _is_emptied(directory: Path, path: str, removed: dict[str, str], emptied: set[str]) -> bool:
-    """Whether nothing is left in a directory without the files that are removed."""
+    """True if nothing is left in a directory without the files that are removed."""
     with os.scandir(directory / path) as entries:
         inside = {f"{path}/{entry.name}": entry.is_dir(follow_symlinks=False) for entry in entries}
     return all(

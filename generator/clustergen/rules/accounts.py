@@ -105,7 +105,7 @@ _OF_WEIGHTS = "and slurmctld does not start with a weight for it"
 
 @once_per_cluster
 def _has_unresolved_gpus(cluster: Cluster) -> bool:
-    """Whether an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
+    """True if an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
     if any(is_pending(cluster, group) for group in cluster.groups):
         return True
     kinds = {kind.name: kind for kind in cluster.node_types}
@@ -166,7 +166,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
 
 
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
-    """What accounting is to track besides: a type of GPU that no node has would stay at 0."""
+    """TRES that accounting tracks in addition: a type of GPU that no node has would stay at 0."""
     tres = cluster.manifest.slurm.accounting.tres
     sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
     types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]

@@ -147,7 +147,7 @@ def _against(
 
 
 def _not_of_a_host(number: Address, network: IpNetwork) -> str:
-    """What an IPv4 address at an end of its network is; empty for all others."""
+    """Name of an IPv4 address at an end of its network; empty for all others."""
     if number[0] != 4 or network.prefixlen >= 31 or number[1] not in ends(network):
         return ""
     return "the network's own address" if number[1] == ends(network)[0] else "the network's broadcast address"

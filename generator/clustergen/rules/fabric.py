@@ -220,7 +220,7 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _can_manage(cluster: Cluster) -> bool:
-    """Whether some switch is a managed one, or nobody knows."""
+    """True if some switch is a managed one, or nobody knows."""
     fabric = cluster.manifest.networks.fabric
     catalogue_view = CatalogueView(cluster.manifest)
     models = [catalogue_view.switch(spec.model) if spec.model else None for spec in (fabric.switches if fabric else ())]

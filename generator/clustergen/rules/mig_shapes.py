@@ -48,7 +48,7 @@ def _of_node_type(path: ManifestPath, data: Any) -> Finding:
 
 
 def _is_no_plan(mig: Any) -> bool:
-    """Whether a value is neither the name of a plan nor a mapping of GPUs, be they wrong themselves."""
+    """True if a value is neither the name of a plan nor a mapping of GPUs, be they wrong themselves."""
     if isinstance(mig, Mapping):
         return not mig or not all(str(index).isdigit() for index in mig)
     return not isinstance(mig, str) or _is_profile(mig)

@@ -44,7 +44,7 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _all_known(cluster: Cluster) -> bool:
-    """Whether every name in the partitions is known; a misspelt one probably means a node that seems left out."""
+    """True if every name in the partitions is known; a misspelt one probably means a node that seems left out."""
     slurm = cluster.manifest.slurm
     names = {*cluster.hosts(), *slurm.node_sets}
     lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes not in _WORDS]

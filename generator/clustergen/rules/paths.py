@@ -202,5 +202,5 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
-    """Whether the file system is mounted on these nodes, be it by its server itself."""
+    """True if the file system is mounted on these nodes, be it by its server itself."""
     return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)

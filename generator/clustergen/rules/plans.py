@@ -142,7 +142,7 @@ def rack_duplicate(cluster: Cluster) -> Iterator[Finding]:
 
 
 def rack_places(cluster: Cluster) -> Iterator[Finding]:
-    """What the manifest places by hand has to be in that rack, inside it, and alone there."""
+    """Devices placed by hand have to be in their rack, inside it, and alone there."""
     of_rack: dict[str, dict[str, int]] = {rack.name: {} for rack in cluster.racks}
     for name, device in devices(cluster).items():
         of_rack.get(device.rack or "", {})[name] = device.height

@@ -66,7 +66,7 @@ def provisioning_incomplete(cluster: Cluster) -> Iterator[Finding]:
 
 
 def macs(cluster: Cluster) -> Iterator[Finding]:
-    """As many as names, and each once in the cluster."""
+    """MAC addresses: as many as names, and each once in the cluster."""
     owner: dict[str, str] = {}
     for group in cluster.groups:
         listed = cluster.manifest.nodes[group.index].macs

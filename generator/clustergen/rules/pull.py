@@ -32,7 +32,7 @@ def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 
 def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
-    """What a node pulls it runs as root."""
+    """A node runs as root all that it pulls."""
     pull = cluster.manifest.ansible.pull
     if pull and not pull.signers and pull.repository.startswith(("http://", "git://")):
         yield Finding(

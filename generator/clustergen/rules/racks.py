@@ -1,4 +1,4 @@
-"""What racks, their feeds, the cooling and the UPS of the room can take."""
+"""Limits of racks, their feeds, and the cooling and the UPS of the room."""
 
 from __future__ import annotations
 

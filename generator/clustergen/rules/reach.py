@@ -36,7 +36,7 @@ def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
-    """Whether a client has no address in the network of any server, where those are all known."""
+    """True if a client has no address in the network of any server, where those are all known."""
     networks = [network_of(cluster, server) for server in _servers(cluster, group, entry)]
     return bool(networks) and all(net is not None and not net.routed and not is_on(group, net) for net in networks)
 

@@ -1,4 +1,4 @@
-"""What the Slurm of this release, and of the packages that nodes get, cannot do."""
+"""Features that the Slurm of this release, or of the packages of the nodes, lacks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _lacking(os: OperatingSystem, path: ManifestPath, plugin: str, instead: str 
 
 
 def _asks_for_metrics(cluster: Cluster) -> bool:
-    """Whether the manifest sets `metrics: true`, which is also the default where the build can."""
+    """True if the manifest sets `metrics: true`, which is also the default where the build can."""
     slurm = cluster.manifest.slurm
     return slurm.metrics and is_stated(slurm, "metrics")
 

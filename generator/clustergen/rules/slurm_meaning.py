@@ -39,7 +39,7 @@ class _Options:
 
 
 def _slurm_conf(cluster: Cluster) -> _Options:
-    """What the manifest sets itself of slurm.conf, by fields or options."""
+    """Keys of slurm.conf that the manifest sets, by fields or options."""
     manifest = cluster.manifest
     fields: dict[str, tuple[ManifestPath, str]] = {}
     for key, row in FIELDS["slurm.conf", ""].items():

@@ -74,6 +74,6 @@ def _writable(cluster: Cluster) -> Callable[[str], str | None]:
 
 
 def _is_writable(entry: Mount) -> bool:
-    """Whether users have a writable file system: a disk is the administrator's, unless it is job scratch."""
+    """True if users have a writable file system: a disk is the administrator's, unless it is job scratch."""
     is_read_only = entry.read_only or "ro" in entry.options
     return not is_read_only and file_system(entry.type).is_shared and any(role in entry.clients for role in _OF_USERS)

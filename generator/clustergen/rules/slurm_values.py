@@ -26,7 +26,7 @@ def findings(path: ManifestPath, remarks: Iterable[Remark]) -> Iterator[Finding]
 
 
 def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated: OptionValue) -> Iterator[Finding]:
-    """What is wrong with the value of a key that the release knows."""
+    """Findings about the value of a key that the release knows."""
     text = str(stated)
     if remarks := [*values.unprintable(text)]:
         return findings(path, remarks)
@@ -37,7 +37,7 @@ def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated
 
 
 def _counts(remark: Remark) -> bool:
-    """Whether a manifest's findings include it: what no daemon starts with, and what every daemon takes in silence."""
+    """True if a manifest's findings include it: what no daemon starts with, and what every daemon takes in silence."""
     return remark.outcome is Outcome.STOPS or (remark.outcome is Outcome.SILENT and remark.code == _HARMFUL)
 
 

@@ -1,4 +1,4 @@
-"""What a node type states with two meanings: names of GPUs and systems, and threads of a core."""
+"""Ambiguous values of a node type: names of GPUs and systems, and threads of a core."""
 
 from __future__ import annotations
 

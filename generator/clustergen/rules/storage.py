@@ -16,7 +16,7 @@ _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+
 
 
 def is_unstable(device: str) -> bool:
-    """Whether a disk's name is given in the order in which the kernel finds disks."""
+    """True if a disk's name is given in the order in which the kernel finds disks."""
     return _UNSTABLE.fullmatch(device) is not None
 
 
@@ -109,7 +109,7 @@ def _fits(allowed: str, value: str) -> bool:
 
 
 def rdma_possible(cluster: Cluster) -> bool:
-    """Whether a network of the cluster may carry RDMA: the fabric unless it is plain TCP, or a storage network."""
+    """True if a network of the cluster may carry RDMA: the fabric unless it is plain TCP, or a storage network."""
     networks = cluster.manifest.networks
     return networks.storage is not None or (networks.fabric is not None and networks.fabric.type != "ethernet")
 

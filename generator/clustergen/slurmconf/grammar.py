@@ -50,7 +50,7 @@ class ProblemKind(StrEnum):
 
     @property
     def fatal(self) -> bool:
-        """Whether Slurm refuses the file for it, and with it every daemon and command."""
+        """True if Slurm refuses the file for it, and with it every daemon and command."""
         return self in _FATAL
 
 

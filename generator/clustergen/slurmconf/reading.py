@@ -19,7 +19,7 @@ OUTSIDE = "it is outside the directory"
 
 
 def is_there(path: Path) -> bool:
-    """Whether a name is taken by something other than a directory: a file, and what cannot be read as one, such as a
+    """True if a name is taken by something other than a directory: a file, and what cannot be read as one, such as a
     pipe, a device, or a link that leads nowhere. What cannot be read must not count as absent.
     """
     return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises PermissionError
@@ -32,7 +32,7 @@ class Reader:
         self.root = Path(os.path.realpath(root))
 
     def has(self, name: str) -> bool:
-        """Whether `read` has something of that name to read, or to refuse with a reason."""
+        """True if `read` has something of that name to read, or to refuse with a reason."""
         return is_there(self.root / name)
 
     def read(self, name: str, most: int = MOST_BYTES) -> bytes:

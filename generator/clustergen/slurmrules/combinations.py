@@ -36,7 +36,7 @@ def words(settings: Settings, key: str) -> list[str]:
 
 
 def slurmdbd_lacks_hash(controller: str, slurmdbd: str) -> bool:
-    """Whether slurmdbd cannot read the messages of slurmctld, by the HashPlugin of each; it always has hash/k12."""
+    """True if slurmdbd cannot read the messages of slurmctld, by the HashPlugin of each; it always has hash/k12."""
     return controller not in ("", "hash/k12", slurmdbd)
 
 

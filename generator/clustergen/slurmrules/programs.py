@@ -55,7 +55,7 @@ def _listed(path: str) -> str | None:
 
 
 def _is_own(row: SlurmProgram, path: str, user: str) -> bool:
-    """Whether the user that runs the program owns the home directory that it is in."""
+    """True if the user that runs the program owns the home directory that it is in."""
     return row.user == "SlurmUser" and bool(user) and plain(path).startswith(f"/home/{user}/")
 
 

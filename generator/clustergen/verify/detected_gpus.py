@@ -64,12 +64,12 @@ class Detected:
 
 
 def has_plugin(install: SlurmInstall) -> bool:
-    """Whether this Slurm has the NVML plugin."""
+    """True if this Slurm has the NVML plugin."""
     return install.has_plugin(PLUGIN)
 
 
 def has_compiler(install: SlurmInstall) -> bool:
-    """Whether its root has a compiler for the NVML library."""
+    """True if its root has a compiler for the NVML library."""
     return any((install.path / "usr/bin" / name).exists() for name in ("tcc", "cc", "gcc"))
 
 
@@ -173,7 +173,7 @@ class _Settings:
 
     @property
     def overrides(self) -> bool:
-        """Whether slurm.conf may differ from the hardware."""
+        """True if slurm.conf may differ from the hardware."""
         return "config_overrides" in self.parameters
 
     def node(self, host: str) -> Line | None:

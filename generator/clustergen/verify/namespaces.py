@@ -31,14 +31,14 @@ class Lack:
 
 
 def is_privileged() -> bool:
-    """Whether this is root with the capabilities that a sandbox requires; a container's root has few."""
+    """True if this is root with the capabilities that a sandbox requires; a container's root has few."""
     status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
     effective = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
     return os.geteuid() == 0 and int(effective, 16) & _CAPABILITIES == _CAPABILITIES
 
 
 def are_permitted() -> bool:
-    """Whether this user may make a user namespace. To be asked first: refused, `unshare --map-auto` waits forever."""
+    """True if this user may make a user namespace. To be asked first: refused, `unshare --map-auto` waits forever."""
     return _allowed("--map-root-user", "--mount")
 
 

@@ -44,7 +44,7 @@ class SlurmInstall:
     path: Path
 
     def has_plugin(self, name: str) -> bool:
-        """Whether it has a plugin of that file name: `mpi_pmix*.so`."""
+        """True if it has a plugin of that file name: `mpi_pmix*.so`."""
         return any(next(self.path.glob(f"{directory}/{name}"), None) for directory in _PLUGINS)
 
 

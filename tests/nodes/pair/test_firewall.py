@@ -16,7 +16,7 @@ LISTEN = f"systemd-run --quiet --unit=listener python3 -m http.server {PORT}"
 
 
 def is_open(lab: Lab, source: str, target: str, port: int) -> bool:
-    """Whether a node can connect to a port of another; a packet that is dropped counts as closed after two seconds."""
+    """True if a node can connect to a port of another; a packet that is dropped counts as closed after two seconds."""
     return lab.run(source, f"timeout 2 bash -c 'exec 3<>/dev/tcp/{target}/{port}'").returncode == 0
 
 

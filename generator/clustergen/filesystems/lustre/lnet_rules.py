@@ -113,7 +113,7 @@ def shared_networks(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
-    """Whether LNet's default interface, the first one that is up, is wrong for a network."""
+    """True if LNet's default interface, the first one that is up, is wrong for a network."""
     if net.startswith("o2ib"):
         return rdma_possible(cluster)
     return any(place.key != "management" for place in server_places(cluster, entry, net).values())
@@ -148,7 +148,7 @@ def _clients(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[NodeGroup]
 
 
 def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether nodes of a type are plugged into the fabric, as far as the manifest shows; GPU nodes are, unless it lists
+    """True if nodes of a type are plugged into the fabric, as far as the manifest shows; GPU nodes are, unless it lists
     their ports.
     """
     groups = cluster.of_type[kind.name]

@@ -153,7 +153,7 @@ def servers(entry: Nfs) -> tuple[str, ...]:
 
 
 def shows_quotas(entry: Nfs) -> bool:
-    """Whether the server answers clients that ask for a user's limits; rquotad does not know those of ZFS."""
+    """True if the server answers clients that ask for a user's limits; rquotad does not know those of ZFS."""
     return bool(entry.quotas) and entry.export.zfs is None
 
 

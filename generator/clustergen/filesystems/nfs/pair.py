@@ -32,7 +32,7 @@ def shares(cluster: Cluster, pair: Nfs) -> dict[str, Nfs]:
 
 
 def is_paired(cluster: Cluster, entry: Nfs) -> bool:
-    """Whether a failover pair serves the entry."""
+    """True if a failover pair serves the entry."""
     return entry.server in _pair_addresses(cluster)
 
 

@@ -88,7 +88,7 @@ def _node_type(group: Group) -> dict[str, Any]:
 
 
 def _counts_gpu_memory(group: Group) -> bool:
-    """Whether the driver of a superchip has added the GPU's memory to that of Linux; RealMemory must not promise it."""
+    """True if the driver of a superchip has added the GPU's memory to that of Linux; RealMemory must not promise it."""
     system, model = group.system, gpu_of(gpu_id(group.first.gpus[0].name)) if group.first.gpus else None
     is_superchip = model is not None and model.form == "superchip"
     return is_superchip and system is not None and (group.real_memory_mib or 0) > system.memory_mib

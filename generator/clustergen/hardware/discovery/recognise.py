@@ -47,7 +47,7 @@ def system_of(node: NodeFacts) -> System | None:
 
 
 def is_board(made: System) -> bool:
-    """Whether its GPUs alone name it: a board of any maker's servers, or a tray of a rack."""
+    """True if its GPUs alone name it: a board of any maker's servers, or a tray of a rack."""
     return made.id.startswith(("hgx-", "mgx-")) or made.nvlink_domain_nodes > 1
 
 

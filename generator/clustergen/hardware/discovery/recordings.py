@@ -57,7 +57,7 @@ def names(directory: Path, playbook: str = "discover") -> list[str]:
 
 
 def _has_facts(directory: Path) -> bool:
-    """Whether a directory has a file of facts, or cannot be read: that is reported for its node."""
+    """True if a directory has a file of facts, or cannot be read: that is reported for its node."""
     try:
         with os.scandir(directory) as entries:
             return any(_file(entry.name) in _FILES for entry in entries)

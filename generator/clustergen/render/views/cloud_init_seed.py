@@ -89,7 +89,7 @@ def _profiles(cluster: Cluster) -> Iterator[tuple[NodeGroup, _Profile]]:
 
 
 def _is_port(row: HostInterface, rows: tuple[HostInterface, ...]) -> bool:
-    """Whether the device below is a port of the machine that no other network bonds."""
+    """True if the device below is a port of the machine that no other network bonds."""
     return not any(row.devices[0] in (other.bond, *other.ports) for other in rows)
 
 

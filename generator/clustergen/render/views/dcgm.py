@@ -57,7 +57,7 @@ class JobMap:
 
 
 def exported(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
+    """True if nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
     enabled = cluster.manifest.monitoring.dcgm.enabled
     return kind.name in dcgm_types(cluster) and (monitored(cluster) or bool(enabled))
 

@@ -26,7 +26,7 @@ class Rules:
 
 
 def has_host_engine(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether nvidia-dcgm runs on nodes of this type."""
+    """True if nvidia-dcgm runs on nodes of this type."""
     return exported(cluster, kind) or health_check(cluster, kind) is not None
 
 

@@ -210,7 +210,7 @@ _IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/
 
 
 def is_job(place: str, text: str) -> bool:
-    """Whether a file is a job script."""
+    """True if a file is a job script."""
     return not place.startswith("/etc/") and "\n#SBATCH " in text
 
 

@@ -12,7 +12,7 @@ _LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report wi
 
 
 def is_exported(cluster: Cluster) -> bool:
-    """Whether a timer compares the machines and the node exporter reads its result."""
+    """True if a timer compares the machines and the node exporter reads its result."""
     return cluster.manifest.drift.enabled and cluster.manifest.monitoring.node_exporter.enabled
 
 

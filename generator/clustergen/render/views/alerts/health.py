@@ -32,7 +32,7 @@ _TO_WATCH = (3, 5)  # drain of peer-to-peer traffic, recovery of the IMEX domain
 
 
 def concerns(incident: Incident, gpus: GpuSet) -> bool:
-    """Whether an incident means anything for these GPUs."""
+    """True if an incident means anything for these GPUs."""
     if incident.only == "nvl72":
         return "nvl72" in gpus.model.nvlink_by
     return incident.only != "nvlink" or gpus.nvlink != "none"

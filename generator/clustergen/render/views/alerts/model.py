@@ -63,7 +63,7 @@ class Topic:
 
 
 def draws(cluster: Cluster) -> bool:
-    """Whether dashboards read series that are recorded for them."""
+    """True if dashboards read series that are recorded for them."""
     return cluster.manifest.monitoring.active_grafana is not None
 
 
@@ -99,7 +99,7 @@ def job_form(cluster: Cluster) -> JobForm | None:
 
 
 def maps_jobs(cluster: Cluster) -> bool:
-    """Whether metrics name the jobs of a GPU, in either form."""
+    """True if metrics name the jobs of a GPU, in either form."""
     return job_form(cluster) is not None
 
 
@@ -109,7 +109,7 @@ def gpus_in_jobs(cluster: Cluster) -> str:
 
 
 def exports(cluster: Cluster, field: str) -> bool:
-    """Whether the release of DCGM that the manifest names has the field."""
+    """True if the release of DCGM that the manifest names has the field."""
     return dcgm_fields()[field].known_in(DcgmVersion(cluster.manifest.monitoring.dcgm.version))
 
 

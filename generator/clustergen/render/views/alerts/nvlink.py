@@ -28,7 +28,7 @@ _NO_ERROR = 256  # below it the mantissa is 0
 
 
 def reports(kind: NodeType, field: str) -> bool:
-    """Whether the GPUs of a node type report a field at all."""
+    """True if the GPUs of a node type report a field at all."""
     row = dcgm_fields().get(field)
     if row is None or kind.gpus is None:
         return row is None

@@ -13,7 +13,7 @@ _SHARE = 80  # percent of what one side of the feeds may carry
 
 
 def is_exported(cluster: Cluster) -> bool:
-    """Whether Prometheus has the power of nodes from their BMCs."""
+    """True if Prometheus has the power of nodes from their BMCs."""
     return bool(cluster.manifest.monitoring.ipmi) and any(group.bmc for group in cluster.groups)
 
 

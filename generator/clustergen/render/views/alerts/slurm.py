@@ -31,7 +31,7 @@ _STUCK = 1800  # seconds in which a job should have completed
 
 
 def own_endpoint(cluster: Cluster) -> bool:
-    """Whether slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
+    """True if slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
     slurm = cluster.manifest.slurm
     return (
         has_plugin("MetricsType", "metrics/openmetrics", cluster.release)

@@ -16,7 +16,7 @@ _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
 
 def has_pools(cluster: Cluster) -> bool:
-    """Whether the manifest has ZFS pools of NFS servers or Lustre targets, or asks for their collector."""
+    """True if the manifest has ZFS pools of NFS servers or Lustre targets, or asks for their collector."""
     packages = {
         package for entry in cluster.manifest.storage.values()
         for _, package in file_system(entry.type).entry_packages(entry)
@@ -25,7 +25,7 @@ def has_pools(cluster: Cluster) -> bool:
 
 
 def has_arrays(cluster: Cluster) -> bool:
-    """Whether the manifest names a device of a software RAID, or asks for the collector."""
+    """True if the manifest names a device of a software RAID, or asks for the collector."""
     devices = (
         device for entry in cluster.manifest.storage.values() for device in file_system(entry.type).devices(entry)
     )

@@ -56,7 +56,7 @@ class Unmanaged:
 
 @once_per_cluster
 def is_enabled(cluster: Cluster) -> bool:
-    """Whether there is anything to be set: InfiniBand without IP needs nothing."""
+    """True if there is anything to be set: InfiniBand without IP needs nothing."""
     fabric = fabric_of(cluster)
     if fabric is None or any(group.fabric for group in cluster.groups):
         return fabric is not None

@@ -26,7 +26,7 @@ def layout(cluster: Cluster) -> Layout:
 
 
 def rails_are_joined(cluster: Cluster) -> bool:
-    """Whether one rail can be reached from another: leaves have uplinks, or the rails' networks have routers."""
+    """True if one rail can be reached from another: leaves have uplinks, or the rails' networks have routers."""
     fabric = fabric_of(cluster)
     if fabric is None or (fabric.rails and not (fabric.gateways or fabric.gateway)):
         return False

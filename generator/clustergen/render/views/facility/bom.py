@@ -16,7 +16,7 @@ _COLUMNS = (
 
 
 def has_facility(cluster: Cluster) -> bool:
-    """Whether the manifest says anything of racks, switches or the room."""
+    """True if the manifest says anything of racks, switches or the room."""
     return bool(cluster.racks or switches_of(cluster) or "facility" in cluster.manifest.model_fields_set)
 
 

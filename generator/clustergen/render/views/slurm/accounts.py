@@ -141,7 +141,7 @@ def _without_field(slurm: Slurm) -> list[str]:
 
 
 def _has_rights(slurm: Slurm) -> bool:
-    """Whether the manifest says anything about QOS; otherwise the accounts keep those that they have."""
+    """True if the manifest says anything about QOS; otherwise the accounts keep those that they have."""
     members = (member for account in slurm.accounts.values() for member in (account, *account.user_limits.values()))
     return bool(slurm.qos) or any(member.qos or member.default_qos for member in members)
 

@@ -90,7 +90,7 @@ def weight(cluster: Cluster, group: NodeGroup) -> int | None:
 
 
 def weights_derived(cluster: Cluster) -> bool:
-    """Whether a node has a Weight that the manifest does not state."""
+    """True if a node has a Weight that the manifest does not state."""
     return any(weight(cluster, group) is not None and _stated_weight(group) is None for group in cluster.compute)
 
 

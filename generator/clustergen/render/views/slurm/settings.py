@@ -47,7 +47,7 @@ class Section:
 
 
 def knows(file: str, key: str, release: SlurmRelease, block: str = "") -> bool:
-    """Whether daemons of that release read the key without complaint."""
+    """True if daemons of that release read the key without complaint."""
     row = catalogue_key(file, key, block)
     return row is not None and row.state(release) == "known"
 

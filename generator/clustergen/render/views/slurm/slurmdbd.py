@@ -39,7 +39,7 @@ def is_local(cluster: Cluster) -> bool:
 
 
 def has_password(cluster: Cluster) -> bool:
-    """Whether the database asks for one: not on the slurmdbd node, where by its socket the account is the password."""
+    """True if the database asks for one: not on the slurmdbd node, where by its socket the account is the password."""
     stated = cluster.manifest.slurm.accounting.password
     return not is_local(cluster) if stated is None else stated
 
