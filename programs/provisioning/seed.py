@@ -16,15 +16,15 @@ import stat
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-CLUSTER: str = json.loads((HERE / "seed.json").read_text(encoding="utf-8"))["cluster"]
+DIRECTORY = Path(__file__).resolve().parent
+CLUSTER: str = json.loads((DIRECTORY / "seed.json").read_text(encoding="utf-8"))["cluster"]
 NO_USER_DATA = b"#cloud-config\n{}\n"
 Row = dict[str, str]  # by column
 
 
 def read_nodes() -> dict[str, Row]:
     """The rows of the table by node."""
-    lines = (HERE / "nodes").read_text(encoding="utf-8").splitlines()
+    lines = (DIRECTORY / "nodes").read_text(encoding="utf-8").splitlines()
     columns = next(line for line in lines if line.startswith("# node ")).split()[1:]
     rows = (line.split() for line in lines if line and not line.startswith("#"))
     return {row[0]: dict(zip(columns, row)) for row in rows}
@@ -32,12 +32,12 @@ def read_nodes() -> dict[str, Row]:
 
 def seed_of(row: Row, user_data: bytes | None) -> dict[str, bytes]:
     """The three files of a node; meta-data last, without which cloud-init takes a directory for no seed."""
-    text = (HERE / f"network-config.{row['network-config']}").read_text(encoding="utf-8")
+    text = (DIRECTORY / f"network-config.{row['network-config']}").read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     network = re.sub("@([a-z]+)@", lambda match: row[match[1]], "\n".join(lines))
     if user_data is None:
         listed = row["user-data"]
-        user_data = NO_USER_DATA if listed == "-" else (HERE / f"{listed}.yaml").read_bytes()
+        user_data = NO_USER_DATA if listed == "-" else (DIRECTORY / f"{listed}.yaml").read_bytes()
     # In quotation marks, as YAML reads a node named 0x1 or on as something else.
     meta_data = f"instance-id: {json.dumps(CLUSTER + '-' + row['node'])}\nlocal-hostname: {json.dumps(row['node'])}\n"
     return {"user-data": user_data, "network-config": f"{network}\n".encode(), "meta-data": meta_data.encode()}

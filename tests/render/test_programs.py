@@ -69,16 +69,11 @@ JOB = "user_node/jobs/job.sh.j2"
 def programs_in_templates() -> set[str]:
     """A template may begin with `#!` if a line of logic follows: it then only starts a program."""
     root = carried("templates")
-<<<<<<< HEAD
     names = set()
-=======
-    programs = []
->>>>>>> c8634fa4 (lint: tools/lint checks names, messages, records, codes and layers, and pytest only behaviour)
     for place in sorted(root.rglob("*.j2")):
         lines = place.read_text(encoding="utf-8").splitlines()
         logic = [line for line in lines[1:] if line.strip() and not line.lstrip().startswith(("#", "{%", "{#"))]
         if lines and lines[0].startswith("#!") and len(logic) > 1:
-<<<<<<< HEAD
             names.add(str(place.relative_to(root)))
     return names - {JOB}
 
@@ -96,9 +91,9 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> list[RenderedFile]:
 
 def test_no_template_prints_a_program(rendered: list[RenderedFile]) -> None:
     """Nor one that begins with an include."""
-    known = {f"templates/{name}" for name in programs_in_templates() | {JOB}}
+    listed = {f"templates/{name}" for name in programs_in_templates() | {JOB}}
     sources = {file.source if "/" in file.source else file.path for file in rendered}
-    assert not {name for name in sources if not name.startswith("programs/")} - known
+    assert not {name for name in sources if not name.startswith("programs/")} - listed
 
 
 def test_a_job_script_has_one_call(rendered: list[RenderedFile]) -> None:
@@ -127,7 +122,3 @@ def test_a_name_without_values_is_refused(kind: str, name: str, tmp_path: Path) 
     assert (done.returncode in (1, 2), done.stdout) == (True, "")
     assert done.stderr.startswith(f"usage: clustergen-{kind} NAME [")
     assert done.stderr.endswith("; NAME is one of: data home\n")
-=======
-            programs.append(str(place.relative_to(root)))
-    assert len(programs) <= 48
->>>>>>> c8634fa4 (lint: tools/lint checks names, messages, records, codes and layers, and pytest only behaviour)
