@@ -60,7 +60,7 @@ def weighed(manifest: str, each: int) -> str:
 
 
 def record(directory: Path, nodes: int) -> None:
-    """What discover and drift read of so many nodes of `large`, equal but for their addresses."""
+    """The input of discover and drift for so many nodes of `large`, equal but for their addresses."""
     gpus = "".join(f"{i}, NVIDIA H100 80GB HBM3, 00000000:{16 * i + 27:02X}:00.0, 570.86.15\n" for i in range(8))
     ports = "".join(
         f"/sys/class/infiniband/{device}/ports/1/{key}:{value}\n"

@@ -108,7 +108,7 @@ def _hidden_by(err: ValidationError, source: Source) -> tuple[Cluster | None, li
 
 
 def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:
-    """What is wrong with the hardware of node types beside the mistakes of `err`."""
+    """Diagnostics on the hardware of node types beside the mistakes of `err`."""
     from clustergen.cluster.resolve import resolve
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest

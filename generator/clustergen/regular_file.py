@@ -52,7 +52,7 @@ def read(path: str | Path, limit: int, follow_links: bool = False) -> bytes:
 
 
 def content_of(descriptor: int, limit: int, path: str | Path) -> bytes:
-    """As `read`, of an open file."""
+    """The content of an open file, as `read` returns it."""
     chunks: list[bytes] = []
     size = 0
     try:

@@ -231,7 +231,7 @@ def enable(root: Path, unit: str, text: str, images: Images) -> None:
 
 
 def state(root: Path) -> dict[str, tuple[int, int, int, str]]:
-    """What an overlay is: type, mode, owner, and link target of all that is in it."""
+    """The contents of an overlay: type, mode, owner, and link target of each entry."""
     rows = {}
     for place in sorted(root.rglob("*")):
         info = place.lstat()

@@ -105,7 +105,7 @@ def claim(base: Path) -> None:
 
 
 def is_private(path: Path) -> bool:
-    """Whether the path is a directory of root that nobody else can enter."""
+    """True if the path is a directory of root that nobody else can enter."""
     try:
         status = path.lstat()
     except OSError:

@@ -165,7 +165,9 @@ def _kinds_of_change(file: str, block: str, key: str) -> list[str]:
 
 
 def _affected(file: str, block: str, key: str) -> str:
-    """What a change may do to running and to pending jobs, with the state or reason that sacct and squeue show."""
+    """The possible effects of a change on running and on pending jobs, with the state or reason that sacct and squeue
+    show.
+    """
     texts = [
         f"{_condition(row.what)}{row.text.format(**PLACEHOLDERS)} (`{row.state}`)"
         for table in ("slurm_running.tsv", "slurm_waiting.tsv")
@@ -256,7 +258,7 @@ def _without_field() -> Iterator[tuple[str, ...]]:
 
 
 def _files() -> list[str]:
-    """What the other files of the examples need."""
+    """The effects of the other files of the examples."""
     targets: dict[str, set[str]] = defaultdict(set)
     for lock in sorted(INVENTORIES.glob("*/rendered/clustergen.lock.json")):
         for entry in json.loads(lock.read_text(encoding="utf-8"))["files"].values():

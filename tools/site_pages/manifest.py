@@ -165,7 +165,7 @@ def model_of(schema: dict[str, Any]) -> str:
 
 
 def inner_of(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """What the values of a mapping by names are."""
+    """The type of the values of a mapping by names."""
     if schema.get("type") != "object":
         return None
     inner = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
@@ -179,7 +179,7 @@ def text(value: object) -> str:
 
 
 def default(schema: dict[str, Any], description: str) -> str:
-    """What holds where the manifest leaves the field out."""
+    """The default of a field that the manifest leaves out."""
     value = schema.get("default")
     unit = _BARE.search(description)
     if isinstance(value, int) and not isinstance(value, bool) and unit:
@@ -277,7 +277,7 @@ def topic_of(section: Section) -> str:
 
 @cache
 def anchors() -> frozenset[str]:
-    """What a link to the page may name: the path of a field, or a top-level section's heading."""
+    """Targets of links to the page: the path of a field, or a top-level section's heading."""
     schema = Schema()
     fields = (section.anchor(name) for section in schema.sections for name in section.model.get("properties", ()))
     return frozenset(fields)

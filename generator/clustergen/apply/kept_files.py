@@ -1,4 +1,4 @@
-"""What a user keeps in the directory of a tree beside the rendered files: host_vars, group_vars, files, roles.
+"""Files that a user keeps beside the rendered ones in a tree's directory: host_vars, group_vars, files, roles.
 
 Ansible reads these, so a saved plan has their digest, and a check on a copy of the directory reads the same ones.
 """

@@ -32,7 +32,7 @@ NOTHING_RAN = (1, 5)
 
 @record
 class Check:
-    """What a run in check mode found on the nodes."""
+    """The result of a run in check mode on the nodes."""
 
     status: int
     """The exit status of ansible-playbook."""
@@ -111,7 +111,7 @@ def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, 
 
 
 def result(status: int, lines: Sequence[str]) -> Check:
-    """What the output of a check says. Raises ClustergenError where it ended before any host was asked."""
+    """Read the output of a check. Raises ClustergenError if the run ended before any host was asked."""
     # What a node says may look like the recap: the real one is after the last banner.
     banner = max((number for number, line in enumerate(lines) if _BANNER.fullmatch(line)), default=len(lines))
     recap = {

@@ -1,4 +1,4 @@
-"""What a check of the nodes comes to, in words: totals, why nodes were not compared, and the next step."""
+"""The summary of a check of the nodes: totals, why nodes were not compared, and the next step."""
 
 from __future__ import annotations
 

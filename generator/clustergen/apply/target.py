@@ -1,4 +1,4 @@
-"""What is applied: a manifest, the tree that it renders to, and the directory that holds the tree."""
+"""The target of an apply: a manifest, the tree that it renders to, and the directory that holds the tree."""
 
 from __future__ import annotations
 

@@ -160,7 +160,8 @@ def media() -> tuple[str, ...]:
 
 @cache
 def choices(gbit: int, fabric: str, connector_a: str, connector_b: str) -> tuple[Medium, ...]:
-    """What can carry one link of `gbit` Gb/s between two cages, best first; empty where nothing fits.
+    """Cables and modules that can carry one link of `gbit` Gb/s between two cages, best first; empty where nothing
+    fits.
 
     `fabric` is infiniband or ethernet. `connector_a` and `connector_b` are ids in `connectors()`; with a splitter
     between two alike, end a is the one with the single plug, so put the switch there. An empty connector (not known)

@@ -112,5 +112,5 @@ def nvlink_counters() -> tuple[NvlinkCounter, ...]:
 
 @cache
 def clock_events() -> tuple[ClockEvent, ...]:
-    """What each bit of the mask means. Idle is one of them: a mask above 0 alone says nothing."""
+    """The bits of the mask with their meanings. Idle is one of them, so a mask above 0 alone is no problem."""
     return tuple(table("clock_events.tsv", ClockEvent))

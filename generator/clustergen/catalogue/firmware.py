@@ -36,7 +36,7 @@ class FirmwareAttribute:
     unverified: frozenset[str] = NOTHING
 
     def meaning(self, value: str) -> str:
-        """What a value stands for; empty for one that the catalogue does not know."""
+        """The meaning of a value; empty for one that the catalogue does not know."""
         return next((meaning for meaning, text in self.values.items() if text == value), "")
 
 

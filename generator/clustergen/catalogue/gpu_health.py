@@ -98,5 +98,5 @@ def max_operating_c() -> dict[str, int]:
 
 @cache
 def dcgm_incidents() -> tuple[Incident, ...]:
-    """What DCGM's health watches report, in the order of the table."""
+    """Incidents that DCGM's health watches report, in the order of the table."""
     return tuple(table("dcgm_incidents.tsv", Incident, since=DcgmVersion))

@@ -84,7 +84,7 @@ def _default(text: str) -> tuple[NcclVersion | None, int]:
 
 @cache
 def _rows() -> tuple[Callable[..., NcclParam], dict[str, list[str]]]:
-    """What makes a parameter of a row, and the rows by name."""
+    """The reader that makes a parameter of a row, and the rows by name."""
     header, lines = cells("nccl_params.tsv")
     read = row_reader(
         "nccl_params.tsv",
@@ -120,7 +120,7 @@ def _never_there() -> dict[str, str]:
 
 
 def never_there(name: str) -> str | None:
-    """What is meant by a name that articles show and that NCCL as NVIDIA builds it does not read; else None."""
+    """The right name for one that articles show but that NCCL as NVIDIA builds it does not read; else None."""
     return _never_there().get(name)
 
 

@@ -26,7 +26,7 @@ class Port:
 
     @property
     def span(self) -> str:
-        """As nft writes it: `988` or `6800-7568`."""
+        """The port range in the syntax of nft: `988` or `6800-7568`."""
         return f"{self.port}-{self.last}" if self.last else str(self.port)
 
 

@@ -1,4 +1,4 @@
-"""What differs between the operating systems of the nodes: packages, paths, units, and what their Slurm can do."""
+"""Differences between the operating systems of the nodes: packages, paths, units, and features of their Slurm."""
 
 from __future__ import annotations
 

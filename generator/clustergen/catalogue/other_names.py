@@ -30,7 +30,9 @@ def _by_name() -> dict[str, tuple[OtherName, ...]]:
 
 
 def other_name(section: Sequence[str], name: str) -> OtherName | None:
-    """What is meant by a name in a section of the manifest: the keys that lead to it, those of entries included."""
+    """The path that is meant by a name in a section of the manifest: the keys that lead to it, those of entries
+    included.
+    """
     plain = name.casefold().replace("_", "").replace("-", "")
     return next((row for row in _by_name().get(plain, ()) if _leads_to(section, row.section)), None)
 

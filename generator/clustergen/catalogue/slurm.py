@@ -38,7 +38,7 @@ class SlurmKey:
     source: str = ""
 
     def state(self, release: SlurmRelease) -> KeyState:
-        """What that release makes of the key; of the bad answers only `defunct` lets the daemons start."""
+        """How the release treats the key; of the bad answers only `defunct` lets the daemons start."""
         return state_in(release, self.since, self.defunct, self.refused, self.removed)
 
 
@@ -100,7 +100,7 @@ def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
 
 @cache
 def _keys() -> tuple[Callable[..., SlurmKey], dict[tuple[str, str], dict[str, list[str]]]]:
-    """What makes a key of a row; and file and block → key in lower case → its row."""
+    """The reader that makes a key of a row; and file and block → key in lower case → its row."""
     header, lines = cells("slurm_keys.tsv")
     index: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in lines:
@@ -129,8 +129,8 @@ def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
 
 @cache
 def key_tables(file: str) -> dict[str, tuple[str, ...]] | None:
-    """What `slurmconf.parse` wants to know of a file: block → the keys that any release reads there; None where its
-    keys are not known here. Whether a release reads a key is for `key` to say.
+    """The tables that `slurmconf.parse` needs for a file: block → the keys that any release reads there; None where its
+    keys are not in the catalogue. For one release, see `key`.
     """
     index = _keys()[1]
     tables = {block: tuple(row[2] for row in names.values()) for (name, block), names in index.items() if name == file}

@@ -1,4 +1,4 @@
-"""What a changed key of Slurm's files needs to come into effect."""
+"""The steps by which a changed key of Slurm's files comes into effect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clustergen.records import record
 
 @record
 class SlurmEffect:
-    """What a change of a key needs: one row of slurm_effects.tsv, whose header explains the columns."""
+    """The steps that a change of a key requires: one row of slurm_effects.tsv, whose header explains the columns."""
 
     file: str
     block: str
@@ -37,7 +37,7 @@ class SlurmEffect:
 
     @property
     def name(self) -> str:
-        """What the row is called by: `slurm.conf NodeName Gres type until 23.11`."""
+        """The name of the row: `slurm.conf NodeName Gres type until 23.11`."""
         words = [self.file, self.block, self.key, self.what, f"until {self.until}" if self.until else ""]
         return " ".join(word for word in words if word)
 
@@ -50,8 +50,8 @@ def effects() -> tuple[SlurmEffect, ...]:
 
 @cache
 def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: str = "") -> SlurmEffect:
-    """What a change of the key needs: the first row that matches. `file` is a bare name, and `what` says more of the
-    change, as the header of slurm_effects.tsv explains.
+    """The first row that matches a change of the key. `file` is a bare name, and `what` says more of the change, as the
+    header of slurm_effects.tsv explains.
     """
     word = what.lower()
     words = ("", word, f"* to {word.rpartition(' to ')[2]}")

@@ -1,4 +1,4 @@
-"""What the values of Slurm's keys mean: which texts are the same to it, and what it takes for a key that is absent."""
+"""Meanings of the values of Slurm's keys: texts that Slurm treats alike, and the default of an absent key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _same(text: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _rows() -> tuple[Callable[..., Meaning], dict[tuple[str, str, str], list[str]]]:
-    """What makes a meaning of a row; and file, block and key in lower case → the row."""
+    """The reader that makes a meaning of a row; and file, block and key in lower case → the row."""
     header, lines = cells("slurm_meanings.tsv")
     index = {(row[0], row[1], row[2].lower()): row for row in lines}
     return row_reader("slurm_meanings.tsv", header, Meaning, same=_same), index
@@ -45,7 +45,7 @@ def _rows() -> tuple[Callable[..., Meaning], dict[tuple[str, str, str], list[str
 
 @cache
 def _stated(file: str, block: str, lower: str) -> Meaning:
-    """What the table says of a key; an empty form where it says nothing, or nothing of the form."""
+    """The meaning of a key as the table states it; an empty form if the table has no row or no form for it."""
     read, index = _rows()
     row = index.get((file, block, lower))
     return read(row) if row is not None else Meaning("")
@@ -70,7 +70,7 @@ def meaning(file: str, block: str, key: str) -> Meaning:
 
 
 def default(file: str, block: str, key: str, release: SlurmRelease) -> str | None:
-    """What the release takes where the key is left out; None where nothing is known of it."""
+    """The release's default of an absent key; None if it is not known."""
     value = slurm_values.default(key, release) if file == "slurm.conf" and not block else None
     return value or meaning(file, block, key).default or None
 

@@ -68,13 +68,13 @@ def _traps() -> dict[tuple[str, str, str], tuple[SlurmTrap, ...]]:
 
 
 def traps(file: str, key: str, block: str = "") -> tuple[SlurmTrap, ...]:
-    """What is known to go wrong with that key."""
+    """Known problems of that key."""
     return _traps().get((file, block, key.lower()), ())
 
 
 @record
 class NeverKey:
-    """What is meant by a name that articles show as a key of slurm.conf and that no release has."""
+    """The right name for one that articles show as a key of slurm.conf and that no release has."""
 
     name: str
     hint: str
@@ -89,5 +89,5 @@ def _never_there() -> dict[str, NeverKey]:
 
 
 def never_there(name: str) -> NeverKey | None:
-    """What is meant by such a name, in any case; None for any other name."""
+    """The right name for such a name, in any case; None for any other name."""
     return _never_there().get(name.lower())

@@ -1,4 +1,4 @@
-"""What Slurm's keys may hold, by release: words of lists, plugins, defaults, bounds."""
+"""Values that Slurm's keys accept, by release: words of lists, plugins, defaults, bounds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SlurmToken:
     """What to write in its place, as Key=token; it may still be read."""
 
     def state(self, release: SlurmRelease) -> KeyState:
-        """What that release makes of the word; it never is `refused`."""
+        """How the release treats the word; never `refused`."""
         return state_in(release, self.since, self.defunct, None, self.removed)
 
 
@@ -50,13 +50,13 @@ class SlurmPlugin:
     note: str
 
     def state(self, release: SlurmRelease) -> KeyState:
-        """Whether Slurm's source of that release has it; a distribution may still leave it out."""
+        """True if Slurm's source of that release has it; a distribution may still leave it out."""
         return state_in(release, self.since, None, None, self.removed)
 
 
 @cache
 def _tokens() -> tuple[Callable[..., SlurmToken], dict[str, dict[str, list[str]]]]:
-    """What makes a word of a row; and key → word → its row, both in lower case."""
+    """The reader that makes a word of a row; and key → word → its row, both in lower case."""
     header, lines = cells("slurm_tokens.tsv")
     index: dict[str, dict[str, list[str]]] = {}
     for row in lines:
@@ -95,7 +95,7 @@ def keys_with_token(word: str) -> tuple[str, ...]:
 
 
 def unknown_token(key: str) -> Outcome:
-    """What daemons do with a word that they do not know."""
+    """How daemons react to a word that they do not know."""
     does = next((row.unknown for row in tokens(key)), "ignored")
     outcomes: dict[str, Outcome] = {"fatal": "stops", "logged": "logs", "ignored": "silent"}
     return outcomes[does]
@@ -121,7 +121,7 @@ def _unknown_plugins() -> dict[str, _UnknownPlugin]:
 
 
 def unknown_plugin(key: str, release: SlurmRelease) -> Outcome:
-    """What daemons do with a plugin that is not there: `stops`, or `logs`."""
+    """How daemons react to a missing plugin: `stops`, or `logs`."""
     row = _unknown_plugins().get(key.lower())
     return row.does if row is not None and (row.until is None or release < row.until) else "stops"
 
@@ -177,7 +177,7 @@ def _families() -> dict[str, _Family]:
 
 
 def family(key: str) -> str:
-    """What the names of a key's plugins begin with: `cred` of `cred/munge`; empty where it is not known."""
+    """The prefix of a key's plugins: `cred` of `cred/munge`; empty where it is not known."""
     row = _families().get(key.lower())
     return row.family if row is not None else ""
 
@@ -214,7 +214,7 @@ def takes_any_none(key: str, release: SlurmRelease) -> bool:
 
 @record
 class _Default:
-    """What a key has from a release on where slurm.conf leaves it out."""
+    """The default of a key from a release on."""
 
     key: str
     since: SlurmRelease | None
@@ -230,7 +230,7 @@ def _defaults() -> dict[str, list[_Default]]:
 
 
 def default(key: str, release: SlurmRelease) -> str | None:
-    """What the release takes when slurm.conf leaves the key out; None when not known, or the key is not."""
+    """The release's default of an absent key; None if the default or the key is not known."""
     rows = _defaults().get(key.lower(), ())
     return next((row.value for row in reversed(rows) if row.since is None or release >= row.since), None)
 

@@ -64,7 +64,7 @@ class MountOption:
 
 @cache
 def _beegfs() -> tuple[Callable[..., BeegfsKey], dict[str, dict[str, list[str]]]]:
-    """What makes a key of a row, and file → key → its row."""
+    """The reader that makes a key of a row, and file → key → its row."""
     header, lines = cells("beegfs_keys.tsv")
     index: dict[str, dict[str, list[str]]] = {}
     for row in lines:

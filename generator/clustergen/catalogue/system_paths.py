@@ -72,6 +72,6 @@ def is_listed(path: str) -> bool:
 
 
 def mountable(path: str) -> Literal["any", "disk", "never"]:
-    """What may be mounted at a path."""
+    """The kind of mount that is allowed at a path."""
     row = nearest(path)
     return row.mount if row.path == plain(path) else row.mount_below

@@ -107,7 +107,7 @@ def group() -> None:
 
 
 def _write_no_more(*streams: int) -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Keep Python from writing once more at its end what could not be written."""
     for stream in streams:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 

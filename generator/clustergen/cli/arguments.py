@@ -133,7 +133,7 @@ def default_tree() -> Path:
 
 
 def standard_input(limit: int) -> bytes:
-    """What was piped in. Raises ClustergenError for more than `limit` bytes."""
+    """The piped standard input. Raises ClustergenError for more than `limit` bytes."""
     content = sys.stdin.buffer.read(limit + 1)
     if len(content) > limit:
         raise ClustergenError(f"standard input: larger than {limit:,} bytes")

@@ -1,4 +1,4 @@
-"""What several verbs share: options, and how diagnostics reach the user."""
+"""Code that several verbs share: options, and the printing of diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shell completes: names of codes, fields, checks and rows of the catalogue, each with a description."""
+"""Shell completion: names of codes, fields, checks and rows of the catalogue, each with a description."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ code_list = separated(codes)
 
 
 def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What `clustergen explain` takes: a code, a field or a manifest; after a manifest, a field or a file."""
+    """Completion of the arguments of `clustergen explain`: a code, a field or a manifest; after a manifest, a field or
+    a file.
+    """
     from clustergen.explain.about import field_names
     from clustergen.hardware.drift.kinds import KINDS
 

@@ -1,4 +1,4 @@
-"""What `render --check` found on disk: as text, and with the findings in the formats that programs read."""
+"""The differences that `render --check` finds on disk: as text, and with the findings in machine-readable formats."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Stale:
 
 @record
 class Result:
-    """What a render, of one manifest or several, reports."""
+    """The result of a render of one manifest or several."""
 
     diagnostics: list[Diagnostic]
     suppressed: list[Suppressed]

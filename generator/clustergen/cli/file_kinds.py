@@ -1,4 +1,4 @@
-"""What a file is, by its name and its beginning, and the verb that reads it."""
+"""The kind of a file, by its name and its beginning, and the verb that reads it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _LOCK = _kind("the lock file of a rendered tree", r'\A\s*\{\s*"(?:format|cluster
 
 
 def other_kind(path: Path) -> FileKind | None:
-    """What a file is that is no manifest; None where its name and beginning do not tell, or it cannot be read."""
+    """The kind of a file that is no manifest; None if name and beginning do not decide it, or it cannot be read."""
     if path.name == LOCK:
         return _LOCK
     head = _beginning(path)

@@ -28,7 +28,7 @@ class Judged:
     """Findings of the baseline that are gone."""
 
     def remarks(self) -> list[str]:
-        """What was not reported, and why."""
+        """Remarks on findings that were not reported, with the reasons."""
         by_kind = Counter(one.kind for one in self.suppressed)
         parts = [
             f"{number} by {'comments' if kind == 'comment' else 'the baseline'}" for kind, number in by_kind.items()
@@ -39,7 +39,7 @@ class Judged:
 
 @record
 class Filters:
-    """What the options of `filter_options` say."""
+    """The values of the options of `filter_options`."""
 
     selection: Selection
     baseline_file: Path | None

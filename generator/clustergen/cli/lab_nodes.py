@@ -52,7 +52,9 @@ def current(lab: str | None, *, is_up: bool = True) -> Work:
 
 
 def started_from_here() -> Work:
-    """As `current`, but the only lab of a manifest elsewhere is not removed: it may belong to other work."""
+    """The lab as `current` finds it, except that the only lab of a manifest elsewhere is not removed: it may be
+    in use.
+    """
     work = current(None, is_up=False)
     if not work.origin().is_relative_to(Path.cwd()):
         raise ClustergenError(

@@ -112,7 +112,9 @@ def _may_suppress(diagnostic: Diagnostic) -> bool:
 
 
 def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
-    """What was read and as what, what was not reported, and what --fix did or would do."""
+    """Remarks on the files that were read and their kinds, on findings that were not reported, and on the work of
+    --fix.
+    """
     from clustergen.lint.release import others
 
     if made:

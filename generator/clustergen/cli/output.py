@@ -79,7 +79,7 @@ def is_quiet() -> bool:
 
 
 def colour(stream: TextIO) -> bool:
-    """Whether to colour what goes to this stream: --color, else the environment, else whether it is a terminal."""
+    """True if output to this stream is coloured: by --color, else by the environment, else if it is a terminal."""
     ctx = click.get_current_context(silent=True)
     return wants_colour(stream) if ctx is None or ctx.color is None else ctx.color
 

@@ -144,7 +144,7 @@ def _compared(against: str, manifest: Path) -> diff.Compared:
 
 
 def _old_side(against: str, manifest: Path) -> str:
-    """As `clustergen diff` takes it: a path as it is, a revision with the manifest's path."""
+    """The old side in the form of `clustergen diff`: a path as it is, a revision with the manifest's path."""
     if os.path.exists(against) or ":" in against:  # noqa: PTH110 - a text that may be anything
         return against
     return f"{against}:./{os.path.relpath(manifest)}"

@@ -1,4 +1,4 @@
-"""What a valid manifest leaves to assumptions: unconfirmed hardware, and packages that a site has to build."""
+"""Assumptions of a valid manifest: unconfirmed hardware, and packages that a site has to build."""
 
 from __future__ import annotations
 

@@ -78,7 +78,9 @@ def _last(numa: Sequence[int], width: int, taken: set[int], count: int) -> Itera
 
 
 def system_cores(kind: NodeType, count: int, taken: Iterable[int]) -> list[int]:
-    """As Slurm chooses them for CoreSpecCount: the last core of each socket in turn, from the last socket on."""
+    """Cores in the order in which Slurm picks them for CoreSpecCount: the last core of each socket in turn, from the
+    last socket on.
+    """
     width, used = kind.slurm_cores_per_socket, set(taken)
     order = (socket * width + core for core in reversed(range(width)) for socket in reversed(range(kind.slurm_sockets)))
     return [core for core in order if core not in used][:count]

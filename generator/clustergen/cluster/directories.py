@@ -32,7 +32,7 @@ _SQUATTED = "any user could put a directory in its place"
 
 @record
 class Use:
-    """What a daemon needs of a path."""
+    """The access that a daemon needs to a path."""
 
     noun: str
     """What lies there, in a message."""

@@ -52,7 +52,7 @@ def is_rdma_name(device: str) -> bool:
 
 
 def rail_suffix(fabric: Fabric, rail: int) -> str:
-    """What a node's name ends in on that rail: `-ib0` or `-r0`."""
+    """The suffix of a node's name on that rail: `-ib0` or `-r0`."""
     return f"-{'ib' if fabric.type == 'infiniband' else 'r'}{rail}"
 
 

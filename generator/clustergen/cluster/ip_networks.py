@@ -69,7 +69,7 @@ def is_inside(address: Address, cidr: str) -> bool:
 
 @once_per_cluster
 def _nodes(_: Cluster) -> dict[str, tuple[NodeGroup, int, IpNetwork] | None]:
-    """What `node_of` has answered: the views of all node types ask for the same few servers."""
+    """A cache of the answers of `node_of`: the views of all node types ask for the same few servers."""
     return {}
 
 

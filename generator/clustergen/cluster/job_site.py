@@ -1,4 +1,6 @@
-"""What a job finds on this cluster: its partition, a node's share of resources, shared directories, account and QOS."""
+"""The job's surroundings on this cluster: its partition, a node's share of resources, shared directories, account and
+QOS.
+"""
 
 from __future__ import annotations
 

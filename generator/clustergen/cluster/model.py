@@ -172,7 +172,7 @@ class Rack:
 
 @record
 class Leaf:
-    """What Slurm calls a leaf switch: one switch, or the leaves of all rails that serve the same nodes."""
+    """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
 
     name: str
     nodes: tuple[str, ...]

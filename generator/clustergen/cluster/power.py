@@ -1,4 +1,4 @@
-"""What a node draws."""
+"""The power that a node draws."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def kilowatts(watts: float) -> str:
 
 
 def draw_w(kind: NodeType) -> int | None:
-    """What a node may draw at the wall: its maximum, less what power limits keep its GPUs from taking.
+    """The maximum wall power of a node, less the share that power limits keep from its GPUs.
 
     Where the maximum is not known, what its GPUs may draw, which is less than the truth; None without GPUs either.
     """

@@ -1,4 +1,4 @@
-"""What storage entries mean on the nodes: names, releases and the interfaces that LNet uses."""
+"""Storage entries as the nodes see them: names, releases and the interfaces that LNet uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clustergen says about its input, and the formats in which it says it.
+"""Diagnostics on the user's input, and the formats in which they are printed.
 
 A rule yields `Finding`s (a code, a path into the manifest, a message); the manifest's `Source` knows where that path
 stands in the file and makes `Diagnostic`s of them; `render` prints those as text, JSON, workflow commands or SARIF.

@@ -47,7 +47,7 @@ def render(
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour what goes to this stream: never with NO_COLOR (no-color.org), always with CLICOLOR_FORCE other
+    """True if output to this stream is coloured: never with NO_COLOR (no-color.org), always with CLICOLOR_FORCE other
     than 0 (bixense.com/clicolors), else on terminals.
     """
     if os.environ.get("NO_COLOR"):

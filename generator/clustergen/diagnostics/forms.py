@@ -1,4 +1,4 @@
-"""What a pattern of the manifest means, in words: a message never shows a regular expression."""
+"""The patterns of the manifest in words: a message never shows a regular expression."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clustergen.records import record
 
 @record
 class Sample:
-    """What a hint proposes for a key that is missing: a value in YAML, after the names in a section of the manifest."""
+    """A value that a hint proposes for a missing key: a value in YAML, after the names in a section of the manifest."""
 
     text: str
     section: str = ""

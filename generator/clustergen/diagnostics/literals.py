@@ -1,4 +1,4 @@
-"""What to write instead of a value of a wrong type, tried against the type of its field, and for a missing key."""
+"""Hints for a value of a wrong type, tried against the type of its field, and for a missing key."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def _constraints(declared: Any) -> Iterator[Any]:
 
 
 def duration_hint(declared: Any) -> str:
-    """What to write for a length of time: the bounds of its field, and its default."""
+    """The hint for a length of time: the bounds of its field, and its default."""
     bare, parts = bare_of(declared), list(_constraints(declared))
     bounds = {name: getattr(part, name) for part in parts for name in ("ge", "le") if hasattr(part, name)}
     default = getattr(declared, "default", None)

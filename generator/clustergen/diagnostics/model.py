@@ -46,7 +46,7 @@ class Diagnostic:
 
 @record
 class Finding:
-    """What a rule yields: a code and a path into the manifest, not yet a line of a file.
+    """A finding of a rule: a code and a path into the manifest, not yet a line of a file.
 
     The manifest's `Source` turns it into a `Diagnostic`. `key` points at the last key of the path instead of at its
     value; `at` is (offset, length) in characters inside a scalar value. A path that the manifest does not hold (a

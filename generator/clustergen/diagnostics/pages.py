@@ -34,7 +34,9 @@ _FIXTURE = re.compile(r"^<!-- fixture: (?P<name>[\w-]+) -->$", re.MULTILINE)
 
 @record
 class Examples:
-    """What a page shows: a manifest, what the command says of it, and one that is right, each with files beside it."""
+    """The examples of a page: a manifest, the command's output for it, and a right manifest, each with files
+    beside it.
+    """
 
     wrong: str
     output: str

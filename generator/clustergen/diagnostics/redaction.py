@@ -40,7 +40,9 @@ _DOUBTED = frozenset(
 
 
 class Redaction:
-    """What is not shown of one text. `text` is for excerpts, with the same length; `message` for what repeats words."""
+    """The hidden parts of one text. `text` is for excerpts, with the same length; `message` for texts that repeat
+    words.
+    """
 
     def __init__(self, text: str, spans: Iterable[tuple[int, int]] = ()) -> None:
         self._original = self._shown = text

@@ -50,7 +50,7 @@ _SLURM = ("storagepass", "jobcomppass", "accountingstoragepass", "defaultstorage
 
 @lru_cache(maxsize=8192)
 def check_of(name: str) -> Check | None:
-    """What the value of a key has to be for a secret; None where it never is one."""
+    """The check that decides if the value of a key is a secret; None where it never is one."""
     words = [word.lower() for word in re.findall(_WORD, name)]
     if not words:
         return None
@@ -68,7 +68,7 @@ def check_of(name: str) -> Check | None:
 
 
 def _check_of(words: list[str]) -> Check | None:
-    """As `check_of`, for the words of a name without qualifiers."""
+    """The same as `check_of`, for the words of a name without qualifiers."""
     last = words[-1].rstrip("0123456789") if words else ""
     if last and "".join((*words[-2:-1], last)).endswith(_SECRET_WORDS) and last not in _ORDINARY_WORDS:  # pass_phrase
         return "any"

@@ -1,4 +1,4 @@
-"""What a value looks like: generated, chosen as a password, or only a word about where a secret is."""
+"""The look of a value: generated, chosen as a password, or only a reference to the place of a secret."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_reference(value: str) -> bool:
 
 
 def is_reference_in_text(value: str) -> bool:
-    """As `is_reference`, for a word of a script or of a configuration file."""
+    """The same as `is_reference`, for a word of a script or of a configuration file."""
     return re.fullmatch(_REFERENCE_IN_TEXT, value) is not None
 
 

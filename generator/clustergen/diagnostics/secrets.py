@@ -128,7 +128,9 @@ def _fits(check: Check, value: str) -> bool:
 
 
 def secret_in_file(target: str, content: bytes) -> FileRule | int | None:
-    """What makes a file of the nodes a secret: a rule for its path, or a line; None if nothing does."""
+    """The rule or line that makes a file of the nodes a secret: a rule for its path, or a line; None if nothing
+    does.
+    """
     text = content.decode(errors="replace")
     if not text.strip():
         return None

@@ -1,4 +1,4 @@
-"""What to write instead of a value of another shape: a list in place of a text or a mapping, a text in place of either.
+"""Hints for a value of another shape: a list in place of a text or a mapping, a text in place of either.
 
 Each proposal is tried against the type of its field, so that what a hint says to write is accepted.
 """
@@ -157,7 +157,7 @@ def on_one_line(value: Any) -> str:
 
 
 def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
-    """Whether a field refuses this value, and the hint of what to write instead."""
+    """The refusal of this value by a field, and the hint of what to write instead."""
     if declared is None:
         return False, None
     if isinstance(declared, FieldInfo):

@@ -23,7 +23,7 @@ def render(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, col
 
 
 def render_blocks(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str], *, colour: bool = False) -> str:
-    """As `render`, without the line that counts."""
+    """The same as `render`, without the line that counts."""
     lines: list[str] = []
     split: dict[str, list[str]] = {}
     for diagnostic in diagnostics:
@@ -57,7 +57,7 @@ def render_fewer(
     colour: bool = False,
     summary: bool = True,
 ) -> str:
-    """As `render`, with at most `most` of a kind; the last line, the `summary`, counts everything."""
+    """The same as `render`, with at most `most` of a kind; the last line, the `summary`, counts everything."""
     blocks = render_blocks(fewer(shown, most, "--format json shows them all"), sources, colour=colour)
     return f"{blocks}{count(everything)}\n" if everything and summary else blocks
 

@@ -1,4 +1,4 @@
-"""What a YAML parser's complaint most likely means, in words for somebody who does not read YAML's grammar.
+"""The likely meaning of a YAML parser's complaint, in words for readers who do not know YAML's grammar.
 
 libyaml says where it gave up, which is often behind the mistake. Each function here looks at the text around that point
 for the usual mistakes: a tab, no space after a colon, an open quote or bracket, a value that needs quotes, indentation
@@ -23,7 +23,7 @@ _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
 
 @record
 class Complaint:
-    """What a parser said, in `words`, at `at`; `context` is where the thing that it was reading began.
+    """A complaint of a parser, in `words`, at `at`; `context` is the start of the construct that it was reading.
 
     `last` is (start, end, style) of the last value that it read well. Positions count characters from the start.
     """

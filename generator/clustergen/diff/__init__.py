@@ -1,4 +1,4 @@
-"""What a change does: two sets of files compared by meaning, and what putting the new one in place takes.
+"""The effect of a change: two sets of files compared by meaning, and the steps that put the new one in place.
 
 Slurm's files of one host, light enough for an action plugin of Ansible:
 

@@ -16,7 +16,7 @@ _SYSUSERS = "/etc/sysusers.d/"
 
 
 class _Database:
-    """What clustergen-accounts of a tree brings into Slurm's database."""
+    """The entries that clustergen-accounts of a tree brings into Slurm's database."""
 
     def __init__(self, side: Snapshot) -> None:
         text = next((file.text for file in side.files.values() if file.target == VALUES), "")

@@ -1,4 +1,4 @@
-"""What the arguments of a diff name: a manifest, a rendered tree, a directory of clusters, or one of these in git."""
+"""The arguments of a diff: a manifest, a rendered tree, a directory of clusters, or one of these in git."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Side:
 
     @property
     def manifest_name(self) -> str | None:
-        """As the headers of the files call the manifest."""
+        """The manifest's name in the headers of the files."""
         return manifest_name(self.path) if self.path.is_dir() else self.path.name
 
 

@@ -149,7 +149,9 @@ class _Search:
         return self._named[item] & group.members
 
     def _attribute(self, group: _Group) -> None:
-        """What single values of a group do not account for comes from those that it needs, by name, or from all."""
+        """Attribute the rest to the values that a group needs, by name, or to all; single values do not account
+        for it.
+        """
         if group.outcome is None:
             return
         if len(group.values) == 1:

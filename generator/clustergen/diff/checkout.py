@@ -64,7 +64,7 @@ class Commit:
         self._top = Item("", DIRECTORY, header.partition("\n")[0].removeprefix("tree "))
 
     def item(self, path: str) -> Item | None:
-        """What the commit has at a path; the link or submodule that leads there; None where it has nothing."""
+        """The commit's entry at a path; the link or submodule that leads there; None where it has nothing."""
         item = self._top
         for name in path.split("/") if path else ():
             if item.mode in (LINK, MODULE):

@@ -1,4 +1,4 @@
-"""Whether two texts of one file differ in more than what is said to people."""
+"""A comparison of two texts of one file without their comments."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _redacted(change: Change) -> Change:
 
 
 class Comparison:
-    """What differs. Hosts with the same groups before and after are looked at once."""
+    """The differences. Hosts with the same groups before and after are compared once."""
 
     def __init__(self, old: Snapshot, new: Snapshot) -> None:
         self.old = old
@@ -207,7 +207,9 @@ class Comparison:
 
 
 def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
-    """What a removed file takes: systemd forgets units and their parts, and no unit is restarted that goes as well."""
+    """The effects of a removed file: systemd forgets units and their parts, and no unit is restarted that goes
+    as well.
+    """
     if file.effect.unit is None or file.effect.kind not in ("run", "reload", "restart"):
         return file.effect
     if file.target.startswith(_UNITS):

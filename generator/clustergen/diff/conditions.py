@@ -17,7 +17,7 @@ _TERM = re.compile(r"(\w+)(!?)([=~])(\S+)")
 
 
 class Conditions:
-    """What one slurm.conf says in lines of its own, with Slurm's defaults."""
+    """The settings of one slurm.conf in lines of its own, with Slurm's defaults."""
 
     def __init__(self, config: Config, release: SlurmRelease) -> None:
         self._release = release

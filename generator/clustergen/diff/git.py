@@ -106,7 +106,7 @@ def _where_commits_are() -> str:
 
 
 def _where_objects_are(commit: str, path: str, places: list[str]) -> str:
-    """What to do about an object of `path` that git does not have."""
+    """The hint for an object of `path` that git does not have."""
     settings = r"^(extensions\.partialclone|remote\..*\.promisor)$"
     if not git("config", "--get-regexp", settings, may_fail=True):
         return "`git fsck` lists what is broken; `git fetch` may restore it"
@@ -142,7 +142,7 @@ def _normal(path: str) -> str:
 
 
 def _beside(tree: Commit, place: str, item: Item) -> list[str]:
-    """What belongs to a path of a commit: to a manifest its site files, to a rendered tree its manifest."""
+    """The files that belong to a path of a commit: to a manifest its site files, to a rendered tree its manifest."""
     directory = place.rpartition("/")[0]
     if item.mode != DIRECTORY:
         return [f"{directory}/site".lstrip("/")]

@@ -45,7 +45,7 @@ class TreeEntry:
 
 
 def git(*words: str, may_fail: bool = False) -> bytes:
-    """What git prints; empty where it fails quietly."""
+    """The output of git; empty where it fails quietly."""
     try:
         done = subprocess.run(
             _command(*words), capture_output=True, timeout=_TIMEOUT, check=False, env=os.environ | _ENVIRONMENT

@@ -28,7 +28,7 @@ class Device(NamedTuple):
 
 
 class Node(NamedTuple):
-    """What a node makes of the file."""
+    """One node's reading of the file."""
 
     detect: str
     devices: dict[Thing, Device]
@@ -63,7 +63,7 @@ class Gres:
         return tuple(sorted([*self._everywhere, *self._of.get(node, ())]))
 
     def node(self, lines: tuple[int, ...]) -> Node:
-        """What a node makes of these lines."""
+        """One node's reading of these lines."""
         if lines not in self._made:
             detect = ""
             devices: dict[Thing, Device] = {}

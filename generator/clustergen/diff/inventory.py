@@ -1,4 +1,6 @@
-"""What a tree's inventory states: the cluster, its Slurm release, and the nodes with groups, systems and addresses."""
+"""The contents of a tree's inventory: the cluster, its Slurm release, and the nodes with groups, systems and
+addresses.
+"""
 
 from __future__ import annotations
 

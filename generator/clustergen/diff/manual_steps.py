@@ -1,4 +1,4 @@
-"""What stays with people, or with a playbook of its own, before and after `site.yml`."""
+"""Manual steps, and steps with a playbook of their own, before and after `site.yml`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
 
 
 def before(work: Work) -> Iterable[Step]:
-    """What has to be done before the tree is applied."""
+    """Steps before applying the tree."""
     removed = set(work.removed)
     for change in work.changes:
         yield from _of_the_controllers(work, change)
@@ -44,7 +44,7 @@ def before(work: Work) -> Iterable[Step]:
 
 
 def after(work: Work) -> Iterable[Step]:
-    """What the tree leaves as it is."""
+    """Steps after applying the tree, for things that it leaves as they are."""
     yield from _interfaces(work)
     if work.provisioning:
         yield Step(work.provisioning, None, "")

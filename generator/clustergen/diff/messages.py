@@ -80,7 +80,7 @@ def titles(effects: Iterable[Effect]) -> str:
 
 
 def heading(change: Change) -> str:
-    """What the change takes, as the heading of all that take the same."""
+    """The heading of all changes with the same effects."""
     if change.effect.kind == "refuse":
         return TITLES["refuse"]
     if change.kind == "system":
@@ -157,7 +157,7 @@ def verdict(plan: Plan) -> str:
 
 
 def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str]:
-    """What jobs, logged-in users and Slurm's daemons notice, the worst first."""
+    """Effects that jobs, logged-in users and Slurm's daemons notice, the worst first."""
     phrases: list[str] = []
     if cancelling := by_kind.get("cancel-jobs"):
         phrases.append("cancels the jobs of " + partitions(cancelling))
@@ -194,7 +194,7 @@ def _of_later_jobs(plan: Plan) -> list[str]:
 
 
 def _jobs(plan: Plan) -> str:
-    """What becomes of jobs where no step is about them."""
+    """The fate of jobs where no step is about them."""
     phrases = []
     if plan.running:
         phrases.append(f"running jobs may end early{_states(plan.running)}")

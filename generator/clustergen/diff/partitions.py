@@ -14,7 +14,7 @@ _BLOCK = "PartitionName"
 
 
 class Members:
-    """What a `Nodes=` of one slurm.conf stands for: hosts, ALL, names of node sets."""
+    """The members of a `Nodes=` of one slurm.conf: hosts, ALL, names of node sets."""
 
     def __init__(self, config: Config, nodes: Nodes) -> None:
         self._nodes = nodes

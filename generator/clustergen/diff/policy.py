@@ -1,4 +1,4 @@
-"""What changed values of clustergen-accounts mean: settings of QOS, accounts and users, each old and new."""
+"""The meaning of changed values of clustergen-accounts: settings of QOS, accounts and users, each old and new."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PolicyChange:
 
 
 def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
-    """What differs between two texts of the values."""
+    """The differences between two texts of the values."""
     before, after = settings_of(old), settings_of(new)
     changes = list(_stated(before, after))
     waiting: dict[PolicyChange, list[AffectedJobs]] = {}

@@ -18,7 +18,7 @@ _UNSET = {"PreemptMode": _CLUSTERS, "GraceTime": "0", "PreemptExemptTime": "0"}
 def preemptible(
     before: Settings, after: Settings, name: str, key: str, release: SlurmRelease
 ) -> Iterator[AffectedJobs]:
-    """What a changed setting of a QOS means; a key that is empty stands for a QOS that came or went."""
+    """The meaning of a changed setting of a QOS; an empty key stands for a QOS that was added or removed."""
     old, new = before.get(("qos", name), {}), after.get(("qos", name), {})
     for option in [key] if key else ["Preempt"]:  # no job of a new QOS is running yet
         previous, current = (side.get(option, _UNSET.get(option, "")) for side in (old, new))

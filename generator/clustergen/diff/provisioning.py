@@ -1,4 +1,4 @@
-"""What a provisioning server has to get: nodes take image and files from it when they boot."""
+"""Files that a provisioning server needs: nodes take image and files from it when they boot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OVERLAY = re.compile(r"^ {6}- (\S+)\.([a-z0-9_]+)$", re.MULTILINE)
 
 
 def step(old: Snapshot, new: Snapshot) -> str:
-    """What to do on the server; empty if its nodes and overlays stay as they are."""
+    """The step on the server; empty if its nodes and overlays stay as they are."""
     if old.provisioning and not new.provisioning:
         return (
             f"delete nodes, profiles and overlays of {old.inventory.cluster} on the Warewulf server:"

@@ -1,4 +1,6 @@
-"""What differs when changed values of the manifest are reverted: the new manifest is rendered again without them."""
+"""The differences that remain when changed values of the manifest are reverted: the new manifest is rendered without
+them.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ class Reverts:
         self._none = _State(frozenset(), room_changes(old.tables, old.tables), _hosts(old))
 
     def items(self, changes: Collection[Change]) -> tuple[Item, ...]:
-        """What can be tried: the changes that the two manifests make, and not what a tree on disk has from elsewhere.
+        """The changes to try: those that the two manifests make, and not those that a tree on disk has from elsewhere.
 
         Empty where the new manifest does not render.
         """

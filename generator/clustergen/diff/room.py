@@ -1,4 +1,4 @@
-"""What changes in the machine room between two trees: devices, cables, loads, and nodes that have to be recabled."""
+"""Changes in the machine room between two trees: devices, cables, loads, and nodes that have to be recabled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes in the machine room, in few lines: devices, cables, parts, loads and ports that are left."""
+"""A short form of the changes in the machine room: devices, cables, parts, loads and free ports."""
 
 from __future__ import annotations
 

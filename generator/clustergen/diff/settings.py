@@ -24,7 +24,7 @@ _MOST = 12  # settings of one file that are compared one by one; of more, the li
 
 
 def read_by_jobs(target: str) -> str | None:
-    """What the file sets for jobs, as `NCCL`; None for a file that they do not read."""
+    """The part of the job environment that the file sets, as `NCCL`; None for a file that jobs do not read."""
     return next((what for pattern, what in JOBS_READ if fnmatchcase(target, pattern)), None)
 
 

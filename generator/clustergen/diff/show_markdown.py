@@ -151,7 +151,7 @@ def _jobs(plan: Plan, room: Room) -> Iterator[str]:
 
 
 def _section(plan: Plan, heading: str, merged: Sequence[Family], room: Room) -> Iterator[str]:
-    """What takes the same; causes and reasons stand once for neighbours that have them in common."""
+    """Changes with the same effects; causes and reasons are printed once for neighbours that share them."""
     yield from ("", f"**{plain(heading)}**", "")
     whys = [(family.causes(plan), reason(family.first), family.first.source) for family in merged]
     for family, why, following in zip_longest(merged, whys, whys[1:]):

@@ -98,7 +98,7 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
 
 
 def _changes(plan: Plan, merged: Sequence[Family], screen: Screen) -> Iterator[str]:
-    """What takes the same; reasons stand once for neighbours that have them in common."""
+    """Changes with the same effects; reasons are printed once for neighbours that share them."""
     whys = [(family.causes(plan), reason(family.first), family.first.source) for family in merged]
     for family, why, following in zip_longest(merged, whys, whys[1:]):
         yield from _family(family, screen)

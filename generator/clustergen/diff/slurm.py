@@ -34,7 +34,7 @@ def slurm_changes(
     *,
     old_release: SlurmRelease | None = None,
 ) -> tuple[Change, ...]:
-    """What differs in meaning, the worst first. Never raises for the contents of the files.
+    """Differences in meaning, the worst first. Never raises for the contents of the files.
 
     `old` and `new`: path on the node (`/etc/slurm/slurm.conf`) → text, of one host; a file that is not there is not in
     the mapping. `release` is that of the new files, and of the old ones too where `old_release` is not given.
@@ -167,7 +167,7 @@ _CONTROLLER, _COMPUTE, _ACCOUNTING = "slurm_controller", "slurm_compute", "slurm
 
 
 def effects_on(changes: Collection[Change], host: str, roles: Collection[str]) -> tuple[Effect, ...]:
-    """What of the changes is to be done on one host, in order of harm, each once.
+    """The effects of the changes on one host, in order of harm, each once.
 
     `roles`: the host's roles, or groups of the inventory. `reconfigure` and `cancel-jobs` are the controllers' (only
     one of them has to act), `restart-slurmctld` and `restart-slurmdbd` belong to where these run, `restart-slurmd` and

@@ -172,7 +172,7 @@ def is_fresh(directory: Path, manifest: Path) -> bool:
 
 
 def manifest_name(directory: Path) -> str | None:
-    """As the headers of a tree's files call its manifest."""
+    """The manifest's name in the headers of a tree's files."""
     lock = _lock(directory)
     return lock["manifest"]["name"] if lock else None
 

@@ -1,4 +1,4 @@
-"""What applying a change does, step by step: the plays of site.yml, and what the effects of a plan give each to do."""
+"""The steps of applying a change: the plays of site.yml, and the work that the effects of a plan give to each."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _turns(work: Work) -> Iterable[Step]:
 
 
 def _turn(verb: str) -> int:
-    """What goes makes place first; a reboot ends it."""
+    """The order of a step: removals make place first; a reboot ends it."""
     return 0 if verb.startswith("unmount ") else 2 if verb == "reboot" else 1
 
 
@@ -195,5 +195,5 @@ STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
 
 
 def steps(work: Work) -> tuple[Step, ...]:
-    """What is to be done, in order."""
+    """The steps, in order."""
     return tuple(step for make in STEPS for step in make(work))

@@ -1,4 +1,4 @@
-"""What a plan amounts to, in numbers: `2 nodes to add, 5 files to change, 4 nodes to drain`."""
+"""The totals of a plan: `2 nodes to add, 5 files to change, 4 nodes to drain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value means: texts that Slurm reads alike become equal, and two lists say which of their words differ."""
+"""The meaning of a value: texts that Slurm reads alike become equal, and two lists show which of their words differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Canonical = Hashable
 
 
 def canonical(how: Meaning, key: str, text: str) -> Canonical:
-    """What the text means. Never raises: what cannot be read stands for itself."""
+    """The meaning of the text. Never raises: a text that cannot be read stands for itself."""
     text = text.strip()
     if how.same:
         text = dict(how.same).get(text.lower(), text)

@@ -122,7 +122,7 @@ def _holds_entries(kind: Any) -> bool:
 
 
 def _units(kind: Any) -> list[str]:
-    """What its quantities are: `A length of time …, as 7-0 or 12h`."""
+    """The units of its quantities: `A length of time …, as 7-0 or 12h`."""
     if isinstance(kind, type) and issubclass(kind, PydanticField):
         what = re.split(r"[.;,] `value`", (kind.__doc__ or kind.__name__).strip().splitlines()[0])[0]
         return [f"{what.rstrip('.')}. Written as {' or '.join(kind.EXAMPLES)}."]
@@ -193,7 +193,7 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
 def _changed_by_one(
     choices: Sequence[Sequence[Edit]], most: int, changed: Callable[[Sequence[Edit]], set[str] | None]
 ) -> set[str]:
-    """What single edits change, of each field until `most` of its `choices` have made a manifest.
+    """The effects of single edits, of each field until `most` of its `choices` have made a manifest.
 
     Edits of many fields are tried together first: only a batch that changes more than what is known, or that makes
     no manifest, is tried by halves.

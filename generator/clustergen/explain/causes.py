@@ -1,4 +1,4 @@
-"""What has a say in a line."""
+"""The causes of a line."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from clustergen.records import record
 
 @record
 class Edit:
-    """What is done at a path; `tried` describes the new value.
+    """A change at a path; `tried` describes the new value.
 
     `replace` is `rename`, and the same where the name is a value.
     """

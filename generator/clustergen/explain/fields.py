@@ -87,7 +87,7 @@ class Fields:
         return [field for field in self.all if field.origin.owner in seen]
 
     def edits(self, field: Field) -> list[Edit]:
-        """What may be put in a field's place, the nearest to what is there first: of the right shape, no more."""
+        """Edits of a field, the nearest to the present value first: of the right shape, no more."""
         if field.ident not in self._edits:
             fitting = (edit for edit in self._thinkable(field) if self._fits(field, edit))
             self._edits[field.ident] = list(islice(fitting, _MOST))

@@ -1,4 +1,4 @@
-"""What was probably meant by a word that is no field, code, key or file."""
+"""Guesses for a word that is no field, code, key or file."""
 
 from __future__ import annotations
 

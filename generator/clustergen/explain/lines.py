@@ -54,7 +54,7 @@ class Explained:
 def explain(
     compiled: compiler.Compiled, tree: Tree, file: RenderedFile, directory: Path, numbers: Iterable[int] = ()
 ) -> Explained:
-    """What the lines of a file depend on: those of these numbers, or all. `tree` is that of the manifest, which is
+    """The dependencies of the lines of a file: those of these numbers, or all. `tree` is that of the manifest, which is
     valid and lies in `directory`.
     """
     lines = lines_of(file.content)
@@ -86,7 +86,7 @@ def explain(
 
 
 def comment_of(lines: Sequence[str], index: int) -> str:
-    """What the file says of a line: the comment behind it, or those right above it that are no heading."""
+    """The file's comment on a line: the one behind it, or those right above it that are no heading."""
     behind = re.search(r"\s{2,}#\s?(.*)$", lines[index])
     if behind and lines[index][: behind.start()].strip():
         return behind[1]

@@ -39,7 +39,7 @@ def site_producer(directory: Path, groups: set[str]) -> Producer:
 
 @record
 class Part:
-    """What a row brings into the outline of a tree."""
+    """The part that a row adds to the outline of a tree."""
 
     row: File
     files: Mapping[str, RenderedFile]

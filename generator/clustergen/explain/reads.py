@@ -1,4 +1,4 @@
-"""What a render reads: fields of the manifest's models, and fields of the catalogue's rows.
+"""The reads of a render: fields of the manifest's models, and fields of the catalogue's rows.
 
 Only what was read can have had a say, which is what makes trying it all quick. The same hooks hand out another value of
 a catalogue row where a trial wants one.
@@ -23,7 +23,7 @@ Override = dict[Fact, Any]
 
 
 class Reads:
-    """What was read within `reading`. Rows are kept, so that their ids stay theirs."""
+    """The reads within `reading`. Rows are kept, so that their ids stay theirs."""
 
     def __init__(self) -> None:
         self.sections: set[tuple[int, str]] = set()
@@ -103,7 +103,7 @@ def overriding(override: Override) -> Iterator[None]:
 
 @contextmanager
 def _hooked(replacement: Callable[[Any, str, Any], Any], names: Set[str] | None = None) -> Iterator[None]:
-    """What is read of a row goes through `replacement`: all its fields, or those of these names."""
+    """Route reads of a row through `replacement`: all its fields, or those of these names."""
     originals = [
         (kind, name, kind.__dict__.get(name, _MISSING))
         for kind in row_types()

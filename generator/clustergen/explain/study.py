@@ -35,7 +35,7 @@ _TRIALS_OF_SEVERAL = 8  # where several lines are asked for: a trial that change
 def renderer_for(
     cluster: Cluster, tree: Tree, file: RenderedFile, row: File | None, directory: Path, asked: Sequence[int]
 ) -> Renderer:
-    """What renders the file again; `row` is the registry's, None for a site's own file."""
+    """The renderer of the file; `row` is the registry's, None for a site's own file."""
     if row is None:
         return Renderer(site_producer(directory / "site", set(tree.groups)), file)
     if row.per != "tree":
@@ -60,7 +60,7 @@ def renderer_for(
 
 
 class Study:
-    """What the lines `asked` for, counted from 0, depend on; `old` are all lines of the file.
+    """The dependencies of the lines `asked` for, counted from 0; `old` are all lines of the file.
 
     `stated`: only values that the manifest states are tried, not defaults. It is for files about all others, of which
     every trial renders the whole tree.

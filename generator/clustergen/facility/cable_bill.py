@@ -1,4 +1,4 @@
-"""What cables are bought: modules by cage, fibres by port, assemblies by plug.
+"""The cables to buy: modules by cage, fibres by port, assemblies by plug.
 
 A module of a twin cage serves both of its ports. A splitter, fibre or copper, counts once for all of its plugs, and a
 straight twin cable once for both of its links.
@@ -59,7 +59,7 @@ def pieces(cables: Iterable[Cable]) -> Counter[Piece]:
 
 
 def _piece_of(cable: Cable, medium: Medium) -> tuple[str, ...]:
-    """What links of one piece have in common."""
+    """The common properties of the links of one piece."""
     if medium.is_splitter:
         return (cable.b.device, str(cable.b.number) if medium.fibre else cable.b.cage)
     return (cable.a.device, cable.a.cage, cable.b.device, cable.b.cage)

@@ -1,4 +1,6 @@
-"""What a node type states beside its system, in words for an order: CPUs, memory, GPUs, adapters, disks, supplies."""
+"""The options that a node type states beside its system, in words for an order: CPUs, memory, GPUs, adapters, disks,
+supplies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fabric carries, and how long an all-reduce and a checkpoint take at the least.
+"""The capacity of the fabric, and the least time of an all-reduce and of a checkpoint.
 
 Times are those of the wire: bytes over the narrowest way, without latency. Measured all-reduces over eight NDR ports
 reach 70 to 90 % of it. Rates of links are bits, sizes of messages bytes; the types do not mix.
@@ -17,7 +17,9 @@ from clustergen.units import BitRate, ByteRate, Bytes
 
 @record
 class Bisection:
-    """What two halves of the nodes can exchange in one direction, and node ports to uplinks of the narrowest tier."""
+    """The rate that two halves of the nodes exchange in one direction, and node ports to uplinks of the
+    narrowest tier.
+    """
 
     rate: BitRate
     ratio: float

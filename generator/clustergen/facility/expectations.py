@@ -1,4 +1,5 @@
-"""What a healthy machine reaches: floors of acceptance, from the manifest, the catalogue and published measurements.
+"""The performance of a healthy machine: floors of acceptance, from the manifest, the catalogue and published
+measurements.
 
 Rates of links are bits, of memory and storage bytes; a floor is in the unit that its tool prints. Floors are rounded
 down to four significant digits and never to 0.
@@ -57,7 +58,7 @@ def fabric_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
 
 
 def tcp_rate() -> BitRate:
-    """What one TCP connection carries at most, however fast the port is."""
+    """The most that one TCP connection carries, however fast the port is."""
     share = shares()["tcp-connection"]
     return BitRate(int(share.share * (share.published or 0) * 10**9))
 
@@ -146,7 +147,7 @@ def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:
 
 
 def gpu_floors(gpus: GpuSet) -> tuple[Floor, ...]:
-    """What nvidia-smi reports of each GPU: the count, the power limit, the highest clock and the PCIe width."""
+    """Floors for the values that nvidia-smi reports of each GPU: count, power limit, highest clock and PCIe width."""
     model = gpus.model
     floors = [Floor("gpus", gpus.count, "GPUs", "equal", "gpus.count of the node type", "manifest")]
     if gpus.power_limit_w:

@@ -1,4 +1,4 @@
-"""What carries each link: the first medium that fits both cages and reaches far enough.
+"""The medium of each link: the first that fits both cages and is long enough.
 
 A cage holds one plug or one module, so links that share a cage are of one kind: whatever the longest of them needs, and
 one module where their other ends are different cages. An assembly whose two plugs each serve a whole cage fits only

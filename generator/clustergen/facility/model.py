@@ -48,7 +48,7 @@ class End(NamedTuple):
 
 
 class Link(NamedTuple):
-    """What joins two ports. `a` is the lower end: a node, or the switch of the lower tier."""
+    """A link between two ports. `a` is the lower end: a node, or the switch of the lower tier."""
 
     network: str
     technology: str  # infiniband or ethernet

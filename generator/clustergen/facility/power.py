@@ -1,4 +1,4 @@
-"""What racks and the room draw, what their feeds and the UPS carry, and what cooling removes; in W, and VA by name.
+"""The loads of racks and room, the capacity of feeds and UPS, and the cooling; in W, and VA by name.
 
 Loads are what devices draw at the wall at most. The maximum of a system includes its adapters and their modules, that
 of a switch a module in every cage; so modules are counted once, with the device that feeds them. Compute trays count as
@@ -59,7 +59,7 @@ class Feed:
 
     @property
     def continuous_va(self) -> float:
-        """What it may carry for hours."""
+        """The load that the feed carries continuously."""
         return self.breaker_va * self.circuit.derate
 
 

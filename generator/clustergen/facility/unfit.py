@@ -33,7 +33,7 @@ def cause_text(cable: Cable) -> str:
 
 
 def alternatives(cable: Cable) -> Iterator[str]:
-    """What would join the two devices: another cage of the lower end, or another rate of the network."""
+    """Other ways to join the two devices: another cage of the lower end, or another rate of the network."""
     if cable.gbit is None:
         return
     a, b = cable.a.connector, cable.b.connector

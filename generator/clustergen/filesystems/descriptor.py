@@ -1,4 +1,4 @@
-"""What every stage may ask of a kind of file system: plain data, and functions of the manifest's entries."""
+"""Facts on a kind of file system that every stage may use: plain data, and functions of the manifest's entries."""
 
 from __future__ import annotations
 

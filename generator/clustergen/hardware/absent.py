@@ -1,4 +1,4 @@
-"""What the plan has and the fabric does not: switches, nodes and single cables."""
+"""Planned parts that the fabric lacks: switches, nodes and single cables."""
 
 from __future__ import annotations
 

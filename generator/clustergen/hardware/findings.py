@@ -35,7 +35,7 @@ class Group:
 
 @record
 class Report:
-    """What was compared and what differs."""
+    """The comparison and its differences."""
 
     file: str
     reading: tuple[Diagnostic, ...]  # what is wrong with the file
@@ -70,7 +70,9 @@ def unnamed_adapters(ports: Mapping[tuple[str, str], Sequence[tuple[str, int]]])
 
 
 def port_command(sources: Collection[str]) -> str:
-    """What shows the ports of a node: the facts have `sources` where lldpd of each host was asked, on Ethernet."""
+    """The command that shows the ports of a node: the facts have `sources` where lldpd of each host was asked, on
+    Ethernet.
+    """
     return "ip link" if sources else "ibstat"
 
 

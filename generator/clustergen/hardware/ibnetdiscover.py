@@ -79,7 +79,7 @@ def _bound(count: int, most: int, what: str) -> None:
 
 
 class _Reader:
-    """What has been read so far."""
+    """The state of the reader."""
 
     def __init__(self, file: str) -> None:
         self.file = file

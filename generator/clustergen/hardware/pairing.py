@@ -17,7 +17,7 @@ from clustergen.hardware.names import is_aggregation, nic_of
 
 
 class Pairing:
-    """What is right, what is in other ports, and what is wrong; who reports a cable or a link takes it out."""
+    """Cables that are right, in other ports, or wrong; a function that reports a cable or a link removes it."""
 
     def __init__(self, facts: Facts, expected: Expected, matches: Matches) -> None:
         self.facts = facts
@@ -84,7 +84,7 @@ class Pairing:
         self.wrong = [cable for cable in self.wrong if id(cable) not in reported]
 
     def link_at(self, end: End) -> tuple[End, Link] | None:
-        """What an end is linked with, where that is nobody's planned cable."""
+        """The link of an end, if it is not a planned cable."""
         return None if end in self.used else self.seen.get(end)
 
     def is_unnamed(self, cable: PlannedCable) -> bool:

@@ -1,4 +1,4 @@
-"""What the fabric has and the plan does not, and links that are slower than planned."""
+"""Parts of the fabric that are not planned, and links that are slower than planned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text is an IP address, and which: names and addresses stand in the same lists."""
+"""Recognition of IP addresses among names: both occur in the same lists."""
 
 from __future__ import annotations
 

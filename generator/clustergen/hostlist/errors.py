@@ -1,4 +1,4 @@
-"""What is wrong with a text that is no host list, and where."""
+"""Errors of a text that is no host list, with their positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release of Slurm cannot read, or reads otherwise than it looks."""
+"""Problems of a release of Slurm with a host list: it cannot read it, or reads it otherwise than it looks."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ class _Accounts:
                 self._user(entry, first)
 
     def _user(self, entry: Entry, first: set[str]) -> None:
-        """What an account's user has besides. `first`: those of whom an account is known already."""
+        """Further settings of an account's user. `first`: users of whom an account is known already."""
         path = (*_SECTION, entry.account, "user_limits", entry.name)
         share = self._share(entry)
         if share != 1:

@@ -1,4 +1,4 @@
-"""What QOS and accounts have in common: values of the dump in the manifest's words, and what has no place there."""
+"""Common parts of QOS and accounts: values of the dump in the manifest's form, and those without a place there."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _STOCK_PLAIN = frozenset(" ".join(entry.split()) for entry in _STOCK)
 
 @record
 class Comments:
-    """What one file says in comments."""
+    """The comments of one file."""
 
     head: tuple[str, ...]
     """Of the file as a whole."""

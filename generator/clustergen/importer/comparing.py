@@ -26,7 +26,7 @@ from clustergen.render.views.slurm.slurmdbd import SECRET
 
 @record
 class Comparison:
-    """What the rendered files mean beside the hand-written ones. `why` is empty where nobody knows."""
+    """The meaning of the rendered files beside the hand-written ones. `why` is empty where the reason is not known."""
 
     change: Change
     why: str

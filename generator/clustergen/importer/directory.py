@@ -38,7 +38,7 @@ CHECK = "CHECK"
 
 @record
 class ImportResult:
-    """What came of an import."""
+    """The result of an import."""
 
     text: str
     """The manifest."""
@@ -150,7 +150,7 @@ def import_directory(
 
 
 def _begin(draft: Draft, originals: Originals, path: Path, os: str | None, accounts: Sequence[Path]) -> None:
-    """What every manifest has, and what keeps this one to what Slurm's files say."""
+    """The start of every manifest, and the settings that keep this one to the contents of Slurm's files."""
     release = originals.release
     named = originals.conf.value("ClusterName")
     origins = [originals.origin(named)] if named else []

@@ -162,7 +162,7 @@ class Draft:
 
 
 class _Section(dict[Any, Any]):
-    """What lies below a path, and not a value."""
+    """The part of the manifest below a path that is not a value."""
 
 
 def _listed(data: Any) -> Any:

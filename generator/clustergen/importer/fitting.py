@@ -119,7 +119,7 @@ def _message(item: Mapping[str, Any]) -> str:
 
 
 def _within(data: Any, loc: Iterable[str | int]) -> ManifestPath:
-    """As much of pydantic's path as leads through the data; it names the members of unions too."""
+    """The part of pydantic's path that leads through the data; pydantic names the members of unions too."""
     path: list[str | int] = []
     for part in loc:
         if isinstance(part, int) and isinstance(data, list):

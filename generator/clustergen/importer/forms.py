@@ -86,7 +86,7 @@ def number(text: str) -> Value | None:
 
 
 def duration(text: str) -> Value | None:
-    """As Slurm prints it, where that is the same length."""
+    """The duration in Slurm's form, where that is the same length."""
     try:
         parsed = Duration.parse(text)
     except UnitError:

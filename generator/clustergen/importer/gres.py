@@ -16,7 +16,7 @@ _DETECT = ("nvml", "nvidia", "off")
 
 
 class _Devices:
-    """What the lines of one node type say of each GPU, by the number of its device."""
+    """The devices of each GPU in the lines of one node type, by the number of the device."""
 
     def __init__(self) -> None:
         self.cores: dict[int, str] = {}

@@ -109,7 +109,7 @@ def _are_on_like_devices(one: _Line, other: _Line) -> bool:
 
 
 def _each(line: _Line) -> int | None:
-    """What a line counts of each of its files; 0 where it counts the files, None where nobody knows."""
+    """The count of a line for each of its files; 0 where it counts the files, None where it is not known."""
     text = line.pairs.get("Count")
     if text is None:
         return 0

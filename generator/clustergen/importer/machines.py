@@ -85,7 +85,7 @@ class Machines:
             self.nodes.append(machine)
 
     def folded(self, texts: Iterable[str]) -> str:
-        """As one list that the release can read."""
+        """One list that the release can read."""
         return compress(texts, suffixes=self.originals.release.has("hostlist-suffix"))
 
     def all(self) -> list[Machine]:

@@ -53,7 +53,7 @@ def instances_of(types: Mapping[str, int]) -> Instances | None:
 
 
 def _stem(model: parts.Gpu) -> str:
-    """What the types of its instances begin with."""
+    """The common prefix of the types of its instances."""
     return mig_slurm_type(model.slurm_type, "").removesuffix("_")
 
 

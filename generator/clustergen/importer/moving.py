@@ -24,7 +24,7 @@ _BUILD = ("slurm-plugin-lacking", "slurm-without-cgroup-v2", "slurm-not-in-distr
 
 
 class Names:
-    """What a partition's nodes may name, as long as one round takes."""
+    """Names that a partition's nodes may use, for the duration of one round."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft

@@ -152,7 +152,7 @@ def _release(
 
 
 def _refused(configs: dict[str, Config], release: SlurmRelease) -> Iterator[bool]:
-    """Whether the release refuses each key, and each plugin."""
+    """True if the release refuses each key, and each plugin."""
     for file, config in configs.items():
         blocks = {name.lower(): name for name in slurm.files().get(file, ())}
         for line in config.lines:

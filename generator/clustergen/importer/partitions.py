@@ -90,7 +90,7 @@ def _nodes(draft: Draft, nodes: Origin | None) -> Value:
 
 
 def _billing(draft: Draft, path: ManifestPath, origin: Origin, option: tuple[ManifestPath, Value]) -> None:
-    """As numbers by resource where each is one; memory by the GiB."""
+    """Numbers by resource where each is one; memory by the GiB."""
     weights: dict[str, float] = {}
     for word in origin.text.split(","):
         key, _, text = word.strip().partition("=")

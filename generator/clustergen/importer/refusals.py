@@ -1,4 +1,4 @@
-"""What Slurm refuses of the original files, and still of the rendered ones, each with its line of the original ones."""
+"""Refusals by Slurm of the original files, and still of the rendered ones, each with its line of the original ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Refusal:
 
 
 def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
-    """What keeps Slurm's daemons from starting with the rendered files, so that validate, import and lint agree."""
+    """Reasons that keep Slurm's daemons from starting with the rendered files, so that validate, import and
+    lint agree.
+    """
     with tempfile.TemporaryDirectory(prefix="clustergen-import-") as name:
         directory = Path(name)
         for file in tree:
@@ -55,7 +57,7 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
 
 
 def rejected(originals: Originals, report: Report) -> tuple[Refusal, ...]:
-    """What keeps Slurm's daemons from starting with the original files; `report` is lint's of them."""
+    """Reasons that keep Slurm's daemons from starting with the original files; `report` is lint's of them."""
     errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
     return tuple(Refusal(_line(originals.directory, one), one.code, one.message, one.hint) for one in errors)
 

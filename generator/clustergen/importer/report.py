@@ -1,4 +1,4 @@
-"""What came of an import, for people and for programs."""
+"""The result of an import, for people and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sacctmgr writes of a cluster's accounting: `sacctmgr dump`, and the table of `sacctmgr -P show qos`."""
+"""Output of sacctmgr on a cluster's accounting: `sacctmgr dump`, and the table of `sacctmgr -P show qos`."""
 
 from __future__ import annotations
 

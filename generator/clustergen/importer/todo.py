@@ -1,4 +1,4 @@
-"""What a manifest needs and Slurm's files do not contain, as a list for the end of the manifest and of the report."""
+"""Facts that a manifest needs and Slurm's files lack, as a list for the end of the manifest and of the report."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Group:
 
 @record
 class Topology:
-    """What one file says. `kind`: tree, block or flat."""
+    """The topology of one file. `kind`: tree, block or flat."""
 
     file: str
     kind: str

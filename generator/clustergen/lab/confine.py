@@ -1,4 +1,4 @@
-"""What a container may do and how its systemd is started: the same node with podman and docker.
+"""Rights of a container and the start of its systemd: the same node with podman and docker.
 
 Enough for systemd, Slurm's control groups and job containers, but not --privileged: that shows a node the disks of this
 machine, and lets it set the clock and the kernel's settings for everybody.

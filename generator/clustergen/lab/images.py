@@ -110,7 +110,7 @@ def _room(places: Sequence[Path]) -> None:
 
 
 def _reason(words: Sequence[str], status: int) -> str:
-    """What went wrong first, as apt or the disk say it; they say more after that, and less to the point."""
+    """The first error of apt or of the disk; later lines are less to the point."""
     if status in (124, 137):
         return "it took more than 15 minutes"
     telling = re.compile(r"Could not |Failed to fetch|Temporary failure|No space left|NO_PUBKEY", re.IGNORECASE)

@@ -16,7 +16,7 @@ from clustergen.records import fields, record
 
 @record
 class Wish:
-    """What a lab is to be like. `images`: operating system or "" → an image of the user's. `variables`: for Ansible."""
+    """The requested lab. `images`: operating system or "" → an image of the user's. `variables`: for Ansible."""
 
     scale: Sequence[str] = ()
     subnet: str | None = None
@@ -52,7 +52,7 @@ class Wish:
 
     @classmethod
     def read(cls, place: Path) -> Wish:
-        """What an earlier `up` was asked for; nothing where there was none."""
+        """The options of an earlier `up`; empty where there was none."""
         return cls(**json.loads(place.read_text(encoding="utf-8"))) if place.exists() else cls()
 
 

@@ -56,7 +56,7 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
 
 
 def purposes(work: Work) -> list[str]:
-    """What the tree's nodes need packages for."""
+    """The purposes for which the tree's nodes need packages."""
     everything = yaml.safe_load((work.tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
     return sorted({purpose for listed in everything.get("cluster_packages", {}).values() for purpose in listed})
 

@@ -17,7 +17,7 @@ _FILES = Path(__file__).parent / "files"
 
 @record
 class Content:
-    """What an image consists of. `recipe` tells those apart that differ in more than their packages."""
+    """The contents of an image. `recipe` tells those apart that differ in more than their packages."""
 
     repository: str
     recipe: str

@@ -27,7 +27,7 @@ def store() -> Path:
 
 
 def engine_of(work: Work) -> Engine:
-    """What the lab's nodes run with."""
+    """The container engine of the lab's nodes."""
     return engines.find(Wish.read(work.wish).engine, store())
 
 

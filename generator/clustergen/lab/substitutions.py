@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 @record
 class Machine:
-    """What this machine lets containers do."""
+    """The abilities of this machine for containers."""
 
     hybrid: bool  # control groups of version 1 hold the controllers
 
@@ -210,7 +210,7 @@ def _directories(real: Collection[str]) -> Substitution:
 
 
 def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed: bool) -> list[Substitution]:
-    """What the user wants to be otherwise than in the manifest."""
+    """The changes that the user requests to the manifest."""
 
     def another_system(document: Document, _: Cluster) -> None:
         document["os"] = system

@@ -14,7 +14,7 @@ _WEIGHTS = ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
 
 
 def storage(site: Site) -> Iterator[LintFinding]:
-    """What needs slurmdbd, and what does nothing without it."""
+    """Settings that need slurmdbd, or do nothing without it."""
     if site.slurm is None or not site.complete:
         return
     stored = site.plugin("AccountingStorageType")
@@ -222,7 +222,7 @@ def _has_gpus(site: Site) -> bool:
 
 
 def preempted(site: Site) -> Iterator[LintFinding]:
-    """What becomes of the jobs that have to go."""
+    """The fate of preempted jobs."""
     place = site.setting("PreemptMode") or site.setting("PreemptType")
     modes, requeue = _modes(site), site.setting("JobRequeue")
     if place and "requeue" in modes and requeue and requeue.text.strip() == "0":

@@ -50,7 +50,7 @@ def controllers(site: Site) -> Iterator[LintFinding]:
 
 
 def old_names(site: Site) -> Iterator[LintFinding]:
-    """What ControlMachine and related keys require of each other, and which of them have no effect."""
+    """Dependencies of ControlMachine and related keys, and those of them that have no effect."""
     old = {key: site.setting(key) for key in _OLD_HOSTS}
     if site.setting("SlurmctldHost") is not None:
         for key, setting in old.items():

@@ -1,4 +1,4 @@
-"""What Slurm's parser cannot read, or reads otherwise than it looks."""
+"""Lines that Slurm's parser cannot read, or reads otherwise than they look."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _counts(parts: Iterable[Item | Record]) -> _Counts:
 def _differences(
     site: Site, host: str, node: Entry, mine: list[Record], *, has_line: bool, detected: bool
 ) -> Iterator[tuple[str, LintFinding]]:
-    """What one node has otherwise in the two files, by name of the GRES. `has_line`: lines of gres.conf name the node.
+    """Differences of one node between the two files, by name of the GRES. `has_line`: lines of gres.conf name the node.
 
     `detected`: slurmd finds the GPUs itself, so that gres.conf may leave out a GRES.
     """
@@ -269,7 +269,7 @@ def constraint(site: Site) -> Iterator[LintFinding]:
 
 
 def known_types(site: Site) -> Iterator[LintFinding]:
-    """Whether what hands out and what counts knows the GPUs."""
+    """True if what hands out and what counts knows the GPUs."""
     gpus = first_gpus(site)
     if gpus is None:
         return

@@ -36,7 +36,7 @@ def _file_names(site: Site, setting: Setting) -> Iterator[LintFinding]:
 
 
 def undeclared_hint(site: Site, name: str) -> str:
-    """What to write for a GRES that GresTypes does not name."""
+    """The hint for a GRES that GresTypes does not name."""
     types = site.gres_types
     if name.lower() in types:
         return f"write {name.lower()}: names are case-sensitive"

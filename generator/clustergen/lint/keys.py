@@ -83,7 +83,7 @@ def _mild(site: Site, config: Config, line: Line, index: int, remarks: tuple[Rem
 
 
 def _judge(release: SlurmRelease, file: str, block: str, lower: str, text: str, key_text: str) -> Iterator[Remark]:
-    """What is wrong with one key and its value, wherever it stands."""
+    """Problems of one key and its value, in any place."""
     row = slurm.key(file, lower, block)
     if row is None:
         if not block or (file, block) in _known_blocks():

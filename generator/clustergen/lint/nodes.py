@@ -81,7 +81,7 @@ def _where(line: Line, other: Line) -> str:
 
 
 def counts(site: Site) -> Iterator[LintFinding]:
-    """As many addresses, host names and ports as nodes, or one."""
+    """One address, host name or port for each node, or one for all."""
     for node in site.nodes:
         hosts = hosts_of(node)
         if hosts is None:

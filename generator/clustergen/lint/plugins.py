@@ -17,7 +17,7 @@ _PROFILES = {"hdf5": "ProfileHDF5Dir", "influxdb": "ProfileInfluxDBHost"}
 
 
 def select(site: Site) -> Iterator[LintFinding]:
-    """What is handed out, and what goes with it."""
+    """The consumable resources, and settings that depend on them."""
     plugin, parameters = site.setting("SelectType"), site.setting("SelectTypeParameters")
     kind = site.plugin("SelectType")
     parts = [word for word in site.words("SelectTypeParameters") if word in UNITS and word != "cr_memory"]
@@ -55,7 +55,7 @@ def route(site: Site) -> Iterator[LintFinding]:
 
 
 def shared_gpus(site: Site) -> Iterator[LintFinding]:
-    """What shares GPUs needs them, and a selection that knows them."""
+    """Settings that GPU sharing needs, and a selection plugin that supports it."""
     types, setting = site.words("GresTypes"), site.setting("GresTypes")
     if setting is None or not {"mps", "shard"} & set(types):
         return
@@ -72,7 +72,7 @@ def shared_gpus(site: Site) -> Iterator[LintFinding]:
 
 
 def containment(site: Site) -> Iterator[LintFinding]:
-    """What keeps a job's processes together from its start."""
+    """Settings that keep a job's processes together from its start."""
     flags, setting = site.words("PrologFlags"), site.setting("PrologFlags")
     contains = bool({"contain", "x11"} & set(flags))
     track = site.plugin("ProctrackType")
@@ -110,7 +110,7 @@ def memory_twice(site: Site) -> Iterator[LintFinding]:
 
 
 def gathering(site: Site) -> Iterator[LintFinding]:
-    """What measures jobs."""
+    """Settings for the measurement of jobs."""
     gather = site.setting("JobAcctGatherType")
     if gather and site.plugin("JobAcctGatherType") == "linux" and site.plugin("ProctrackType") == "pgid":
         message = "with proctrack/pgid Slurm gathers job usage by a much slower method; it logs a warning"
@@ -143,7 +143,7 @@ def parameters(site: Site) -> Iterator[LintFinding]:
 
 
 def scripts(site: Site) -> Iterator[LintFinding]:
-    """What is looked for beside slurm.conf."""
+    """Files that Slurm expects beside slurm.conf."""
     submit = site.setting("JobSubmitPlugins")
     if submit and "lua" in map(bare, site.words("JobSubmitPlugins")) and not site.directory.has("job_submit.lua"):
         message = "job_submit.lua is not next to slurm.conf; slurmctld does not start if it is missing on the host too"

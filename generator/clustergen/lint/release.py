@@ -46,7 +46,7 @@ def release_in(texts: Iterable[str], releases: Collection[SlurmRelease]) -> Slur
 
 
 def others(directory: ConfigDirectory, release: SlurmRelease) -> str:
-    """What other releases do not read, in one line; empty where they read what `release` reads."""
+    """Lines that other releases do not read, in one line; empty where they read the same as `release`."""
     parts: dict[tuple[SlurmRelease, ...], dict[str, None]] = {}
     for one in unread(directory):
         if release in one.releases:
@@ -74,7 +74,7 @@ def _span(some: tuple[SlurmRelease, ...]) -> str:
 
 
 def unread(directory: ConfigDirectory) -> Iterator[Unread]:
-    """What at least one release does not read, each key once in a block."""
+    """Keys that at least one release does not read, each once in a block."""
     releases = _releases()
     for file in slurm.files():
         try:

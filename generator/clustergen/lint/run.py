@@ -48,7 +48,9 @@ _TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugst
 
 @record
 class Report:
-    """What lint reports of a directory. `guessed`: the release follows from the files, `named`: a comment names it."""
+    """The result of lint for a directory. `guessed`: the release follows from the files, `named`: a comment
+    names it.
+    """
 
     path: Path
     release: SlurmRelease
@@ -74,7 +76,7 @@ class Report:
 
 
 def lint_text(content: bytes, name: str, release: SlurmRelease | None = None) -> Report:
-    """As `lint`, for a slurm.conf that is in no file; messages call it `name`."""
+    """The same as `lint`, for a slurm.conf that is in no file; messages call it `name`."""
     with tempfile.TemporaryDirectory(prefix="clustergen-lint-") as directory:
         path = Path(directory) / "slurm.conf"
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""What the checks look at: the files of a directory, the release, nodes and partitions; and how a finding is made."""
+"""The input of the checks: the files of a directory, the release, nodes and partitions; and how a finding is made."""
 
 from __future__ import annotations
 

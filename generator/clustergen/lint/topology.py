@@ -17,7 +17,7 @@ _OTHER_LINES = ("ring", "torus3d")
 
 
 def conf(site: Site) -> Iterator[LintFinding]:
-    """What the file says, where Slurm reads it."""
+    """The file's value, where Slurm reads it."""
     config = site.directory.config("topology.conf")
     plugin = site.plugin("TopologyPlugin") if site.slurm else ""
     if config is None:

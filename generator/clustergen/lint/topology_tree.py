@@ -119,7 +119,7 @@ def _above_itself(names: Iterable[str], parent: Mapping[str, str]) -> str | None
 
 
 def _reach(site: Site, roots: list[Switch], leaf: Mapping[str, str], file: str) -> Iterator[LintFinding]:
-    """Whether a job can have any nodes together."""
+    """True if a job can have any nodes together."""
     outside = [host for host in site.hosts if host not in leaf]
     if outside and len(outside) < len(site.hosts):
         are = "is" if len(outside) == 1 else "are"

@@ -1,4 +1,4 @@
-"""What every section of the manifest shares: the base model and the scalar types.
+"""Common ground of every section of the manifest: the base model and the scalar types.
 
 A scalar type closes its value: nothing that fits one of them can leave its place in any file that we print.
 """

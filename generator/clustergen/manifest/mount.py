@@ -1,4 +1,4 @@
-"""What the manifest says of every file system: where it is mounted, by whom, and how."""
+"""Fields of every file system: where it is mounted, on which nodes, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a manifest without its mistakes, for checks of node types, which depend on no other section."""
+"""The manifest without its mistakes, for checks of node types, which depend on no other section."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ Quota = OwnerQuota | DirectoryQuota
 
 
 def subject(quota: Quota) -> tuple[str, str]:
-    """What the limits are of: kind and name; two empty words where not exactly one is stated."""
+    """The subject of the limits: kind and name; two empty words where not exactly one is stated."""
     if isinstance(quota, DirectoryQuota):
         return "directory", quota.directory
     stated = [(key, value) for key in ("user", "group", "project") if (value := getattr(quota, key, None)) is not None]

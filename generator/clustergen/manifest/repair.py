@@ -84,7 +84,7 @@ def _meant(at: Located, section: dict[Any, Any]) -> str | None:
 
 
 def _section(data: Any, path: ManifestPath) -> dict[Any, Any] | None:
-    """What stands at a path; None where it is no mapping, or a key above it was renamed."""
+    """The section at a path; None where it is no mapping, or a key above it was renamed."""
     for part in path:
         try:
             data = data[part]

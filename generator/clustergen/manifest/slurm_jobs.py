@@ -1,4 +1,4 @@
-"""What is around a job on its node: scripts, containers, and directories of its own."""
+"""The surroundings of a job on its node: scripts, containers, and directories of its own."""
 
 from typing import Annotated, Literal
 

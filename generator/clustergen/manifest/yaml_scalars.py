@@ -1,4 +1,4 @@
-"""What a scalar of a YAML file means: the core schema of YAML 1.2 (yaml.org/spec/1.2.2, 10.3).
+"""The meaning of a scalar of a YAML file: the core schema of YAML 1.2 (yaml.org/spec/1.2.2, 10.3).
 
 So `yes`, `off`, `24:00:00` and `2026-01-01` are text. One difference: a number with a leading zero (`0755`, octal in
 YAML 1.1 and decimal in 1.2) is text too.
@@ -25,7 +25,7 @@ _NUMBER_STARTS = frozenset("0123456789+-.")
 
 
 def plain_value(text: str) -> Any:
-    """What a plain (unquoted) scalar means: None, a bool, an int, a float, or the text itself."""
+    """The value of a plain (unquoted) scalar: None, a bool, an int, a float, or the text itself."""
     if text in CONSTANTS:
         return CONSTANTS[text]
     if text[0] not in _NUMBER_STARTS:
@@ -47,7 +47,7 @@ def is_core(tag: str) -> bool:
 
 
 def tagged_value(tag: str, text: str, plain: bool) -> Any:
-    """What a scalar with a tag means. Raises ValueError for a tag that is not YAML's own, or that does not fit."""
+    """The value of a scalar with a tag. Raises ValueError for a tag that is not YAML's own, or that does not fit."""
     if tag == f"{CORE}str":
         return text
     value = plain_value(text) if plain else text

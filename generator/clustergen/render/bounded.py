@@ -116,7 +116,7 @@ def _next(reading: int) -> bytes | LimitError | None:
 
 
 def _read(reading: int, size: int, deadline: float) -> bytes:
-    """As many bytes, fewer at the end. LimitError where they take too long."""
+    """Read so many bytes, fewer at the end. LimitError where they take too long."""
     content = bytearray()
     poll = select.poll()
     poll.register(reading, select.POLLIN)

@@ -22,7 +22,9 @@ _ITEM = re.compile(r"\{(\w+)\}")
 
 
 def header(file: File, cluster: Cluster, manifest_name: str) -> str:
-    """What opens a file: what made it, and where to edit. A hash or a version here would change every file."""
+    """The opening comment of a file: its source, and where to edit. A hash or a version here would change every
+    file.
+    """
     if file.form.comment is None:
         return ""
     start, end = file.form.comment
@@ -84,7 +86,9 @@ class Builder:
             self._add(RenderedFile(path, self._print(file, part), source=file.origin.removeprefix("templates/")))
 
     def _group_file(self, file: File, scope: str, *entry: object) -> None:
-        """What one row of the registry makes for the nodes of a group; `entry` is of scopes that stand for entries."""
+        """Add the files of one row of the registry for the nodes of a group; `entry` is of scopes that stand for
+        entries.
+        """
         members = self.members.get(scope)
         if not members:
             return

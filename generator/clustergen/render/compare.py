@@ -1,4 +1,4 @@
-"""What a directory on disk lacks, or has too much, to hold a tree."""
+"""Files that a directory on disk lacks, or has too many, compared with a tree."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Difference:
 
 
 def differences(tree: Tree, directory: Path) -> list[Difference]:
-    """What a render would change. Raises ClustergenError (exit code 3) where the directory cannot be read."""
+    """The changes that a render would make. Raises ClustergenError (exit code 3) where the directory cannot be read."""
     with reading(directory):
         return compare(tree.contents(), directory, owned(directory))
 
 
 def compare(contents: Contents, directory: Path, previous: dict[str, str]) -> list[Difference]:
-    """As `differences`, without the lock. `previous`: as of `owned`."""
+    """The same as `differences`, without the lock. `previous`: as of `owned`."""
     try:
         wrong = misplaced(directory, [*contents, *previous]) if directory.exists() else {}
         elsewhere = {path for path, what in wrong.items() if what != NOT_A_DIRECTORY}

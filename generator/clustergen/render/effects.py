@@ -1,4 +1,4 @@
-"""What putting a changed file on a node takes."""
+"""The effect of putting a changed file on a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry row holds: one kind of file, the view that computes it, and its mode, owner and effect.
+"""The row of the registry: one kind of file, the view that computes it, and its mode, owner and effect.
 
 A file is named as below `templates/`: `SCOPE/PATH`, where SCOPE is a group and PATH is where it lands on the node.
 Its view is computed by a function that returns None where the cluster has no use for the file, so that "when" is code
@@ -64,7 +64,7 @@ class File:
 
     @property
     def origin(self) -> str:
-        """What its text comes from: `templates/….j2`, `programs/…`, or `values/…` where it is the view's fields."""
+        """The source of its text: `templates/….j2`, `programs/…`, or `values/…` where it is the view's fields."""
         if self.program:
             return f"programs/{self.program}"
         return f"values/{self.template}" if self.values else f"templates/{self.source or self.template}.j2"

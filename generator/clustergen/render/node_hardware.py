@@ -67,7 +67,7 @@ def _of_type(kind: NodeType) -> Hardware:
 
 
 def _cpus(kind: NodeType) -> tuple[str, ...]:
-    """As measured on the system, where its GPUs are where the catalogue has them; else what follows from NUMA nodes."""
+    """The CPUs as measured on the system, where its GPUs are where the catalogue has them; else as NUMA nodes imply."""
     from clustergen.catalogue.systems import system
     from clustergen.cluster.cores import linux_cpus, ranges
 

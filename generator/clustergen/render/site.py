@@ -17,7 +17,7 @@ from clustergen.render.tree import RenderedFile
 
 
 def effect_of(target: str) -> Effect:
-    """What a site's file takes, guessed from its place; none where the place says nothing."""
+    """The effect of a site's file, guessed from its place; none where the place does not decide it."""
     if target.startswith("/etc/slurm/"):
         return RECONFIGURE
     if target.startswith("/etc/systemd/system/"):
@@ -58,7 +58,7 @@ def _printed(templates: list[Source], cluster: Cluster) -> Iterator[bytes | Diag
 
 
 def _redaction(content: bytes) -> Redaction:
-    """What is not shown of a template: messages repeat what it prints."""
+    """The hidden parts of a template: messages repeat its output."""
     text = content.decode(errors="replace")
     return Redaction(text, secret_spans(text))
 
@@ -88,7 +88,7 @@ def _file(source: Source, content: bytes, cluster: Cluster) -> RenderedFile | Di
 
 
 def _secret(place: Path, content: bytes, name: str) -> Diagnostic | None:
-    """What refuses a file that is a secret or has one, without an excerpt; the line is that of the rendered file."""
+    """The diagnostic that refuses a file with a secret, without an excerpt; the line is that of the rendered file."""
     secret = secret_in_file("/" + name.partition("/")[2], content)
     if secret is None:
         return None

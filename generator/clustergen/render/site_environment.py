@@ -121,7 +121,7 @@ class _MissingError(UndefinedError):
 
 
 def _instead(owner: object, name: str) -> str | None:
-    """What to write in place of a name that does not exist."""
+    """The replacement for a name that does not exist."""
     if owner is missing:
         return f"write cluster.{name}" if name in names_of_cluster() else did_you_mean(name, ["cluster"])
     called = _kind(owner)
@@ -141,7 +141,7 @@ def _is_method(owner: object, name: object) -> bool:
 
 
 class _RefusedError(SecurityError, RenderError):
-    """What a template may not do; `hint` says what does the same."""
+    """An operation that a template may not do; `hint` names one that does the same."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -244,7 +244,7 @@ def _require_names(*names: object) -> None:
 
 
 def _of_jinja(obj: object, name: str) -> object:
-    """What one of Jinja's own objects has under a public name; `missing` where it has nothing, or may not be read."""
+    """The public attribute of one of Jinja's own objects; `missing` where it has none, or it may not be read."""
     if isinstance(obj, tuple) and name in getattr(obj, "_fields", ()):  # of the filter groupby
         return obj[obj._fields.index(name)]  # type: ignore[attr-defined]
     if isinstance(obj, TemplateModule):
@@ -261,7 +261,7 @@ def _of_jinja(obj: object, name: str) -> object:
 
 
 def _kind(value: object) -> str:
-    """What messages call a value."""
+    """The word for a value in messages."""
     match value:
         case Values(kind=kind):
             return kind

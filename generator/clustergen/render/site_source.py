@@ -122,7 +122,7 @@ class _Reader:
         return sorted(names)
 
     def _below(self, parent: int, path: Path, files: dict[str, bytes]) -> Iterator[Source | Diagnostic]:
-        """What a directory has; `path` is below the site, and `files` are those of its group, which are added."""
+        """The entries of a directory; `path` is below the site, and `files` are those of its group, which are added."""
         place = self.directory / path
         if len(path.parts) > _DEEPEST:
             yield _unusable(place, f"cannot use this directory: it is more than {_DEEPEST} directories deep")

@@ -35,7 +35,7 @@ class SiteTemplate:
 
 @record
 class Failure:
-    """What is wrong with a template, at a line (0: as a whole) of a file of its group."""
+    """The error of a template, at a line (0: as a whole) of a file of its group."""
 
     message: str
     name: str
@@ -51,7 +51,7 @@ def print_site_templates(templates: Sequence[SiteTemplate], cluster: Cluster) ->
 
 
 def _checked(template: SiteTemplate, answer: bytes | LimitError) -> bytes | Failure:
-    """What a child answered, which an attacker may have written."""
+    """Check a child's answer, which an attacker may have written."""
     if isinstance(answer, LimitError):
         return Failure(str(answer), template.name)
     if answer[:1] == _TEXT:

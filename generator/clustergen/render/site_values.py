@@ -152,6 +152,6 @@ def _methods(kind: type) -> frozenset[str]:
 
 
 def _computed(kind: type) -> dict[str, object]:
-    """What the class and its own bases define, without those of the library that makes models."""
+    """Attributes that the class and its own bases define, without those of the library that makes models."""
     members = {name: member for base in reversed(kind.__mro__) for name, member in vars(base).items()}
     return {name: member for name, member in members.items() if name[0] != "_" and not hasattr(BaseModel, name)}

@@ -54,7 +54,7 @@ class RenderedFile:
 
 @record
 class Outline:
-    """What the files about the tree itself are made from: its groups and all other files."""
+    """The input of the files about the tree itself: its groups and all other files."""
 
     groups: Mapping[str, tuple[NodeGroup, ...]]
     files: Mapping[str, RenderedFile]

@@ -93,7 +93,7 @@ class _Used:
 
 
 def _used(cluster: Cluster) -> Iterator[_Used]:
-    """As far as the path is right otherwise: one mistake is reported once."""
+    """The used part of the path, as far as it is right otherwise: one mistake is reported once."""
     for path, use, name, text in paths_of(cluster.manifest):
         is_off = use in (CACHE, RUNTIME) and not cluster.manifest.slurm.pyxis.enabled
         if writers(use, name) == "slurm-compute" and not is_off and not refusal(use, text, name):

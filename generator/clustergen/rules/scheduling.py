@@ -113,7 +113,7 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
 
 
 def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
-    """What becomes of them: where they cannot go back to the queue, or keep their GPUs."""
+    """The fate of preempted jobs: where they cannot go back to the queue, or keep their GPUs."""
     section = cluster.manifest.slurm
     by = section.preemption.by
     if by == "off":

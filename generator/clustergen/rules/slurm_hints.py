@@ -29,7 +29,7 @@ _SHORTEST = 4  # characters of an abbreviation of sacctmgr's
 
 
 def hint_for_key(path: ManifestPath) -> str | None:
-    """What to write instead of the unknown key at the end of `path`; None where nothing of that name is known."""
+    """The hint for the unknown key at the end of `path`; None where no similar name is known."""
     section, name = [part for part in path[:-1] if isinstance(part, str)], str(path[-1])
     if other := other_name(section, name):
         return other.hint

@@ -67,7 +67,7 @@ _SECONDS = 900
 
 
 def lacks() -> list[namespaces.Lack]:
-    """What this machine lacks for building and running roots."""
+    """Programs that this machine lacks for building and running roots."""
     lacking = packages.missing(_REQUIRED)
     return [namespaces.Lack(f"{name} is not installed", package=name) for name in lacking] + namespaces.lacks()
 
@@ -125,7 +125,7 @@ def _packages_of(suite: str) -> str:
 
 
 def recipe(suite: str) -> str:
-    """What a root is built of, as 16 hexadecimal digits; another recipe is another root."""
+    """The recipe of a root, as 16 hexadecimal digits; another recipe is another root."""
     parts = [suite, _packages_of(suite), _FINISH, *([_NVML] if suite in _WITH_NVML else [])]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 

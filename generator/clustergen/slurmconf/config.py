@@ -35,7 +35,7 @@ class Setting(NamedTuple):
 
     @property
     def key(self) -> str:
-        """As written."""
+        """The key as written."""
         return self.pair.key
 
     @property
@@ -83,7 +83,7 @@ class Entry:
 
     @property
     def name(self) -> Setting:
-        """What the line begins with."""
+        """The first word of the line."""
         return Setting(self.line.file, self.line.pairs[0])
 
     @property
@@ -120,7 +120,7 @@ class Entry:
         return setting
 
     def text(self, *keys: str) -> str | None:
-        """As `value`, the text alone."""
+        """The text of a value alone."""
         setting = self.value(*keys)
         return setting.text if setting is not None else None
 
@@ -172,7 +172,7 @@ class Config:
         return None
 
     def text(self, *keys: str) -> str | None:
-        """As `value`, the text alone."""
+        """The text of a value alone."""
         setting = self.value(*keys)
         return setting.text if setting is not None else None
 

@@ -1,12 +1,12 @@
-"""What a file of Slurm's is made of, and what can be wrong with it.
+"""The parts of a file of Slurm's, and its possible errors.
 
 The rules, as Slurm's own parser applies them, in this order:
 
 1. A line ends at a newline; a NUL hides the rest of it. `#` starts a comment anywhere, inside quotes too, unless an odd
    number of backslashes stands before it.
 2. A line whose last visible character is a backslash that no other one escapes goes on in the next line.
-3. Then every backslash is dropped and the character behind it kept as it is: `\\#` is `#`, `\\\\` is `\\`. A quote
-   cannot be escaped: `\\"` is a quote like any other.
+3. Then every backslash is dropped and the character behind it kept as it is: `\\#` is `#`, `\\` is `\\`. A quote
+   cannot be escaped: `\"` is a quote like any other.
 4. `Include NAME` counts at the very start of a line only.
 5. All else is `Key=Value`. Blanks around `=` are skipped, so an empty value takes the next word; `+=`, `-=`, `*=`, `/=`
    exist. A value in double quotes may hold blanks and no quote; any other one runs up to the next blank, and quotes in
@@ -36,7 +36,9 @@ PAIR = re.compile(
 
 
 class ProblemKind(StrEnum):
-    """What is wrong with a line: Slurm refuses the file (`fatal`), or reads the line otherwise than it was meant."""
+    """The kind of a problem with a line: Slurm refuses the file (`fatal`), or reads the line otherwise than it was
+    meant.
+    """
 
     NOT_A_PAIR = "not-a-pair"
     VALUE_MISSING = "value-missing"
@@ -124,6 +126,6 @@ class Line(NamedTuple):
         return pair.value if pair else None
 
     def pair(self, key: str) -> Pair | None:
-        """As `get`, with its places."""
+        """The pair that `get` finds, with its places."""
         lower = key.lower()
         return next((pair for pair in reversed(self.pairs) if pair.key.lower() == lower), None)

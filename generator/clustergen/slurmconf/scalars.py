@@ -30,7 +30,7 @@ def boolean(text: str) -> bool | None:
 
 
 def unsigned(text: str, kind: str = "uint64") -> int | None:
-    """As strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0; an empty text is 0."""
+    """The number as strtoul() of base 0 reads it: hexadecimal behind 0x, octal behind 0; an empty text is 0."""
     text, factor = text.lstrip(" \t").removeprefix("+"), 1
     if not text:
         return 0

@@ -1,4 +1,4 @@
-"""What is wrong with Slurm's keys and values, in a manifest's options and in a hand-written slurm.conf alike.
+"""Problems of Slurm's keys and values, in a manifest's options and in a hand-written slurm.conf alike.
 
 Pure checks over texts: `rules` turns a `Remark` into a finding at a path of the manifest, `lint` into one at a line of
 a file. What a release does with it is in `Remark.outcome`: stop, say so in a log, or take it in silence.

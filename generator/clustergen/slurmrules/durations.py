@@ -6,7 +6,7 @@ CODE = "time-minutes-seconds"
 
 
 def two_numbers(text: str) -> str:
-    """What a time of two numbers with a colon is to Slurm, and what it is not."""
+    """Slurm's reading of a time of two numbers with a colon, and the reading that it is mistaken for."""
     first, _, second = text.partition(":")
     return (
         f"to Slurm {text} is minutes:seconds, {_length(first, 'minute', second, 'second')}, not"

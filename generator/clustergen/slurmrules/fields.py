@@ -51,6 +51,6 @@ def field_of(file: str, block: str, name: str) -> str | None:
 
 
 def derived_from(file: str, block: str, name: str) -> str | None:
-    """What a key follows from that has no field."""
+    """The origin of a key that has no field."""
     names = (name, *current_names(file, block, name))
     return next((text for one in names if (text := _lower()[1].get((file, block, one.lower())))), None)

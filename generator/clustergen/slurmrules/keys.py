@@ -10,7 +10,7 @@ from clustergen.slurmrules.remarks import Outcome, Remark
 
 
 def unread(release: SlurmRelease) -> Remark | None:
-    """What a release of which only the announcement is in the catalogue means for every check of keys."""
+    """The consequence of a release of which only the announcement is in the catalogue, for every check of keys."""
     read = slurm.read_releases()
     if release not in slurm.releases() or release in read:
         return None
@@ -67,14 +67,14 @@ def state(row: slurm.SlurmKey, release: SlurmRelease) -> Iterator[Remark]:
 
 
 def _without(row: slurm.SlurmKey) -> str:
-    """What to do with a key that has no effect."""
+    """The hint for a key that has no effect."""
     if not row.note or row.note == "delete it":
         return "delete it"
     return instead_of(row) if "=" in row.note else f"delete it; {row.note}"
 
 
 def instead_of(row: slurm.SlurmKey) -> str:
-    """What took the place of a key that is gone."""
+    """The successor of a key that was removed."""
     if row.note and "=" in row.note:
         return f"write {row.note}"
     if row.instead:

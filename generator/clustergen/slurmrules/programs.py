@@ -27,7 +27,7 @@ def remarks(
     text_of: Callable[[str], str],
     writable: Callable[[str], str | None] = lambda _: None,
 ) -> Iterator[Remark]:
-    """What is wrong with the paths in the value of a key.
+    """Problems of the paths in the value of a key.
 
     `text_of`: another key of the file → its value, with Slurm's default. `writable`: an absolute path → why users can
     write there, beside what the catalogue says of the directories that every node has.

@@ -1,4 +1,4 @@
-"""What a check says of one key or value, without a place in a file."""
+"""Remarks of a check on one key or value, without a place in a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clustergen.records import record
 
 
 class Outcome(StrEnum):
-    """What Slurm does with it."""
+    """Slurm's reaction to it."""
 
     STOPS = "stops"
     """A daemon or a command does not start."""

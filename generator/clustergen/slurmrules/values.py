@@ -37,7 +37,7 @@ LEVEL_KEYS = (
 
 
 def unprintable(text: str) -> Iterator[Remark]:
-    """What cannot be written into a file of Slurm's."""
+    """Values that cannot be written into a file of Slurm's."""
     if '"' in text:
         yield Remark(
             "slurm-value-unprintable",
@@ -48,7 +48,7 @@ def unprintable(text: str) -> Iterator[Remark]:
 
 
 def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
-    """What is wrong with the value of a key that the release knows."""
+    """Problems of the value of a key that the release knows."""
     newer = slurm.key(row.file, row.instead, row.block) if row.note == "old name" else None
     family, _, bare = text.rpartition("/")
     if newer is not None and family and family == slurm_values.family(row.key):  # Slurm replaces the family too
@@ -74,7 +74,7 @@ def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Rem
 
 
 def _refused(row: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str, Outcome] | None:
-    """What the parser wants in place of a text, and what it does without; None where it takes it."""
+    """The form that the parser wants in place of a text, and its reaction without; None where it accepts the text."""
     if row.type in HIGHEST:
         bounds = slurm_values.bounds(row.key)
         low, high = (bounds.low, bounds.high) if bounds else (0, HIGHEST[row.type])
@@ -205,7 +205,7 @@ def plugins(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
 
 
 def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
-    """What is wrong with one name of a plugin."""
+    """Problems of one name of a plugin."""
     name, row = part.strip(), slurm_values.plugin(key, part)
     bare = name.rpartition("/")[2]
     if bare.lower() == "none" and slurm_values.takes_any_none(key, release):
@@ -268,7 +268,7 @@ def _slurm_duration(text: str) -> tuple[str | None, str | None]:
 
 
 def traps(row: slurm.SlurmKey, release: SlurmRelease, text: str) -> Iterator[Remark]:
-    """What the catalogue warns of."""
+    """Warnings of the catalogue."""
     for trap in slurm_traps.traps(row.file, row.key, row.block):
         if trap.fits(release, text):
             outcome = Outcome(trap.outcome)

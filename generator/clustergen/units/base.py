@@ -1,4 +1,4 @@
-"""What all units share: their one error, and being the type of a pydantic field."""
+"""Common parts of all units: their one error, and their use as the type of a pydantic field."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PydanticField:
 
     @classmethod
     def _of_one(cls, value: object) -> str | None:
-        """What to write in place of a list or a mapping: its only part; None for others."""
+        """The replacement for a list or a mapping: its only part; None for others."""
         parts = list(value.values()) if isinstance(value, dict) else value
         if isinstance(parts, list | tuple) and len(parts) == 1:
             try:

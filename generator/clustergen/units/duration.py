@@ -66,7 +66,9 @@ class Duration(PydanticField):
 
     @classmethod
     def from_input(cls, value: object, bare: BareUnit | None = None) -> Self:
-        """As of all quantities; a bare number is refused where the field does not say what it counts."""
+        """Read a quantity as all quantities are; a bare number is refused where the field does not say what it
+        counts.
+        """
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             refuse_leading_zero(str(value))
             return cls.parse(str(value), bare=bare)
@@ -87,7 +89,7 @@ class Duration(PydanticField):
         return None if self.unlimited else -(-self.value // 60)
 
     def slurm(self) -> str:
-        """As `scontrol` prints it: `7-12:00:00`, `01:00:00`, `UNLIMITED`."""
+        """The duration as `scontrol` prints it: `7-12:00:00`, `01:00:00`, `UNLIMITED`."""
         if self.unlimited:
             return "UNLIMITED"
         minutes, seconds = divmod(self.value, 60)

@@ -44,7 +44,7 @@ class _Quantity(PydanticField):
 
     @classmethod
     def _with_unit(cls, number: str) -> str:
-        """What a number without a unit probably means."""
+        """The probable unit of a number without one."""
         return f"{number}{cls.USUAL}"
 
     @classmethod

@@ -57,7 +57,7 @@ class Node:
 
 @record
 class Detected:
-    """What slurmd said of a node: complaints in its own words, and how many GPUs it listed of each type."""
+    """The answer of slurmd for a node: complaints in its own words, and how many GPUs it listed of each type."""
 
     complaints: tuple[str, ...]
     types: Mapping[str, int]
@@ -153,7 +153,9 @@ def _processors(line: Line, seen: tuple[str, ...]) -> Iterator[str]:
 
 @record
 class _Settings:
-    """What the two files say: lines of nodes, words of SlurmdParameters, host lists with AutoDetect ("" for all)."""
+    """The settings of the two files: lines of nodes, words of SlurmdParameters, host lists with AutoDetect ("" for
+    all).
+    """
 
     nodes: tuple[Line, ...]
     types: str

@@ -43,7 +43,9 @@ def are_permitted() -> bool:
 
 
 def lacks() -> list[Lack]:
-    """What keeps this user from making a sandbox; empty for privileged root, and where nothing is missing."""
+    """The reason that keeps this user from making a sandbox; empty for privileged root, and where nothing is
+    missing.
+    """
     if not shutil.which("unshare"):
         return [Lack("the program unshare is not installed", package="util-linux")]
     if is_privileged():

@@ -51,7 +51,7 @@ def prepare(directory: Path, release: SlurmRelease, newer: SlurmRelease) -> Prep
 
 
 def _refusals(line: Line, index: int, pair: Pair, release: SlurmRelease) -> Iterator[Remark]:
-    """What a release stops on or logs an error for."""
+    """Lines for which a release stops or logs an error."""
     head = slurm.key(line.file, line.pairs[0].key) if index else None
     row = slurm.key(line.file, pair.key, head.key if head else "")
     if row is None:

@@ -15,7 +15,7 @@ _SYSTEM = "os_"
 
 @dataclass(eq=False)
 class NodeRoot:
-    """What some nodes get: `files` by their path on the node.
+    """The files of some nodes: `files` by their path on the node.
 
     `system` is the operating system as the inventory's group has it ("debian_12"), "" where it has none.
     """
@@ -57,7 +57,9 @@ class NodeRoot:
 
 
 def system_and_arch(group: str) -> tuple[str, str]:
-    """What the inventory's group of an operating system names: `os_debian_12_aarch64` → debian_12, aarch64."""
+    """System and architecture in the inventory's group of an operating system: `os_debian_12_aarch64` → debian_12,
+    aarch64.
+    """
     name = group.removeprefix(_SYSTEM)
     arch = next((arch for arch in architectures() if name.endswith(f"_{arch}")), X86_64)
     return name.removesuffix(f"_{arch}"), arch

@@ -35,7 +35,9 @@ class Program:
 
 @record
 class Answer:
-    """What a program said. `code` is None where it ran out of time; `notes` are files that the script left behind."""
+    """The answer of a program. `code` is None where it ran out of time; `notes` are files that the script left
+    behind.
+    """
 
     version: str
     code: int | None

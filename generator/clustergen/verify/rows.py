@@ -1,4 +1,4 @@
-"""What `verify` has to say: a row per parser and kind of file, and the exit code that tells the outcomes apart."""
+"""The rows of `verify`: one per parser and kind of file, and the exit code that tells the outcomes apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATUSES: tuple[Status, ...] = ("passed", "failed", "not run", "no parser")
 
 @record
 class Row:
-    """What one parser made of some files.
+    """The result of one parser on some files.
 
     `status`: "not run" is a parser that exists and could not be asked here, "no parser" a kind of file that nobody but
     the program on the node can read, or that is for people. `words`: the parser's own where it failed, the reason where

@@ -56,7 +56,7 @@ _NO_REASON_LEFT = re.compile(r"with reason:[\s,]*$")
 
 @record
 class SlurmReport:
-    """What real Slurm made of a directory.
+    """The result of real Slurm for a directory.
 
     `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
     words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing.

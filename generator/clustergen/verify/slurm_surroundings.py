@@ -1,4 +1,5 @@
-"""What a directory of Slurm's files expects of the machine around it: accounts, directories, keys, devices, addresses.
+"""Surroundings that a directory of Slurm's files expects of the machine: accounts, directories, keys, devices,
+addresses.
 
 The daemons find all of it in the sandbox, so that the files can be read as they are. This is no parser: what is wrong
 in the files is for the daemons to say, and a key that is missed here shows up as a complaint of theirs.
@@ -50,7 +51,9 @@ class Settings:
 
 @record
 class Surroundings:
-    """What the sandbox needs for one directory; `lines` are orders to read_slurm.sh such as "directory PATH OWNER"."""
+    """Surroundings of the sandbox for one directory; `lines` are orders to read_slurm.sh such as "directory PATH
+    OWNER".
+    """
 
     controller: str
     accounting: bool

@@ -1,4 +1,4 @@
-"""What runs beside Slurm: NCCL and UCX, storage, monitoring."""
+"""Codes of services beside Slurm: NCCL and UCX, storage, monitoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients and servers of BeeGFS write alike."""
+"""Lines that clients and servers of BeeGFS have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a single NFS server and a failover pair write alike."""
+"""Lines that a single NFS server and a failover pair have in common."""
 
 from __future__ import annotations
 

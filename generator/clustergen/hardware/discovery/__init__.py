@@ -1,1 +1,1 @@
-"""What machines print about themselves, and the parts of a manifest that follow from it."""
+"""Output of machines about themselves, and the parts of a manifest that follow from it."""

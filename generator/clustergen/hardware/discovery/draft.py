@@ -106,7 +106,7 @@ def _cpu(cpus: Cpus | None, system: System | None) -> dict[str, Any]:
 
 
 def _gpus(node: NodeFacts, system: System | None) -> dict[str, Any]:
-    """What differs from the system's."""
+    """The GPUs, where they differ from the system's."""
     model, numa = gpu_id(node.gpus[0].name), [gpu.numa for gpu in node.gpus]
     fields: dict[str, Any] = {}
     if system is None or system.gpu != model or system.gpu_options:
@@ -243,7 +243,7 @@ def one_line(remark: str) -> str:
 
 
 def _decimal(size: int) -> str:
-    """As makers print it: 1.92TB."""
+    """The size as makers print it: 1.92TB."""
     return f"{size / 1e12:.3g}TB" if size >= 1e12 else f"{size / 1e9:.3g}GB"
 
 

@@ -1,4 +1,4 @@
-"""What is known of one machine. Memory is in MiB, rates in Gb/s, sizes of disks in bytes; None and empty: not known."""
+"""Facts of one machine. Memory is in MiB, rates in Gb/s, sizes of disks in bytes; None and empty: not known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from clustergen.records import record
 
 @record
 class Cpus:
-    """As `slurmd -C` or `lscpu` count them."""
+    """The CPUs as `slurmd -C` or `lscpu` count them."""
 
     sockets: int
     cores_per_socket: int
@@ -80,7 +80,7 @@ class PciFact:
 
 @record
 class TreeState:
-    """What `site.yml --check` reports for a host."""
+    """The result of `site.yml --check` for a host."""
 
     files: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
@@ -102,7 +102,9 @@ class DiskFact:
 
 @record
 class BmcFact:
-    """What a BMC shows of its machine, in Redfish's words: power `On`, health `OK`; or why it shows nothing."""
+    """The state of a machine as its BMC shows it, in Redfish's words: power `On`, health `OK`; or why it shows
+    nothing.
+    """
 
     power: str = ""
     health: str = ""

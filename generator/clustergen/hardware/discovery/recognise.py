@@ -22,7 +22,7 @@ def nic_id(hca_type: str) -> str:
 
 
 def gpu_name(ident: str) -> str:
-    """What the driver calls a GPU that the bus shows as `10de:26b9`; empty for one that the catalogue lacks."""
+    """The driver's name of a GPU that the bus shows as `10de:26b9`; empty for one that the catalogue lacks."""
     vendor, _, device = ident.partition(":")
     names = (gpu.nvml_name for gpu in gpus().values() if vendor == "10de" and device.upper() in gpu.pci_ids)
     return next(names, "")

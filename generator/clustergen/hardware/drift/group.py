@@ -35,7 +35,7 @@ _FIELDS: tuple[tuple[str, str, Callable[[NodeFacts], str]], ...] = (
 
 
 def findings(members: Sequence[NodeFacts], *, has_power_limit: bool) -> Iterator[DriftFinding]:
-    """What differs within machines of one type; the manifest's own power limit is compared elsewhere."""
+    """Differences between machines of one type; the manifest's own power limit is compared elsewhere."""
     for kind, subject, field in _FIELDS:
         if kind != "power-differs" or not has_power_limit:
             yield from _unusual(kind, subject, [(facts.name, field(facts)) for facts in members])

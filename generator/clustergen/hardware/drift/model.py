@@ -51,7 +51,7 @@ class DriftFinding:
 
 @record
 class DriftReport:
-    """What was compared and what differs, worst first."""
+    """The comparison and its differences, worst first."""
 
     manifest: str
     compared: int

@@ -31,7 +31,7 @@ def partitions_of(text: str) -> dict[str, dict[str, str]]:
 
 
 def findings(cluster: Cluster, controller: str, partitions: Mapping[str, Mapping[str, str]]) -> Iterator[DriftFinding]:
-    """What slurmctld on `controller` has otherwise than the manifest."""
+    """Settings in which slurmctld on `controller` differs from the manifest."""
     dynamic = frozenset(host for group in cluster.compute if group.is_dynamic for host in group.hosts)
     for partition in cluster.partitions:
         subject = f"partition {partition.name}"

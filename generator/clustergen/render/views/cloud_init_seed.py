@@ -1,4 +1,4 @@
-"""What cloud-init reads beside user data: network configuration and metadata of each node, as a NoCloud seed.
+"""Input of cloud-init beside user data: network configuration and metadata of each node, as a NoCloud seed.
 
 A document for nodes of the same type in the same networks, a table of what differs, and a program that joins them.
 """

@@ -85,7 +85,7 @@ def _read_by_alerts(cluster: Cluster) -> list[str]:
 
 
 def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
-    """What the alerts read of these GPUs, the exporter's usual fields, and the manifest's own."""
+    """Counters of these GPUs: those that the alerts read, the exporter's usual fields, and the manifest's own."""
     if not exported(cluster, kind) or kind.gpus is None:
         return None
     spec = cluster.manifest.monitoring.dcgm

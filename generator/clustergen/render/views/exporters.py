@@ -1,4 +1,4 @@
-"""What the nodes export to Prometheus: the node exporter, and by scripts of ours Slurm's state and RoCE counters."""
+"""Exports of the nodes to Prometheus: the node exporter, and by programs of ours Slurm's state and RoCE counters."""
 
 from __future__ import annotations
 

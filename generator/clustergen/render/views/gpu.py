@@ -84,7 +84,7 @@ def persistenced(cluster: Cluster) -> Persistenced | None:
 
 @record
 class Settings:
-    """What the program sets on all GPUs of a node; None: left alone."""
+    """The settings of all GPUs of a node; None: left unchanged."""
 
     gpus: int
     power_limit_w: int | None

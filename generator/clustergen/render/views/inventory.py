@@ -1,4 +1,4 @@
-"""What Ansible reads: the inventory with its variables, its settings, and the playbook.
+"""Input of Ansible: the inventory with its variables, its settings, and the playbook.
 
 A host has one line; groups name node types where they hold all nodes of them, and ranges of hosts otherwise, so that
 one more node changes its own line and one range.
@@ -193,7 +193,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
 
 
 def _bmcs(cluster: Cluster) -> dict[str, Value]:
-    """What the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
+    """The facts that the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
     network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
     if network is None:
         return {}
@@ -248,7 +248,7 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
 
 
 def settings(cluster: Cluster) -> Settings:
-    """As many forks as hosts, up to a number that one controller bears."""
+    """Ansible's settings, with as many forks as hosts, up to a number that one controller bears."""
     return Settings(cluster.manifest.ansible.forks or min(_MOST_FORKS, max(5, cluster.host_count)))
 
 

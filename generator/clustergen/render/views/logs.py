@@ -28,7 +28,7 @@ class Target:
 
 @record
 class Forward:
-    """What every node sends, and to whom; the collectors among them send to themselves as to any other."""
+    """The settings of every node that sends logs; the collectors among them send to themselves as to any other."""
 
     collectors: tuple[Target, ...]
     port: int
@@ -39,7 +39,7 @@ class Forward:
 
 @record
 class Collector:
-    """What a collector accepts, and where it keeps it."""
+    """The settings of a collector: what it accepts, and where it keeps it."""
 
     port: int
     store: str

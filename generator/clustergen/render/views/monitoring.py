@@ -161,7 +161,7 @@ def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _prometheus_time(length: Duration) -> str:
-    """As `30d`; Prometheus has no word for unlimited."""
+    """The time in Prometheus' syntax: `30d`; it has no word for unlimited."""
     seconds = length.seconds
     if seconds is None:
         return "100y"
@@ -217,7 +217,7 @@ def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
 
 
 def _requires_tls(monitoring: Monitoring) -> bool:
-    """As stated; a mail server on the same machine mostly offers no TLS, and needs none."""
+    """The stated value, else a default: a mail server on the same machine mostly offers no TLS, and needs none."""
     local = (monitoring.smtp or "").startswith(("localhost:", "127.", "[::1]:"))
     return not local if monitoring.smtp_require_tls is None else monitoring.smtp_require_tls
 

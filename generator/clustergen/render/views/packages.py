@@ -1,4 +1,4 @@
-"""What has to be installed on the nodes of each group, by purpose; a system's table says which packages that is."""
+"""Packages for the nodes of each group, by purpose; a system's table has the names of the packages."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
 
 
 def _users(cluster: Cluster) -> Iterator[str]:
-    """What the commands of the guide require."""
+    """The users' programs that the commands of the guide require."""
     yield "virtual_environments"
     entries = cluster.manifest.storage.values()
     if any(answers_quotas(cluster, entry) for entry in entries):
@@ -188,7 +188,7 @@ def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
 
 
 def exports(cluster: Cluster) -> list[dict[str, str]]:
-    """What nodes of the cluster serve by NFS: `zpool` is the pool that clustergen-zpool creates, or empty."""
+    """NFS exports of nodes of the cluster: `zpool` is the pool that clustergen-zpool creates, or empty."""
     return [
         {
             "name": name,

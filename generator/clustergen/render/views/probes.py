@@ -43,7 +43,7 @@ def ipmi(cluster: Cluster) -> Exporter | None:
 
 @record
 class SnmpModules:
-    """What the SNMP exporter asks devices for."""
+    """The modules for which the SNMP exporter asks devices."""
 
     modules: tuple[Module, ...]
 

@@ -225,7 +225,7 @@ def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _technology(cluster: Cluster, network: Network) -> str:
-    """As the fabric says; else that of the planned leaves."""
+    """The fabric's stated technology; else that of the planned leaves."""
     model = CatalogueView(cluster.manifest).switch(network.plan.leaf) if network.plan else None
     return getattr(network, "type", model.fabric if model else "ethernet")
 

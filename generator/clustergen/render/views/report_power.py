@@ -49,7 +49,7 @@ def _doubtful(cluster: Cluster) -> set[str]:
 
 
 def power_intro(cluster: Cluster) -> str:
-    """What the sum includes, and what it leaves out."""
+    """The introduction to the sum of power: what it includes, and what it leaves out."""
     counts = _counts(cluster)
     unknown = [f"{counts[k.name]} × {k.name}" for k in cluster.node_types if not k.power_max_w and k.name in counts]
     words = "Maximum wall power of the nodes; switches and storage servers are not included."

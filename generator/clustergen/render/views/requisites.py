@@ -1,4 +1,6 @@
-"""What an operator supplies before a tree can be applied: secrets, certificates, keys, programs and repositories."""
+"""Things that an operator supplies before a tree can be applied: secrets, certificates, keys, programs and
+repositories.
+"""
 
 from __future__ import annotations
 

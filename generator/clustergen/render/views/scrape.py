@@ -1,4 +1,4 @@
-"""What Prometheus reads: a job per kind of exporter, and the targets of each.
+"""Input of Prometheus: a job per kind of exporter, and the targets of each.
 
 Targets are host names, as /etc/hosts of every node has them, so that a new address changes no file here. One name per
 line: a new node changes one line per job. `instance` is the host's name without a port in all of our jobs, so that

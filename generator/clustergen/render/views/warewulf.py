@@ -1,4 +1,4 @@
-"""What a Warewulf server takes: profiles and nodes, and the program that brings them and the tree's files to it.
+"""Input of a Warewulf server: profiles and nodes, and the program that brings them and the tree's files to it.
 
 The program lays the tree's overlays out as Warewulf's, so that the tree holds every file once.
 """

@@ -44,7 +44,7 @@ def _floor_complaints(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _listed(directory: Path, settings: Path, module: Path, document: dict[str, Any]) -> tuple[list[str], int]:
-    """What ReFrame complains of, and how many tests it lists: one job for each gate."""
+    """ReFrame's complaints, and how many tests it lists: one job for each gate."""
     hosts = {name: expand(entry["hosts"]) for name, entry in document["types"].items()}
     jobs = [{"gate": gate, "hosts": hosts[gate["type"]][:1], "seconds": gate["seconds"]} for gate in document["gates"]]
     rounds = {"jobs": jobs, "variables": {}, "options": [], "patience": 1, "mpi": document["mpi"], "directory": "."}

@@ -1,4 +1,6 @@
-"""What a check is, and the one that most are: a program in a sandbox reads a node's files and is listened to."""
+"""The record of a check, and the commonest one: a program in a sandbox reads a node's files, and its output is
+judged.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ def paths(*patterns: str) -> Callable[[str, str], bool]:
 
 
 def failure(answer: Answer) -> list[str]:
-    """What a program said where its exit status is not 0."""
+    """The output of a program with an exit status other than 0."""
     if answer.code == 0:
         return []
     if answer.code is None:

@@ -90,7 +90,9 @@ def _mariadb(answer: Answer, _question: Question) -> list[str]:
 
 
 def _logging_node(question: Question, directory: Path) -> Iterator[tuple[Path, str]]:
-    """What rsyslogd looks for on a node: the spool directory of its package, and certificates, here empty."""
+    """Surroundings that rsyslogd expects on a node: the spool directory of its package, and certificates, here
+    empty.
+    """
     (directory / "var/spool/rsyslog").mkdir(parents=True, exist_ok=True)
     for entry in question.entries:
         for path in _CERTIFICATE.findall(entry.text):

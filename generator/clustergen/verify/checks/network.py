@@ -40,7 +40,7 @@ done
 
 
 def _applied(answer: Answer, question: Question) -> Iterator[str]:
-    """What the tool complains of, and the addresses of the node that its output lacks."""
+    """Complaints of the tool, and the addresses of the node that its output lacks."""
     yield from failure(answer) or [line for line in answer.err.splitlines() if line.strip()]
     if answer.code == 0:
         rendered = _HAS.findall(answer.notes.get("rendered", ""))

@@ -28,7 +28,7 @@ def _unit_of(target: str) -> str:
 
 
 def _units(question: Question) -> list[str]:
-    """What `systemd-analyze verify` is given; a template is asked about as an instance."""
+    """Arguments of `systemd-analyze verify`; a template is checked as an instance."""
     names = dict.fromkeys(_unit_of(target) for target in question.targets)
     return [name.replace("@.", "@x.") for name in names]
 

@@ -15,7 +15,7 @@ Kind = Literal["database", "state"]
 
 
 def kinds(cluster: Cluster) -> tuple[Kind, ...]:
-    """What is backed up."""
+    """The kinds of backups."""
     if cluster.manifest.backups is None:
         return ()
     database: tuple[Kind, ...] = ("database",) if cluster.accounting_hosts else ()

@@ -97,7 +97,7 @@ def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> l
 
 
 def _switches(cluster: Cluster) -> Iterator[Alert]:
-    """What explains that the same port of many nodes is down. A leaf of rails is one switch for each device."""
+    """Inhibitions for the same port of many nodes that is down. A leaf of rails is one switch for each device."""
     if not cluster.leaves:
         return
     ports = 'node_infiniband_state_id{leaf!=""}'

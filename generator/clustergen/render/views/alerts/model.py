@@ -124,7 +124,7 @@ def by_generation(cluster: Cluster) -> dict[Generation | None, list[NodeType]]:
 
 
 def for_types(names: Iterable[str]) -> Labels:
-    """What tells the alert for these node types from that for others."""
+    """The suffix that tells the alert for these node types from that for others."""
     return (("node_types", ", ".join(names)),)
 
 

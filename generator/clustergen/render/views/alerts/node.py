@@ -109,7 +109,7 @@ def topic(cluster: Cluster) -> Topic | None:
 
 
 def _racks(cluster: Cluster) -> Iterator[Alert]:
-    """What explains that the nodes of a rack are down: one page instead of one for each."""
+    """Inhibitions for the nodes of a rack that is down: one page instead of one for each."""
     if not cluster.racks:
         return
     nodes = 'up{job="node",rack!=""}'

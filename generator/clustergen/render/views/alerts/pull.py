@@ -33,7 +33,7 @@ def topic(cluster: Cluster) -> Topic | None:
 
 
 def _pulling(cluster: Cluster) -> str:
-    """Whether nodes that pull respond: those of the group pull_node."""
+    """True if nodes that pull respond: those of the group pull_node."""
     pulling = membership(cluster).get("pull_node", ())
     spared = [
         host

@@ -1,4 +1,6 @@
-"""What the SNMP exporter reads from UPS and PDUs, and alerts on it: lost input, low batteries, loads near a limit."""
+"""The values that the SNMP exporter reads from UPS and PDUs, and alerts on them: lost input, low batteries, loads near
+a limit.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Metric:
 
 @record
 class Module:
-    """What the exporter asks a kind of device for: subtrees, and the objects in them."""
+    """The request of the exporter for a kind of device: subtrees, and the objects in them."""
 
     name: str
     walk: tuple[str, ...]

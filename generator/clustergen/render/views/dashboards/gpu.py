@@ -116,7 +116,7 @@ def utilisation(chosen: Gpus, name: str) -> Panel:
 
 
 def power(chosen: Gpus, name: str) -> Panel:
-    """As `utilisation`."""
+    """The panels of power, built as `utilisation` is."""
     return graph(
         "Power",
         Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), name),
@@ -126,7 +126,7 @@ def power(chosen: Gpus, name: str) -> Panel:
 
 
 def temperature(cluster: Cluster, chosen: Gpus, name: str) -> Panel:
-    """As `utilisation`."""
+    """The panels of temperature, built as `utilisation` is."""
     return graph(
         "Temperature",
         Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), name),

@@ -1,4 +1,4 @@
-"""What BMCs measure, as the IPMI exporter reads it: rows of the pages of power and of nodes."""
+"""Measurements of BMCs, as the IPMI exporter reads them: rows of the pages of power and of nodes."""
 
 from __future__ import annotations
 

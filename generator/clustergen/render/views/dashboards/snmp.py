@@ -1,4 +1,4 @@
-"""What UPS and PDUs answer by SNMP: a row of the page of power."""
+"""Answers of UPS and PDUs by SNMP: a row of the page of power."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Table:
 
 @record
 class Script:
-    """What is the same on all interfaces; empty where it is left as it is."""
+    """The settings that all interfaces share; empty where they are left unchanged."""
 
     mtu: str
     ipoib_mode: str

@@ -70,7 +70,7 @@ def _description(cable: Cable, where: Mapping[str, str]) -> str:
 
 
 def _shared(cable: Cable, medium: Medium) -> Iterator[str]:
-    """What this row has in common with others: one cable, or one module in a cage of several ports."""
+    """The common part of this row and others: one cable, or one module in a cage of several ports."""
     a, b = cable.a, cable.b
     if _is_twin(cable):
         yield f"one cable for {medium.links} rows: cage {a.cage} to cage {b.cage}"

@@ -1,4 +1,4 @@
-"""What the pictures share: roles with their colours, a legend, and text that fits its box.
+"""Common parts of the pictures: roles with their colours, a legend, and text that fits its box.
 
 Coordinates are pixels at 100 %. The browser chooses the font, so widths are those of DejaVu Sans, which is wider than
 most; a nested `<svg>` clips what another font makes wider still.

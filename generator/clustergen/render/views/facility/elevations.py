@@ -68,7 +68,7 @@ class RackDrawing:
 
 @record
 class Frame:
-    """What racks of one height share: unit lines and numbers, drawn once and used by each."""
+    """The frame of racks of one height: unit lines and numbers, drawn once and used by each."""
 
     units: int
     height: int

@@ -166,7 +166,7 @@ class Layout:
         return bottom
 
     def _role(self, unit: Unit) -> str:
-        """What most of its nodes are."""
+        """The role of most of its nodes."""
         each = Counter(self._roles[host] for host in unit.nodes if host in self._roles)
         return each.most_common(1)[0][0] if each else "service"
 

@@ -1,4 +1,4 @@
-"""What every node gets: names of all nodes, the time, kernel settings and limits."""
+"""Files of every node: names of all nodes, the time, kernel settings and limits."""
 
 from __future__ import annotations
 

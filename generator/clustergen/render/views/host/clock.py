@@ -17,7 +17,7 @@ class Clock:
 
 @record
 class ClockServer:
-    """What the controllers have beside it."""
+    """The controllers' further settings of the clock."""
 
     outside: tuple[str, ...]
     clients: tuple[str, ...]  # networks; empty: everybody

@@ -154,7 +154,9 @@ def _addresses(cluster: Cluster) -> Mapping[str, int]:
 
 
 def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
-    """What enroot needs; its package has a profile for distributions that restrict user namespaces by AppArmor."""
+    """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
+    AppArmor.
+    """
     if not cluster.manifest.slurm.pyxis.enabled:
         return
     yield Setting(

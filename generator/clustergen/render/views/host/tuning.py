@@ -56,7 +56,7 @@ def grubby(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
 
 @record
 class Script:
-    """What the script sets; None or empty: left alone."""
+    """The settings of the script; None or empty: left unchanged."""
 
     governor: str | None
     idle_latency_us: int | None

@@ -192,7 +192,7 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 
 
 def _temporary(cluster: Cluster) -> Iterator[str]:
-    """What happens to files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
+    """The fate of files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
     spec = cluster.manifest.slurm.private_tmp
     private = [directory.rstrip("/") for directory in spec.directories] if spec else []
     if private:

@@ -61,7 +61,7 @@ def servers(cluster: Cluster, site: JobSite) -> Iterator[Part]:
 
 
 def reachable(cluster: Cluster) -> Iterator[Part]:
-    """What no option of the programs can close."""
+    """Ports that no option of the programs can close."""
     scripts = job_scripts(cluster)
     warnings: dict[tuple[str, ...], list[str]] = {}
     for name, script in scripts.items():

@@ -72,7 +72,7 @@ def _hosts(cluster: Cluster, partition: Partition, kind: NodeType) -> str:
 
 
 def _gpu_types(kind: NodeType) -> list[str]:
-    """As --gpus takes them: the type of whole GPUs, and of MIG instances."""
+    """GPU types in the syntax of --gpus: the type of whole GPUs, and of MIG instances."""
     if kind.gpus is None:
         return []
     if not any(kind.gpus.mig):

@@ -59,7 +59,7 @@ class SbatchOption:
 
 @record
 class Value:
-    """What the job states to the function that it calls."""
+    """A variable of the job script for the function that it calls."""
 
     name: str
     text: str

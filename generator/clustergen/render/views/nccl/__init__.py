@@ -1,4 +1,4 @@
-"""What jobs find: NCCL's, UCX's and Open MPI's settings on the node, and the way of NCCL's into containers."""
+"""The job environment: NCCL's, UCX's and Open MPI's settings on the node, and the way of NCCL's into containers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ def several_gpu_nodes(cluster: Cluster) -> bool:
 
 
 def management_interface(cluster: Cluster, kind: NodeType) -> str | None:
-    """As the node type's own ports say, else as the network does; the catalogue's guess is too weak to insist on."""
+    """The interface of the node type's own ports, else of the network; the catalogue's guess is too weak to
+    insist on.
+    """
     spec = cluster.manifest.node_types.get(kind.name)
     for nic in (spec.nics or ()) if spec else ():
         if nic.network == "management":

@@ -1,4 +1,4 @@
-"""What the switches of a RoCE fabric must have in common with its hosts, for the people who configure them.
+"""Settings that the switches of a RoCE fabric must share with its hosts, for the people who configure them.
 
 No program here reads the configuration of a switch, so the examples are for SONiC and Cumulus Linux as their manuals
 describe them, and the page says that nothing has confirmed them.

@@ -1,4 +1,4 @@
-"""What clustergen-accounts sets by sacctmgr: accounts, users and QOS as the manifest states them.
+"""Values of clustergen-accounts, which calls sacctmgr: accounts, users and QOS as the manifest states them.
 
 Not a dump for `sacctmgr load`: that format differs between releases, and loading it takes away what it does not name.
 """
@@ -62,7 +62,7 @@ class AccountValues:
 
 @record
 class Association:
-    """What an account has, or a user in it."""
+    """The settings of an account, or of a user in it."""
 
     account: str
     user: str

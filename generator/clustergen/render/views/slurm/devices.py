@@ -41,7 +41,7 @@ def gres(gpus: GpuSet | None) -> str:
 
 
 def tres_of(cluster: Cluster) -> list[str]:
-    """What accounting counts: all GPUs together, and each type of them."""
+    """The TRES of accounting: all GPUs together, and each type of them."""
     types = dict.fromkeys(name for kind in cluster.gpu_types if kind.gpus for name in gpu_counts(kind.gpus))
     names = ["gres/gpu", *(f"gres/gpu:{name}" for name in types if name)] if types else []
     return names + ["gres/shard"] * has_shards(cluster) + ["gres/mps"] * has_mps(cluster)

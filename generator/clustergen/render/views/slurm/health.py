@@ -32,7 +32,7 @@ class Health:
 
 @record
 class Floor:
-    """What nvidia-smi has to report of every GPU, with words for the reason."""
+    """The least that nvidia-smi has to report of every GPU, with words for the reason."""
 
     field: str
     relation: str
@@ -50,7 +50,7 @@ class GpuHealth:
 
 @record
 class Dcgm:
-    """What to do about messages of DCGM: extended regular expressions."""
+    """Actions for messages of DCGM: extended regular expressions."""
 
     drains: bool
     drain: tuple[str, ...]

@@ -130,7 +130,7 @@ def maps_gpus(cluster: Cluster, kind: NodeType) -> bool:
 
 
 def ends_processes(cluster: Cluster, kind: NodeType) -> bool:
-    """Whether a program of the node sources user-processes.sh."""
+    """True if a program of the node sources user-processes.sh."""
     return cluster.manifest.health.enabled or has_gpu_prolog(cluster, kind) or has_gpu_epilog(cluster, kind)
 
 

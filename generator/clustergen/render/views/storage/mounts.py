@@ -35,7 +35,7 @@ _SLOTS = {
 
 @record
 class Source:
-    """What is mounted and what must be there first; units by name, options in order."""
+    """The source of a mount and its dependencies; units by name, options in order."""
 
     what: str
     kind: str  # type for mount(8)
@@ -68,7 +68,7 @@ class MountUnit:
 
 
 def slot(option: str) -> str:
-    """What an option decides: `noatime` and `relatime` both decide `atime`."""
+    """The setting that an option decides: `noatime` and `relatime` both decide `atime`."""
     name = option.partition("=")[0]
     if len(name) > 4:  # noac and the like are names of their own
         name = name.removeprefix("no")

@@ -91,7 +91,7 @@ class ActionModule(Asking):
         )
 
     def _remark(self, tree, file, before):
-        """Whether only comments of a file differ."""
+        """True if only comments of a file differ."""
         from clustergen.diff.comments import same_but_for_comments
 
         return same_but_for_comments(
@@ -99,7 +99,7 @@ class ActionModule(Asking):
         )
 
     def _elsewhere(self, task_vars, contents):
-        """What changes here take on nodes that get their configuration from this controller."""
+        """Effects of the changes here on nodes that get their configuration from this controller."""
         controllers = task_vars.get("slurm_controllers") or []
         if not task_vars.get("slurm_configless") or task_vars["inventory_hostname"] not in controllers[:1]:
             return {}
@@ -115,7 +115,7 @@ class ActionModule(Asking):
 
 
 def _behind(state, replaced, reboots):
-    """What differs from the tree, in words: packages, paths, secrets, files, units and effects that are left to do."""
+    """Differences from the tree, in words: packages, paths, secrets, files, units and effects that are left to do."""
     absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
     if state["packages"]:
         yield counted(len(state["packages"]), "package")

@@ -47,7 +47,7 @@ def this_run(pid):
 
 
 def orphaned(parent):
-    """Whether the ansible-playbook that forked this worker is gone, and `parent` is who took the worker over."""
+    """True if the ansible-playbook that forked this worker is gone, and `parent` is who took the worker over."""
     try:
         return Path(f"/proc/{parent}/cmdline").read_bytes() != Path("/proc/self/cmdline").read_bytes()
     except OSError:
@@ -63,7 +63,7 @@ def started(pid):
 
 
 def over(other):
-    """Whether a run of this machine ended without a word."""
+    """True if a run of this machine ended without a word."""
     if other["host"] != socket.gethostname():
         return False
     if Path("/proc/self").is_dir():

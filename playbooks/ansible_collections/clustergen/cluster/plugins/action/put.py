@@ -95,7 +95,7 @@ def _plan(task_vars):
 
 
 def _from_afar(task_vars):
-    """What a controller's changes take here, where the configuration comes from it."""
+    """Effects here of a controller's changes, where the configuration comes from it."""
     return _plan(task_vars)["from_afar"].get(task_vars["inventory_hostname"], [])
 
 

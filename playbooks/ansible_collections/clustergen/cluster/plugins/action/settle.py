@@ -37,7 +37,7 @@ class ActionModule(Asking):
 
 
 def _turn(effect, turn, units):
-    """Whether an effect belongs to the units whose turn it is."""
+    """True if an effect belongs to the units whose turn it is."""
     name, _, unit = effect.partition(":")
     if name == "load-accounts":
         return "slurmctld.service" in turn

@@ -50,7 +50,7 @@ class ActionModule(ActionBase):
         return dict(result, msg=f"{len(tree.files)} files in {len(hosts)} groups, unchanged since they were rendered")
 
     def _command(self, task_vars):
-        """What is wrong with the options of ansible-playbook and with the site's variables."""
+        """Errors of the options of ansible-playbook and of the site's variables."""
         if task_vars["ansible_run_tags"] not in (["all"], ("all",)) or task_vars["ansible_skip_tags"]:
             yield "these playbooks have no tags: omit --tags and --skip-tags (--limit selects hosts)"
         stated = {name: task_vars[name] for name in settings.KINDS if name in task_vars}

@@ -75,7 +75,7 @@ class ActionModule(ActionBase):
 
 
 def _not_running(host, versions, answers, groups):
-    """Whether a daemon that belongs there stands still: an earlier run may have been cut off."""
+    """True if a daemon that belongs there stands still: an earlier run may have been cut off."""
     group_of_daemon = {"slurmdbd": "slurm_accounting", "slurmctld": "slurm_controller", "slurmd": "slurm_compute"}
     return any(
         host in groups.get(group, ()) and daemon in versions[host] and daemon not in answers[host]["running"]

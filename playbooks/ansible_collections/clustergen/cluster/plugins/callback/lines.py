@@ -200,7 +200,7 @@ def _answer(result):
 
 
 def _unreachable(text):
-    """What ssh says in the end, without its banner of a key that has changed."""
+    """The last message of ssh, without its banner about a changed key."""
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in text:
         remove = re.search(r"ssh-keygen -f \S+ -R \S+", text)
         return "its host key differs from the one in known_hosts" + (

@@ -209,7 +209,7 @@ def _clean(text):
 
 
 def is_due(result):
-    """Whether a run that goes on has to do a job: without a result, or with one that says nothing about the nodes."""
+    """True if a run that goes on has to do a job: without a result, or with one that says nothing about the nodes."""
     return result is None or result["status"] == NOT_RUN
 
 

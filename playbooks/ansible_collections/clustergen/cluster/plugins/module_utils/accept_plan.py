@@ -34,7 +34,7 @@ def load(path):
 
 
 def digest(document, nodes, gates):
-    """What a run that goes on must have in common with the one that was cut off."""
+    """The hash that a continued run must share with the one that was cut off."""
     text = json.dumps([document, sorted(nodes), [gate["name"] for gate in gates]], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 

@@ -1,4 +1,6 @@
-"""What became of the jobs of a gate, whom a failure condemns, and how readings compare with those of another run."""
+"""The results of the jobs of a gate, the hosts that a failure condemns, and how readings compare with those of another
+run.
+"""
 
 from __future__ import annotations
 

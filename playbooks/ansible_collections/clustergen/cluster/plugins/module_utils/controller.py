@@ -1,4 +1,4 @@
-"""What slurmctld says of nodes and jobs, asked on a node that has Slurm's commands."""
+"""States of nodes and jobs from slurmctld, asked on a node that has Slurm's commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNUSABLE = frozenset(
 
 
 def is_held_down(states):
-    """Whether a node answers and is down because it is drained.
+    """True if a node answers and is down because it is drained.
 
     slurmctld sets a node down that was silent for SlurmdTimeout. Once it registers, ReturnToService=1 returns it only if the
     whole reason is "Not responding"; that of a drain begins otherwise, so it stays down until somebody resumes it.

@@ -33,7 +33,7 @@ class Worker:
         self.fresh = set()  # units that were started just now and need no restart
 
     def lacks(self, unit):
-        """Whether this node is without a unit, by a pattern."""
+        """True if this node is without a unit, by a pattern."""
         return any(fnmatchcase(unit, pattern) for pattern in self.without)
 
     def run(self, what, *command):
@@ -279,7 +279,7 @@ def _dbd_port():
 
 
 def listens(port, seconds=120):
-    """Whether something listens on a port of this node; the first start of slurmdbd makes its tables before."""
+    """True if something listens on a port of this node; the first start of slurmdbd makes its tables before."""
     for _ in range(seconds * 5):
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             if os.path.exists(table):
@@ -291,7 +291,7 @@ def listens(port, seconds=120):
 
 
 def answers(worker, seconds=60):
-    """Whether this controller, or the other one, serves."""
+    """True if this controller, or the other one, serves."""
     for _ in range(seconds * 2):
         code, out, _ = worker.module.run_command(["timeout", "-k", "1", "10", "scontrol", "ping"])
         if code == 0 and " is UP" in out:

@@ -16,7 +16,7 @@ class IpmiError(Exception):
 
 
 def run(arguments, environment=None, timeout=_SLOW, needs=""):
-    """What ipmitool prints; with an exit status other than 0 only if `needs` is in it. Raises IpmiError."""
+    """The output of ipmitool; with an exit status other than 0 only if `needs` is in it. Raises IpmiError."""
     program = shutil.which("ipmitool", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin")
     if program is None:
         raise IpmiError("ipmitool is not installed")

@@ -1,4 +1,4 @@
-"""What was put on this node, and which effects are still to be carried out: /var/lib/clustergen/state.json.
+"""Files that were put on this node, and effects that are still to be carried out: /var/lib/clustergen/state.json.
 
 The journal is written before the first file is replaced, so that a run that was cut off is carried on by the next.
 """

@@ -53,7 +53,7 @@ class Running:
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def finish(self, deadline):
-        """Whether it ended in time."""
+        """True if it ended in time."""
         self.reader.join(max(0, deadline - time.monotonic()))
         is_late = self.reader.is_alive()
         self.end()

@@ -47,7 +47,7 @@ def owner_name(status):
 
 
 def difference(expected):
-    """What is not as wanted: a subset of content, mode, owner; the old content, and mode and owner as they are now."""
+    """The differences: a subset of content, mode, owner; the old content, and mode and owner as they are now."""
     target = expected["target"]
     try:
         status = os.lstat(target)

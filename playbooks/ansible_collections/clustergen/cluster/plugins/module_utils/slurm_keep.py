@@ -1,4 +1,4 @@
-"""What an upgrade of Slurm cannot take back, kept in files: the accounting database and slurmctld's state."""
+"""State that an upgrade of Slurm cannot take back, kept in files: the accounting database and slurmctld's state."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _OPTIONS = [
 
 
 class PackageError(Exception):
-    """What a package manager said, on one line."""
+    """The message of a package manager, on one line."""
 
 
 class Apt:
@@ -105,7 +105,7 @@ class Apt:
         self._install("--download-only")
 
     def lacks(self, plugin):
-        """Whether none of the packages that were fetched, or stay, has that plugin of Slurm."""
+        """True if none of the packages that were fetched, or stay, has that plugin of Slurm."""
         offered = self.offered()
         fetched = [name for name in os.listdir(_FETCHED) if name.endswith(".deb") and name.split("_", 1)[0] in offered]
         for name in fetched:
@@ -166,7 +166,7 @@ class Dnf:
         self._run("dnf", "-q", "-y", "--downloadonly", *self._moving())
 
     def lacks(self, plugin):
-        """Whether the repositories have that plugin of Slurm nowhere."""
+        """True if the repositories have that plugin of Slurm nowhere."""
         return not self._run("dnf", "-q", "repoquery", "--file", "*/slurm/%s.so" % plugin).strip()
 
     def install(self):
@@ -174,7 +174,7 @@ class Dnf:
 
 
 def selected(installed, names):
-    """What to install: all that is there, by the new names where those are others."""
+    """The packages to install: all that are available, by the new names where those are others."""
     if names and not set(names) & set(installed):
         return sorted(names)
     return sorted({*installed, *names})

@@ -40,7 +40,7 @@ def _scripts(module, staged):
 
 
 def _zone(_, staged):
-    """Whether the zone exists: systemd-tmpfiles links to nothing as well, and such a node has UTC."""
+    """True if the zone exists: systemd-tmpfiles links to nothing as well, and such a node has UTC."""
     if not os.path.isdir(_ZONES):
         return None
     content = b"".join(file["content"] for file in staged.files if file["target"].startswith(_TIMEZONE))
@@ -70,7 +70,7 @@ TRIALS = (
 
 
 def run(module, files, removed, without):
-    """What is wrong with `files`, one text per parser, and the names of parsers that are not here.
+    """Errors of `files`, one text per parser, and the names of parsers that are not here.
 
     files: [{"target", "content", "mode"}]; `without`: names of trials that this node has no part in.
     """

@@ -67,7 +67,7 @@ _MOST_ATTRIBUTES = 200
 
 
 def machine(bmc, patterns):
-    """What one BMC shows of its machine. Raises RedfishError."""
+    """The machine of one BMC. Raises RedfishError."""
     system = bmc.resource(bmc.machine())
     status = system.get("Status") if isinstance(system.get("Status"), dict) else {}
     bios = link(system, "Bios")

@@ -89,7 +89,7 @@ class UnknownError(Exception):
 
 
 def is_silence(error):
-    """Whether nothing answered; before Python 3.10, a timeout of a socket has no number."""
+    """True if nothing answered; before Python 3.10, a timeout of a socket has no number."""
     return error.errno in (None, *_SILENT)
 
 
@@ -167,7 +167,7 @@ def redfish_login(asked):
 
 
 def log_in(asked):
-    """What the BMC answers. Raises UnknownError."""
+    """The BMC's answer to a login. Raises UnknownError."""
     until = time.monotonic() + asked["timeout"]
     while not answer_of(asked["address"]):
         if time.monotonic() >= until:

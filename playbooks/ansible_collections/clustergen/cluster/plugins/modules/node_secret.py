@@ -69,7 +69,7 @@ def current(path):
 
 
 def installed(module, content, ids, mode):
-    """Whether the file differed. The content of a link or a pipe in its place is not read; it is replaced."""
+    """True if the file differed. The content of a link or a pipe in its place is not read; it is replaced."""
     path = module.params["path"]
     try:
         if current(path) == (content, ids[0], mode):

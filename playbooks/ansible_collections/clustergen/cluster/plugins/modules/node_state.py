@@ -166,7 +166,7 @@ def free_space():
 
 
 def writable(path):
-    """Whether a file of 64 KiB can be written there: a full or read-only disk says so here, not half way."""
+    """True if a file of 64 KiB can be written there: a full or read-only disk says so here, not half way."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         probe = os.path.join(path, ".probe")

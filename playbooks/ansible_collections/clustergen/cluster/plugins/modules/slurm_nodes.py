@@ -111,7 +111,7 @@ def listed(places):
 
 
 def resumable(states, reason, any_reason):
-    """Whether a node is ours to resume; one that is down only if it answers, since it would be down again at once."""
+    """True if a node is ours to resume; one that is down only if it answers, since it would be down again at once."""
     if states & DRAINED:
         return any_reason or reason.startswith(OURS)
     return any_reason and "down" in states and "not_responding" not in states
@@ -133,7 +133,7 @@ def is_silent(states):
 
 
 def is_returning(states):
-    """Whether a node may come back by itself: it does not answer yet, or was restarted just now."""
+    """True if a node may come back by itself: it does not answer yet, or was restarted just now."""
     return is_silent(states) or ("down" in states and not is_held_down(states))
 
 

@@ -56,7 +56,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
 
 
 def waiting(asked, slurm):
-    """What is missing still: name → in words."""
+    """The missing parts: name → in words."""
     reported_states = slurm.nodes()
     releases = slurm.releases() if asked["release"] else {}
     pending = {}

@@ -1,4 +1,5 @@
-"""What each module of this collection may answer: the only way from a node's words to the control host's decisions.
+"""The permitted answers of each module of this collection: the only way from a node's words to the control host's
+decisions.
 
 A node may be stale, broken or compromised. Its answer is checked before anything reads it: sizes, counts, types, and
 that it speaks of what it was asked about. What does not fit fails that host alone.

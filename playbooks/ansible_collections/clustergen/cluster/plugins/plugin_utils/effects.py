@@ -1,4 +1,6 @@
-"""What the changed files of one host take, and when: told by the files' own effects and, for Slurm's, by what changed in them."""
+"""The effects of the changed files of one host, and their order: from the files' own effects and, for Slurm's, from the
+changes in them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _KERNEL_OPTIONS = ("/etc/default/grub.d/", "/etc/clustergen/kernel-options")
 
 
 def boot(changed, leftovers, withheld):
-    """What the role `boot` has to do on one host. `changed`: targets with other content; `leftovers`: targets to remove.
+    """The work of the role `boot` on one host. `changed`: targets with other content; `leftovers`: targets to remove.
 
     A file whose reboot is left to the administrator is put at once, and what boots reads it at once: `at_once`.
     """
@@ -45,7 +47,7 @@ def kind(effect):
 
 
 class Verdict:
-    """What applying means for one host."""
+    """The meaning of applying for one host."""
 
     def __init__(self):
         self.effects = []  # now
@@ -144,7 +146,7 @@ def _changes(contents, release):
 
 
 def elsewhere(hosts, release, contents):
-    """What a controller's changes take on nodes that get their configuration from it: host → effects."""
+    """Effects of a controller's changes on nodes that get their configuration from it: host → effects."""
     from clustergen.diff.slurm import effects_on
 
     if all(before is None or before == after for before, after in contents.values()):

@@ -54,7 +54,7 @@ def counted(number, thing):
 
 
 def after_adding(release):
-    """What the nodes that were not touched need when others joined, in one sentence."""
+    """The effects on the nodes that were not touched when others joined, in one sentence."""
     from clustergen.catalogue.slurm_effects import effect
     from clustergen.catalogue.versions import SlurmRelease
 

@@ -117,7 +117,7 @@ KINDS = {
 
 
 def wrong_with(variables):
-    """What is wrong with those of `variables` that have to be of a kind: one text each."""
+    """Errors of those of `variables` that have to be of a type: one text each."""
     for name in sorted(KINDS.keys() & variables.keys()):
         if expected := KINDS[name](variables[name]):
             yield f"{name} is {variables[name]!r}, but must be {expected}"

@@ -44,11 +44,11 @@ class Tree:
 
     @property
     def name(self):
-        """What the journal of a node calls this tree."""
+        """The tree's name in the journal of a node."""
         return hashlib.sha256((self.directory / LOCK).read_bytes()).hexdigest()[:16]
 
     def damage(self):
-        """What is not as it was rendered: one text per file."""
+        """Damage since the tree was rendered: one text per file."""
         with _in_ansibles_words(), access.reading(self.directory):
             return list(self._damage())
 
@@ -107,13 +107,13 @@ def groups_of(variables):
 
 
 def of_groups(table, variables):
-    """What a table `group → list` says of one host, each once, in the table's order."""
+    """The items of a table `group → list` for one host, each once, in the table's order."""
     groups = groups_of(variables)
     return list(dict.fromkeys(item for group, items in (table or {}).items() if group in groups for item in items))
 
 
 def paths_of(variables):
-    """What roles make on a host and no overlay holds, but for what the host is without."""
+    """Paths that roles make on a host and no overlay holds, except those that the host lacks."""
     without = variables.get("cluster_without_files") or []
     requested = of_groups(variables.get("cluster_paths"), variables)
     return [path for path in requested if not any(fnmatchcase(path, glob) for glob in without)]

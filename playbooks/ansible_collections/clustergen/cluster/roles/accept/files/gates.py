@@ -105,7 +105,7 @@ class Gate(rfm.RunOnlyRegressionTest):
         self.keep()
 
     def keep(self):
-        """What the run reads besides ReFrame's own report: readings without a floor, hosts and problems."""
+        """Keep the results that are not in ReFrame's own report: readings without a floor, hosts and problems."""
         document = {
             "readings": self.answer.readings,
             "hosts": sorted(set(self.answer.hosts.values())),

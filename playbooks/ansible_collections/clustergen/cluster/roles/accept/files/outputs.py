@@ -23,7 +23,7 @@ class BrokenError(Exception):
 
 
 class Answer:
-    """What one job printed: `readings` by metric; `hosts` by task; `problems` fail the gate, `missing` leave it out."""
+    """The output of one job: `readings` by metric; `hosts` by task; `problems` fail the gate, `missing` leave it out."""
 
     def __init__(self):
         self.readings = {}
@@ -61,7 +61,7 @@ def lines_by_task(text):
 
 
 def text_of(path):
-    """What a program printed, as far as it is read; bytes that are no text are replaced."""
+    """The output of a program, as far as it is read; bytes that are no text are replaced."""
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(LIMIT + 1)
 
