@@ -19,7 +19,7 @@ def test_every_gate_has_a_section() -> None:
     assert sorted(titles) == sorted(gate_kinds())
 
 
-def test_every_share_stands_beside_its_measurement() -> None:
+def test_every_share_is_listed_beside_its_measurement() -> None:
     rows = {cells[1].strip(" `"): cells for line in PAGE.splitlines() if len(cells := line.split("|")) == 6}
     for name, share in shares().items():
         _, _, text, published, possible, _ = rows[name]

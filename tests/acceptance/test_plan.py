@@ -63,7 +63,7 @@ def test_one_of_two_is_not_named() -> None:
     assert condemned(PAIR, pairs(2, {0})) == ({}, "n0 and n1: one of the two is at fault, so neither is drained")
 
 
-def test_a_pair_that_fails_alone_condemns_nobody() -> None:
+def test_a_pair_that_fails_alone_condemns_no_node() -> None:
     results = pairs(5, set())
     results[0]["status"] = "failed"
     guilty, remark = condemned(PAIR, results)

@@ -105,7 +105,7 @@ def test_where_no_node_can_be_reached_nothing_was_compared(cluster: Cluster, ver
     ],
     ids=" ".join,
 )
-def test_the_starter_connects_to_nobody(cluster: Cluster, verb: tuple[str, ...]) -> None:
+def test_the_starter_connects_to_no_other_host(cluster: Cluster, verb: tuple[str, ...]) -> None:
     (cluster.directory / "new").mkdir()
     assert run(cluster, "init", "new").returncode == 0
     done = run(cluster, verb[0], "new/manifest.yaml", *verb[1:])

@@ -88,7 +88,7 @@ def test_what_a_node_says_is_no_recap(line: str) -> None:
     assert (check.hosts, check.changed) == (4, ("c1",))
 
 
-def test_a_playbook_that_asked_nobody_ends_with_what_it_said_last() -> None:
+def test_a_playbook_that_asked_no_host_ends_with_its_last_message() -> None:
     with pytest.raises(ClustergenError, match="status 4: ERROR! no hosts"):
         playbook.result(4, ["something", "ERROR! no hosts", ""])
 
@@ -437,7 +437,7 @@ def test_a_limit_without_hosts_is_refused(repository: Path) -> None:
     assert "--limit names no hosts" in done.stderr
 
 
-def test_nobody_is_asked_without_a_terminal(repository: Path) -> None:
+def test_there_is_no_question_without_a_terminal(repository: Path) -> None:
     done = run("apply")
     assert isinstance(done.exception, ClustergenError)
     assert (done.exception.exit_code, done.exception.hint) == (2, "--yes applies without asking")

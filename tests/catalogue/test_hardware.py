@@ -52,7 +52,7 @@ def test_names_do_not_collide() -> None:
         ("tesla_t4", "t4"),
     ],
 )
-def test_a_gpu_is_found_by_what_people_write(name: str, expected: str) -> None:
+def test_a_gpu_is_found_by_common_spellings(name: str, expected: str) -> None:
     gpu = hardware.gpu(name)
     assert gpu is not None
     assert gpu.id == expected

@@ -157,7 +157,7 @@ def test_gpus_of_a_described_server_are_spread_over_its_sockets() -> None:
     assert [(port.rdma, port.gpus) for port in ports] == [("mlx5_0", (0, 1)), ("mlx5_1", (2, 3))]
 
 
-def test_a_guessed_layout_says_so() -> None:
+def test_a_guessed_layout_is_marked() -> None:
     for system in REAL:
         measured = bool(system.gpus) and bool(system.gpus[0].source)
         assert measured or "layout" in system.unverified

@@ -68,7 +68,7 @@ def test_a_manifest_that_may_not_be_read_is_of_the_environment(tmp_path: Path, v
 
 
 @pytest.mark.parametrize("where", ["2>&-", ">/dev/full", "2>/dev/full", ">&- 2>&-"])
-def test_nobody_hears_it_and_the_code_is_the_same(tmp_path: Path, where: str) -> None:
+def test_the_exit_code_survives_closed_streams(tmp_path: Path, where: str) -> None:
     """A message that cannot be printed must not end in exit code 1, which means differences."""
     (tmp_path / "bad.yaml").write_text("just text\n")
     manifest = write(tmp_path)

@@ -54,7 +54,7 @@ def test_text_has_a_row_for_each_figure() -> None:
     assert "links without a cable" in cells, "no racks, so no lengths"
 
 
-def test_equal_names_are_told_apart_by_their_paths() -> None:
+def test_equal_names_are_distinguished_by_their_paths() -> None:
     assert run("small", "small").stdout.splitlines()[0].split() == ["small/manifest.yaml"] * 2
 
 

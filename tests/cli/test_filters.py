@@ -191,7 +191,7 @@ def test_a_baseline_holds_wherever_the_command_runs(tmp_path: Path, monkeypatch:
     assert run(*words).exit_code == 0
 
 
-def test_what_is_gone_is_counted() -> None:
+def test_vanished_findings_are_counted() -> None:
     lint("--baseline", "baseline.json", "--write-baseline")
     Path("slurm.conf").write_text(CONF.replace("Foo=1\n", ""))
     assert "gone since the baseline: 1; --write-baseline updates it." in lint("--baseline", "baseline.json").stderr
@@ -242,7 +242,7 @@ def refused(done: Result, code: int) -> str:
     return done.exception.message
 
 
-def test_a_baseline_is_read_whoever_wrote_it() -> None:
+def test_a_baseline_of_another_user_is_read() -> None:
     Path("b.json").write_text(entry())
     assert "gone since the baseline: 1" in lint("--baseline", "b.json").stderr
 

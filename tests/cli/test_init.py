@@ -21,7 +21,7 @@ def init(*arguments: str | Path) -> Result:
 
 
 @pytest.mark.slow
-def test_the_starter_is_valid_without_a_word_and_renders(tmp_path: Path) -> None:
+def test_the_starter_is_valid_without_messages_and_renders(tmp_path: Path) -> None:
     done = init(tmp_path / "new" / "cluster.yaml")
     assert done.exit_code == 0, done.output
     assert done.stdout == ""

@@ -137,7 +137,7 @@ def test_quiet_prints_findings_alone(words: tuple[str, ...], conf: Path) -> None
     assert "warnings" not in done.stdout
 
 
-def test_quiet_says_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
+def test_quiet_prints_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
     for words in (
         ("validate", MANIFEST, "--ignore", "hardware-unconfirmed,slurm-packages-lacking"),
         ("render", MANIFEST, "--check"),

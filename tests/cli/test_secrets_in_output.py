@@ -118,7 +118,7 @@ def test_validate_and_diff_show_none(change: dict[str, object], tmp_path: Path) 
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
-def test_diff_of_trees_shows_none_that_somebody_wrote_into_one(form: str, tmp_path: Path) -> None:
+def test_diff_of_trees_shows_no_secret_that_was_written_into_one(form: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(json.dumps(manifest()))
     run("render", tmp_path / "manifest.yaml", "-o", tmp_path / "new")
     shutil.copytree(tmp_path / "new", tmp_path / "old")

@@ -28,7 +28,7 @@ def test_a_point_has_one_caret() -> None:
     assert show("abc\n", 1, 2, 2)[2] == "      |  ^"
 
 
-def test_tabs_are_shown_as_spaces_and_the_caret_stands_right() -> None:
+def test_tabs_are_shown_as_spaces_and_the_caret_is_right() -> None:
     assert show("\tkey:\tvalue\n", 1, 7, 12)[1:3] == ["    1 |     key:    value", "      |             ^^^^^"]
 
 
@@ -108,7 +108,7 @@ def test_colour_is_for_terminals_without_no_color(monkeypatch: pytest.MonkeyPatc
     assert not wants_colour(Terminal())
 
 
-def test_order_is_that_of_the_file_and_nothing_is_said_twice() -> None:
+def test_order_is_that_of_the_file_and_nothing_is_printed_twice() -> None:
     late = Diagnostic.of("key-unknown", Place("m", 10, 1, 2), "late")
     early = Diagnostic.of("key-unknown", Place("m", 9, 5, 6), "early")
     nowhere = Diagnostic.of("key-unknown", None, "nowhere")

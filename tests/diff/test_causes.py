@@ -112,7 +112,7 @@ def test_a_value_alone_is_behind_the_machine_room(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_values_that_were_not_tried_are_not_said_to_be_without_effect(
+def test_untried_values_are_not_called_without_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(causes, "_TRIALS", 1)

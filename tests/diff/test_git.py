@@ -28,7 +28,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", [".", "clusters", "clusters/small"])
-def test_a_commit_ofgit(repository: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_of_git_is_a_side(repository: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write(repository / "clusters/small", LONGER)
     (repository / "clusters/small/site/all/etc/motd").write_text("new\n")
     monkeypatch.chdir(repository / where)
@@ -73,7 +73,7 @@ def test_by_default_the_work_tree_is_compared_with_the_last_commit(
     assert "no manifest.yaml in this directory" in diff().stderr
 
 
-def test_both_sides_ingit(repository: Path) -> None:
+def test_both_sides_are_commits_of_git(repository: Path) -> None:
     write(repository / "clusters/small", LONGER)
     rendered(repository / "clusters/small/manifest.yaml")
     git(repository, "add", ".")
@@ -96,7 +96,7 @@ def test_both_sides_ingit(repository: Path) -> None:
         ("clusters/small", "compare two of the same kind"),
     ],
 )
-def test_sides_that_cannot_be_had(repository: Path, old: str, words: str) -> None:
+def test_sides_that_do_not_exist_are_reported(repository: Path, old: str, words: str) -> None:
     (repository / "empty").mkdir()
     done = subprocess.run(
         [*COMMAND, "diff", old, "clusters"], capture_output=True, text=True, timeout=60, check=False, cwd=repository

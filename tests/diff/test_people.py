@@ -39,7 +39,7 @@ def by_hand(cluster: dict[str, Any]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
-def test_whom_the_manifest_no_longer_names_keeps_the_account_until_somebody_takes_it(
+def test_a_removed_user_keeps_the_account_until_it_is_removed_by_hand(
     tmp_path: Path, of_trees: bool
 ) -> None:
     """clustergen-accounts only adds, so a user who is removed from the manifest stays in the database."""
@@ -115,7 +115,7 @@ def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path
     assert {"text": text, "reason": "PartitionNodeLimit"} in removed["pending"]
 
 
-def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:
+def test_one_more_user_has_no_manual_steps(tmp_path: Path) -> None:
     old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
     cluster = plan_of(old, write(tmp_path / "b", ("bob]", "bob, dave]"), text=MANIFEST + ACCOUNTS))
     assert by_hand(cluster) == []
@@ -129,7 +129,7 @@ def test_one_more_user_leaves_nothing_to_people(tmp_path: Path) -> None:
         (("name: head", "name: ctl"), "copy StateSaveLocation from head"),
     ],
 )
-def test_what_keeps_jobs_is_said(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
+def test_reasons_that_keep_jobs_are_printed(tmp_path: Path, edit: tuple[str, str], word: str) -> None:
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
     assert word in by_hand(cluster)[0]
     assert cluster["verdict"].startswith("not while jobs run: ")
@@ -167,7 +167,7 @@ def test_no_file_gives_a_machine_its_address(tmp_path: Path, edit: tuple[str, st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
-def test_a_login_node_gets_its_address_from_people_too(tmp_path: Path, of_trees: bool) -> None:
+def test_a_login_node_may_get_its_address_by_hand(tmp_path: Path, of_trees: bool) -> None:
     text = MANIFEST.replace(NODES, LOGIN)
     sides = write(tmp_path / "a", text=text), write(tmp_path / "b", ("10.0.255.3", "10.0.255.33"), text=text)
     cluster = plan_of(*map(rendered, sides)) if of_trees else plan_of(*sides)
@@ -214,7 +214,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     assert cluster["verdict"].startswith("drains 4 nodes (c[1-4]); interrupts logged-in users on 1 node (login1)")
 
 
-def test_a_file_that_takes_nothing_has_its_place_too(tmp_path: Path) -> None:
+def test_a_file_without_effect_is_listed_too(tmp_path: Path) -> None:
     """A variable of NCCL applies to jobs that start later; no daemon is restarted."""
     old, new = write(tmp_path / "a"), write(tmp_path / "b", text=MANIFEST + "nccl: {env: {NCCL_IB_TIMEOUT: 22}}\n")
     lines = diff(old, new).stdout.splitlines()

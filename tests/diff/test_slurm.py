@@ -207,7 +207,7 @@ def test_who_does_what() -> None:
     assert [str(effect) for effect in effects_on(later, "head", ["slurm-controller"])] == ["reconfigure"]
 
 
-def test_daemons_that_all_restart_need_not_be_told() -> None:
+def test_daemons_that_all_restart_need_no_reconfigure() -> None:
     def on_the_controller(*edits: tuple[str, str]) -> list[str]:
         result = changes(_CONF, edited(*edits))
         return [str(effect) for effect in effects_on(result, "head", ["slurm-controller"])]

@@ -171,7 +171,7 @@ def test_a_swapped_gpu_or_less_memory_is_another_type(tmp_path):
     assert "CHECK: no system of the catalogue fits" in text
 
 
-def test_a_machine_that_nobody_knows(tmp_path):
+def test_an_unknown_machine_is_described_by_its_parts(tmp_path):
     """Ports close to a GPU are the fabric's; the NUMA nodes come from the topology."""
     gpus = smi("NVIDIA L40S", 8)
     dgx(
@@ -191,7 +191,7 @@ def test_a_machine_that_nobody_knows(tmp_path):
     assert node_lines(document)
 
 
-def test_drivers_that_differ_are_said(tmp_path):
+def test_different_drivers_are_reported(tmp_path):
     dgx(tmp_path, "gpu1", 11)
     dgx(tmp_path, "gpu2", 12, **{"nvidia-smi.csv": smi(driver="535.1")})
     assert "CHECK: NVIDIA drivers differ: 535.1, 550.90.07" in discovered(tmp_path)[1]

@@ -238,7 +238,7 @@ def test_the_numbering_of_cpus_is_printed(tmp_path: Path) -> None:
     assert kind["cpu"]["numbering"] == "alternating"
 
 
-def test_an_arm_server_says_so(tmp_path: Path) -> None:
+def test_an_arm_server_is_recognised(tmp_path: Path) -> None:
     assert discovered(tmp_path, lscpu=processors(1, 80, 1, ("0-79",), "aarch64"))[0]["arch"] == "aarch64"
 
 

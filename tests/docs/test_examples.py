@@ -54,7 +54,7 @@ def compiled_with(fragment: Block, directory: Path) -> compiler.Compiled:
 
 
 @pytest.mark.parametrize("block", WHOLE, ids=str)
-def test_a_whole_manifest_is_valid_without_a_word_and_renders(block: Block, tmp_path: Path) -> None:
+def test_a_whole_manifest_is_valid_without_messages_and_renders(block: Block, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(block.text, encoding="utf-8")
     compiled = compiler.validate(path)

@@ -385,7 +385,7 @@ def test_a_broken_view_of_slurm(directory: Path, text: str) -> None:
     assert run().exit_code in (0, 1)
 
 
-def test_without_slurms_view_a_remark_says_so(directory: Path) -> None:
+def test_without_slurms_view_there_is_a_remark(directory: Path) -> None:
     record(directory, head={"scontrol-nodes": None})
     done = run()
     assert done.exit_code == 0

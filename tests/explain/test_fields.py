@@ -71,7 +71,7 @@ def test_the_unit_of_a_bare_number(path: str, unit: str) -> None:
     assert f"A bare number is {unit}." in explained.units
 
 
-def test_a_default_is_told() -> None:
+def test_a_default_is_reported() -> None:
     answer = about("slurm.priority.half_life")
     assert isinstance(answer, About)
     assert answer.default == "7-0"

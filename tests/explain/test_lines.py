@@ -237,7 +237,7 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
         ("rendered/clustergen.lock.json:3", "lists the other files"),
     ],
 )
-def test_what_is_no_line_is_told(argument: str, message: str) -> None:
+def test_malformed_lines_are_reported(argument: str, message: str) -> None:
     done = run(MANIFEST, argument)
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 2
@@ -258,7 +258,7 @@ def test_a_key_of_slurm_is_explained_with_a_manifest() -> None:
 
 
 @pytest.mark.slow
-def test_a_site_s_own_file_says_so(tmp_path: Path) -> None:
+def test_a_site_s_own_file_is_named(tmp_path: Path) -> None:
     site_file = tmp_path / "site" / "slurm_node" / "etc" / "slurm" / "extra.conf"
     site_file.parent.mkdir(parents=True)
     site_file.write_text("# ours\nKey=1\n", encoding="utf-8")

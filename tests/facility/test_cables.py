@@ -125,7 +125,7 @@ def test_the_margin_is_added_to_the_slack_as_well(tmp_path):
     assert metres[1] == pytest.approx(1.5 * metres[0], abs=0.2)
 
 
-def test_without_places_nobody_knows_a_length(tmp_path):
+def test_without_places_lengths_are_unknown(tmp_path):
     data = superpod()
     del data["racks"], data["networks"]["fabric"]["plan"]["racks"]
     rows = rows_of(data, tmp_path)
@@ -164,7 +164,7 @@ def test_switches_that_the_manifest_lists(tmp_path):
         ({}, {"n[1-3]": {"nodes": "head", "places": {"leaf01-r0": 49}}}, "rack-place"),
     ],
 )
-def test_what_cannot_be_is_said(plan, racks, code, tmp_path):
+def test_impossible_cabling_is_reported(plan, racks, code, tmp_path):
     data = superpod(**plan)
     data["racks"] = {**data["racks"], **racks}
     assert code in codes_of(data, tmp_path)

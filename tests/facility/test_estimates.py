@@ -88,7 +88,7 @@ def test_one_switch_blocks_nothing(tmp_path):
     assert (half.rate, half.ratio) == (BitRate.parse("1.6Tb/s"), 1)
 
 
-def test_rates_that_nobody_knows_give_no_bisection(tmp_path):
+def test_unknown_rates_give_no_bisection(tmp_path):
     data = manifest()
     del data["networks"]["fabric"]["rate"]
     leaves = [{"name": f"leaf{n}", "nodes": f"c[{n},{n + 2}]", "uplinks": [{"to": "top"}]} for n in (1, 2)]

@@ -64,7 +64,7 @@ def test_a_cage_holds_one_module_or_one_plug(directory):
     assert {cage: kinds for cage, kinds in media.items() if len(kinds) > 1} == {}
 
 
-def test_devices_stand_alone_in_their_units(directory, types):
+def test_devices_are_alone_in_their_units(directory, types):
     racks = {row["name"]: int(row["u_height"]) for row in table(directory, "racks.csv")}
     units = Counter()
     for row in table(directory, "devices.csv"):

@@ -105,7 +105,7 @@ def superpod_pictures(tmp_path_factory):
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("inventories/*/manifest.yaml")), ids=lambda path: path.parent.name)
-def test_every_device_of_a_rack_stands_in_it_once(path):
+def test_every_device_of_a_rack_is_in_it_once(path):
     compiled = compiler.validate(path)
     assert compiled.cluster is not None
     names: Counter[str] = Counter()

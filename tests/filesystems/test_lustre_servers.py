@@ -224,7 +224,7 @@ ZFS = {"zpool": "exit 0", "zfs": "[[ $1 == get ]] && cat {directory}/label || [[
     ("label", "pool", "code", "made_by"),
     [("", 0, 0, 1), ("train:OST0001", 0, 0, 0), ("-", 0, 1, 0), ("train-OST0002", 0, 1, 0), ("", 1, 1, 0)],
 )
-def test_datasets_are_told_apart_by_their_target(
+def test_datasets_are_distinguished_by_their_target(
     label: str, pool: int, code: int, made_by: int, tmp_path: Path
 ) -> None:
     if label:

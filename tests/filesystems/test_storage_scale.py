@@ -84,7 +84,7 @@ def test_options_of_the_manifest_take_the_place_of_ours(tmp_path: Path) -> None:
     ("remote", "step", "other"),
     [(False, "mmaddnode", "mmremotefs"), (True, "mmremotefs add projects", "mmchfs")],
 )
-def test_people_are_told_what_is_theirs_to_do(remote: bool, step: str, other: str, tmp_path: Path) -> None:
+def test_manual_steps_are_listed(remote: bool, step: str, other: str, tmp_path: Path) -> None:
     page = text_of(stored(tmp_path, remote=remote), "README.md").partition("## Manual steps")[2].partition("\n## ")[0]
     assert step in page
     assert other not in page

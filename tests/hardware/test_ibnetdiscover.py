@@ -108,7 +108,7 @@ def test_what_terminals_and_editors_add_changes_nothing(spoilt: object) -> None:
         (b"\n" * (ibnetdiscover.MOST_LINES + 1) + b"x", "lines"),
     ],
 )  # fmt: skip
-def test_what_is_no_fabric_is_said_to_be_what_it_is(raw: bytes, word: str) -> None:
+def test_other_files_are_named_by_their_kind(raw: bytes, word: str) -> None:
     facts, diagnostics = ibnetdiscover.read(raw, "fabric.txt")
     assert facts is None
     (one,) = diagnostics
@@ -191,7 +191,7 @@ def test_names_of_nodes(description: str, host: str, label: str) -> None:
 @pytest.mark.parametrize(
     "description", ["MT4129 ConnectX7   Mellanox Technologies", "localhost HCA-1", "localhost mlx5_0", "", "  "]
 )
-def test_names_of_nobody(description: str) -> None:
+def test_names_without_an_adapter(description: str) -> None:
     assert nic_of(description) is None
 
 

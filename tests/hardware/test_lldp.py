@@ -139,7 +139,7 @@ def test_faults(change: Callable[[Net], object], code: str, words: str) -> None:
     assert words in "".join(one.message for one in report.diagnostics())
 
 
-def test_what_nobody_was_asked_about_is_not_missing() -> None:
+def test_facts_that_were_not_asked_are_not_missing() -> None:
     neighbours = heard(right(), of_switches=False)
     del neighbours["gpu0002"]
     report = check(neighbours)

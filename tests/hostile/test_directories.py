@@ -245,7 +245,7 @@ UNREADABLE = ("slurm.conf", "gres.conf", "cgroup.conf", "slurmdbd.conf", "topolo
 @pytest.mark.parametrize("verb", ["lint", "import"])
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("kind", [special, link], ids=["pipe", "dangling link"])
-def test_what_cannot_be_read_is_said(
+def test_unreadable_files_are_reported(
     kind: Callable[[str, str], Callable[[Path], None]], name: str, verb: str, tmp_path: Path
 ) -> None:
     """`ls` shows the file, so nothing may be judged as if it were absent."""

@@ -88,7 +88,7 @@ def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
 
 
 @given(NAMES.filter(lambda names: not any(":" in name for name in names)))
-def test_ansible_patterns_stand_for_the_same_hosts(names: list[str]) -> None:
+def test_ansible_patterns_match_the_same_hosts(names: list[str]) -> None:
     from ansible.plugins.inventory import detect_range, expand_hostname_range
 
     seen: list[str] = []

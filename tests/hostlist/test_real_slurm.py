@@ -83,7 +83,7 @@ def test_the_same_folding_of_one_number(slurm: SlurmInstall) -> None:
         assert answer == [compress(names)], names
 
 
-def test_two_brackets_stand_for_the_same_names(slurm: SlurmInstall) -> None:
+def test_two_brackets_mean_the_same_names(slurm: SlurmInstall) -> None:
     names = expand("rack[0-63]n[1-8],gpu[001-320]")
     text = compress(names)
     assert text == "rack[0-63]n[1-8],gpu[001-320]"

@@ -217,7 +217,7 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
         ("|cluster||much|||", "UsageFactor=much of QOS odd: the manifest has no field for it", {}),
     ],
 )
-def test_what_would_be_taken_from_the_database_is_said(
+def test_entries_that_leave_the_database_are_reported(
     tmp_path: Path, row: str, note: str, left: dict[str, Any]
 ) -> None:
     result, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}|||||{_REST}\n")
@@ -290,7 +290,7 @@ _LOST: list[tuple[bytes, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "note"), _LOST, ids=[note for _, _, note in _LOST])
-def test_a_line_that_cannot_be_read_is_told(tmp_path: Path, old: bytes, new: bytes, note: str) -> None:
+def test_an_unreadable_line_is_reported(tmp_path: Path, old: bytes, new: bytes, note: str) -> None:
     result, slurm = _imported(tmp_path, _DUMP.encode().replace(old, new), _QOS)
     assert any(words.startswith(note) for words in _notes(result))
     assert "\0" not in as_text(result)
@@ -313,7 +313,7 @@ def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
     assert message in done.exception.message
 
 
-def test_books_in_the_directory_are_not_told_as_left_out(tmp_path: Path) -> None:
+def test_sacctmgr_dumps_in_the_directory_are_not_reported_as_skipped(tmp_path: Path) -> None:
     directory = _directory(tmp_path)
     (directory / "books").write_text(_DUMP)
     (directory / "notes.txt").write_text("other things\n")

@@ -29,7 +29,7 @@ def left_out(result: ImportResult) -> list[str]:
     return [f"{note.place}: {note.text}" for note in result.notes if note.kind == "left-out"]
 
 
-def test_unknown_keys_go_and_are_told(tmp_path: Path) -> None:
+def test_unknown_keys_are_removed_and_reported(tmp_path: Path) -> None:
     text = GOOD.replace("RealMemory", "Colour=red RealMemory") + "MaxConcurrentJobs=5\n" + PARTITION
     import_result = imported(tmp_path, text)
     assert import_result.errors == ()
@@ -52,7 +52,7 @@ def test_lines_that_slurm_cannot_read(tmp_path: Path) -> None:
     assert "old" not in import_result.text
 
 
-def test_two_defaults_are_the_last(tmp_path: Path) -> None:
+def test_the_last_of_two_default_partitions_counts(tmp_path: Path) -> None:
     import_result = imported(tmp_path, GOOD + PARTITION + "PartitionName=q Nodes=n1 Default=YES\n")
     assert import_result.same
     assert "p: {nodes: all}" in import_result.text
@@ -109,7 +109,7 @@ def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
     assert imported(tmp_path, same_address + PARTITION).same
 
 
-def test_shared_directories_stay_other_peoples(tmp_path: Path) -> None:
+def test_shared_directories_keep_their_owners(tmp_path: Path) -> None:
     """The tree would give the directory of the manifest's field to Slurm, mode 0700."""
     import_result = imported(tmp_path, GOOD + "StateSaveLocation=/tmp\n" + PARTITION)
     assert "state_location" not in import_result.text
@@ -207,7 +207,7 @@ def test_comments_keep_to_their_lines() -> None:
     assert comments.switched_off == 1
 
 
-def test_bytes_of_another_encoding_are_told_in_letters(tmp_path: Path) -> None:
+def test_bytes_of_another_encoding_are_printed_as_escapes(tmp_path: Path) -> None:
     import_result = imported(
         tmp_path,
         GOOD.encode().replace(b"CPUs", b"Reason=M\xfcnchen CPUs")
@@ -220,7 +220,7 @@ def test_bytes_of_another_encoding_are_told_in_letters(tmp_path: Path) -> None:
     assert all(" " <= char <= "~" or char == "\n" for char in as_json(import_result, None))
 
 
-def test_more_nodes_than_slurm_takes_are_told_at_once(tmp_path: Path) -> None:
+def test_more_nodes_than_slurm_accepts_are_reported_at_once(tmp_path: Path) -> None:
     lines = "".join(f"NodeName=r{rack}n[0-32767] CPUs=1\n" for rack in range(3))
     (tmp_path / "slurm.conf").write_text(f"ClusterName=c\nSlurmctldHost=h\n{lines}PartitionName=p Nodes=ALL\n")
     with pytest.raises(ClustergenError, match="98,304 nodes"):

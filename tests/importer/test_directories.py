@@ -47,7 +47,7 @@ def test_the_same_meaning(name: str, version: str) -> None:
     assert import_result.same
 
 
-def test_what_the_release_does_not_take_is_left_out_and_told(tmp_path: Path) -> None:
+def test_keys_unknown_to_the_release_are_left_out_and_reported(tmp_path: Path) -> None:
     import_result = import_directory(with_job_container(tmp_path, "BasePath=/raid/slurm\n"), version="26.05")
     assert import_result.errors == ()
     [item] = [item for item in import_result.compared if not item.meant]
@@ -73,7 +73,7 @@ def test_lines_that_are_alike_are_one_entry_and_comments_keep_their_node(
     assert lines[lines.index("  # Lent by the chemists until the end of next year.") + 1].startswith("  - {name: neu4,")
 
 
-def test_fields_where_there_are_some_and_hatches_for_the_rest(university: ImportResult, tmp_path: Path) -> None:
+def test_keys_become_fields_or_passthrough_options(university: ImportResult, tmp_path: Path) -> None:
     values = data(university, tmp_path)
     slurm = values["slurm"]
     assert slurm["ports"] == {"slurmctld": 7817}
@@ -87,7 +87,7 @@ def test_fields_where_there_are_some_and_hatches_for_the_rest(university: Import
     assert values["host"] == {"hosts_file": False, "ssh_adopt": False}
 
 
-def test_comments_that_say_something(university: ImportResult) -> None:
+def test_comments_with_a_value_are_kept(university: ImportResult) -> None:
     text = university.text
     assert "# Physics faculty, built 2016, rack B2 of the old machine room." in text.partition("name:")[0]
     assert "  # nodes come back by themselves after the weekly power cut\n  return_to_service: 1" in text
@@ -96,7 +96,7 @@ def test_comments_that_say_something(university: ImportResult) -> None:
     assert "1 commented-out setting and the comments above it are not imported" in texts
 
 
-def test_old_names_and_idle_keys_are_told_and_differ_in_words_only(university: ImportResult) -> None:
+def test_old_names_and_idle_keys_are_reported_and_differ_in_words_only(university: ImportResult) -> None:
     meant = {note.key for note in university.notes if note.kind == "meant"}
     assert {"ControlMachine", "BackupController", "FastSchedule"} <= meant
     assert {item.change.key for item in university.compared} >= {"ControlMachine", "FastSchedule"}

@@ -21,7 +21,7 @@ PartitionName=p Nodes=ALL
 _MIG = "gpu:nvidia_h100_80gb_hbm3_"
 
 
-def test_shards_are_said_by_the_gpu(imported: Imported) -> None:
+def test_shards_become_a_field_of_the_gpu(imported: Imported) -> None:
     conf = _CONF.format(types="gpu,shard", gres="gpu:h100:8,shard:32")
     gres = "NodeName=g[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7]\nNodeName=g[1-2] Name=shard Count=32\n"
     _, data = imported(slurm_conf=conf, gres_conf=gres)
@@ -30,7 +30,7 @@ def test_shards_are_said_by_the_gpu(imported: Imported) -> None:
     assert "options" not in data["slurm"]
 
 
-def test_mps_is_said_by_the_gpu(imported: Imported) -> None:
+def test_mps_becomes_a_field_of_the_gpu(imported: Imported) -> None:
     conf = _CONF.format(types="gpu,mps", gres="gpu:h100:4,mps:400")
     _, data = imported(slurm_conf=conf)
     assert data["node_types"]["g"]["gpus"]["mps"] == 100
@@ -116,7 +116,7 @@ _MORE_DEVICES = "NodeName=g[1-2] Name=gpu {type}File=/dev/nvidia[2-3] Cores=56-1
     [("gpu:4", "", False), ("gpu:fermi:4", "Type=fermi ", "fermi")],
     ids=["none", "fermi"],
 )
-def test_gpus_that_nobody_knows(imported: Imported, gres: str, type: str, gres_type: object) -> None:
+def test_unknown_gpus_are_reported(imported: Imported, gres: str, type: str, gres_type: object) -> None:
     """Their places, and that they are counted with that type or with none, is all that the manifest says."""
     lines = (_DEVICES + _MORE_DEVICES).format(type=type)
     result, data = imported(slurm_conf=_CONF.format(types="gpu", gres=gres), gres_conf=lines)

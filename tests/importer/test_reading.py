@@ -47,7 +47,7 @@ def test_node_types_are_called_by_what_tells_them_apart(imported: Imported) -> N
     }
 
 
-def test_what_slurm_has_anyway_is_left_out_and_told(imported: Imported) -> None:
+def test_defaults_of_slurm_are_left_out_and_reported(imported: Imported) -> None:
     conf = "KillWait=30\nInactiveLimit=0\nSlurmdDebug=3\nSwitchType=switch/none\nAuthType=auth/munge\nSlurmdPort=6818\n"
     queue = "NodeName=n1\nPartitionName=p Nodes=ALL OverSubscribe=NO MaxTime=INFINITE\n"
     result, data = imported(slurm_conf=_CONF + conf + "MinJobAge=300 # the file server is slow\nWaitTime=7\n" + queue)
@@ -87,7 +87,7 @@ def test_a_default_that_newer_releases_give_up_stays(imported: Imported) -> None
     assert data["slurm"]["resources"] == {"select": "linear"}
 
 
-def test_nothing_is_said_twice(imported: Imported) -> None:
+def test_no_remark_is_printed_twice(imported: Imported) -> None:
     conf = "PrivateData=jobs,usage # of the works council\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
     result, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
     assert data["slurm"]["accounting"] == {"private": ["jobs", "usage"]}
@@ -96,7 +96,7 @@ def test_nothing_is_said_twice(imported: Imported) -> None:
     assert "preemption" not in data["slurm"]
 
 
-def test_a_node_set_by_feature_says_so(imported: Imported) -> None:
+def test_a_node_set_by_feature_is_reported(imported: Imported) -> None:
     conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
     result, data = imported(slurm_conf=_CONF + conf)
     assert data["slurm"]["node_sets"] == {"s": "n[1-2]"}

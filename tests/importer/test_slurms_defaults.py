@@ -125,7 +125,7 @@ def test_partitions_without_nodes(tmp_path: Path) -> None:
     assert {"PartitionName": "empty", "State": "UP"} in lines(tree(text, tmp_path), "slurm.conf")
 
 
-def test_two_controllers_with_a_file_system_of_somebody_else(tmp_path: Path) -> None:
+def test_two_controllers_with_a_foreign_file_system(tmp_path: Path) -> None:
     text = BASE.replace("{name: head, type", "{name: 'head[1-2]', type") + "  state_location: /srv/slurm\n"
     assert codes(text, tmp_path, Severity.ERROR) == ["state-not-shared"]
     assert codes(text + "  state_shared: true\n", tmp_path, Severity.ERROR) == []

@@ -163,7 +163,7 @@ def test_a_topology_yaml_that_does_not_fit_goes_to_the_site(imported: Imported, 
 
 @pytest.mark.parametrize("plugin", ["tree", "block"])
 @pytest.mark.parametrize("text", [None, "# nobody has written it yet\n"])
-def test_a_plugin_without_its_file_is_left_out_and_told(tmp_path: Path, plugin: str, text: str | None) -> None:
+def test_a_plugin_without_its_file_is_left_out_and_reported(tmp_path: Path, plugin: str, text: str | None) -> None:
     (tmp_path / "slurm.conf").write_text(_CONF % plugin, encoding="utf-8")
     if text is not None:
         (tmp_path / "topology.conf").write_text(text, encoding="utf-8")

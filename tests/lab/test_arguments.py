@@ -61,7 +61,7 @@ def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
         ("midrange-weka", ("--image", "x"), "rocky-9 has packages of 22.05", "--slurm 22.05"),
     ],
 )
-def test_what_no_node_could_be_made_of_is_said_first(
+def test_an_unusable_manifest_is_reported_first(
     cluster: str, options: tuple[str, ...], words: str, hint: str
 ) -> None:
     done = lab("up", MANIFEST.parents[1] / cluster / "manifest.yaml", *options)
@@ -116,7 +116,7 @@ def test_a_server_of_the_cluster_has_the_shared_directory_where_it_serves_it() -
     assert directories["node1"] == [("home", "/home")]
 
 
-def test_an_invalid_manifest_is_told_as_by_validate(tmp_path: Path) -> None:
+def test_an_invalid_manifest_is_reported_as_by_validate(tmp_path: Path) -> None:
     place = tmp_path / "manifest.yaml"
     place.write_text(MANIFEST.read_text().replace("type: h100", "type: h1000"))
     done = lab("up", place)

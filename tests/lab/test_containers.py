@@ -178,7 +178,7 @@ def test_an_interruption_leaves_nothing_and_spares_the_other_lab(manifest: Path,
     assert [row["state"] for row in left_of("test-lab-one")[0]] == ["running"]
 
 
-def test_a_subnet_in_use_is_said(manifest: Path, tmp_path: Path) -> None:
+def test_a_subnet_in_use_is_reported(manifest: Path, tmp_path: Path) -> None:
     place = tmp_path / "manifest.yaml"
     place.write_text(MANIFEST.format(name="test-lab-three", subnet="10.89.201"))
     done = clustergen("up", place)

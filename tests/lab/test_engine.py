@@ -37,7 +37,7 @@ def engine_of(
         ({"docker": SILENT}, "cannot use the docker daemon: Cannot connect to the Docker daemon", "start docker"),
     ],
 )
-def test_what_is_missing_is_said(
+def test_missing_things_are_reported(
     programs: dict[str, str], words: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ClustergenError) as answer:
@@ -52,14 +52,14 @@ def test_docker_is_taken_where_podman_is_too_old(tmp_path: Path, monkeypatch: py
     assert (engine.name, engine.sets_mac) == ("docker", False)
 
 
-def test_the_engine_that_is_asked_for_is_the_one_that_is_told_of(
+def test_messages_name_the_requested_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ClustergenError, match="docker is not installed"):
         engine_of(tmp_path, monkeypatch, "docker", podman=OLD)
 
 
-def test_nobody_but_root_starts_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_root_starts_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(ClustergenError, match="requires root"):
         engines.find(None, tmp_path)

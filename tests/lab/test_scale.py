@@ -34,7 +34,7 @@ def validated(data: dict[str, Any], directory: Path) -> Compiled:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CLUSTERS)
 @pytest.mark.parametrize("size", [1, 2])
-def test_a_shrunk_cluster_is_valid_and_names_nobody_who_left(name: str, size: int, tmp_path: Path) -> None:
+def test_a_shrunk_cluster_is_valid_and_names_no_removed_node(name: str, size: int, tmp_path: Path) -> None:
     whole = document(name)
     small = scaled(whole, {None: size})
     compiled = validated(small, tmp_path)
@@ -116,6 +116,6 @@ def test_groups_that_do_not_fit(group: str, size: int, words: str) -> None:
     assert words in f"{answer.value.message} {answer.value.hint}"
 
 
-def test_somebody_has_to_stay() -> None:
+def test_a_lab_has_at_least_one_node() -> None:
     with pytest.raises(ClustergenError, match="no node"):
         scaled(document("home-3090"), {"server": 0})

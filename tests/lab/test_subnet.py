@@ -33,7 +33,7 @@ def test_everything_of_the_network_moves_and_nothing_else() -> None:
     assert result["monitoring"] == document("ml-training")["monitoring"]
 
 
-def test_addresses_that_are_keys_or_stand_in_lists_move_too() -> None:
+def test_addresses_in_keys_and_lists_move_too() -> None:
     result = moved(document("midrange-weka"), ipaddress.ip_network("192.168.77.0/24"))
     assert result["host"]["extra_hosts"]["192.168.77.31"] == ["weka1"]
     exports = moved(document("a6000-quad"), ipaddress.ip_network("10.89.8.0/24"))["storage"]["home"]["export"]
@@ -73,7 +73,7 @@ def test_a_part_that_a_smaller_network_does_not_have_is_all_of_it() -> None:
     assert result["storage"]["home"]["export"]["networks"] == ["10.89.7.32/27", "10.89.7.32/29"]
 
 
-def test_a_network_that_is_too_small_is_said() -> None:
+def test_a_network_that_is_too_small_is_reported() -> None:
     data = document("ml-training")
     data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
     with pytest.raises(ClustergenError, match="does not fit into") as answer:

@@ -84,7 +84,7 @@ def test_formats_for_programs_go_to_stdout(directory: Path, capfd: pytest.Captur
     assert json.loads(run(capfd, directory, "--format", "sarif")[1])["version"] == "2.1.0"
 
 
-def test_the_same_is_said_once_with_its_lines(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_equal_findings_are_printed_once_with_their_lines(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (directory / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
     out = run(capfd, directory)[1]
     assert out.count("error[slurm-key-unknown]") == 1
@@ -121,7 +121,7 @@ def test_a_tree_laid_out_as_on_the_node(directory: Path, tmp_path: Path, capfd: 
     assert run(capfd, tmp_path / "root")[0] == 0
 
 
-def test_files_that_nobody_looked_at_are_named(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_unread_files_are_named(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (directory / "job_submit.lua").write_text("")
     (directory / "values.yaml").write_text("")  # no file of Slurm's
     (directory / "resources.yaml").write_text("")

@@ -104,7 +104,7 @@ CASES = {
         "SwitchType=switch/None",
     ],
 )
-def test_what_slurm_takes_without_a_word(line: str, tmp_path: Path) -> None:
+def test_lines_that_slurm_accepts_have_no_finding(line: str, tmp_path: Path) -> None:
     assert summaries(report(tmp_path, slurm_conf=f"{HEAD}{line}\n{NODES}{PARTITIONS}")) == []
 
 
@@ -274,7 +274,7 @@ def test_parts_of_gpus(tmp_path: Path) -> None:
     assert summaries(report(tmp_path, **files, gres_conf=f"{lines}6\n")) == ["error slurm.conf:7:66 gres-mismatch"]
 
 
-def test_gpus_that_nobody_guards(tmp_path: Path) -> None:
+def test_gpus_without_cgroup_constraint_are_reported(tmp_path: Path) -> None:
     files = {"slurm_conf": HEAD + GPUS + GPU_NODES + PARTITIONS, "gres_conf": "AutoDetect=nvml\n"}
     assert summaries(report(tmp_path, **files), notes=True) == ["info slurm.conf:7:66 gres-without-constraint"]
     files["cgroup_conf"] = "ConstrainDevices=no\n"
@@ -413,7 +413,7 @@ def test_old_controllers_are_one_line_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("release", "expected"), [("24.11", []), ("26.05", ["error slurm.conf:3:11 slurm-value-wrong"])]
 )
-def test_nobody_runs_no_daemon_of_the_newest_release(release: str, expected: list[str], tmp_path: Path) -> None:
+def test_the_newest_release_runs_no_daemon_as_nobody(release: str, expected: list[str], tmp_path: Path) -> None:
     text = HEAD.replace("SlurmUser=slurm", "SlurmUser=nobody") + NODES + PARTITIONS
     assert summaries(report(tmp_path, slurm_conf=text, release=release)) == expected
 

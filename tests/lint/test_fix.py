@@ -89,7 +89,7 @@ def test_other_bytes_and_the_mode_stay(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["slurm.conf"]
 
 
-def test_a_link_stays_a_link_and_an_included_file_is_put_right(tmp_path: Path) -> None:
+def test_a_link_stays_a_link_and_an_included_file_is_corrected(tmp_path: Path) -> None:
     (tmp_path / "old.conf").write_text("FastSchedule=1\nTCPTimeout=3\n")
     (tmp_path / "more.conf").symlink_to("old.conf")
     fixed(tmp_path, HEAD + "Include more.conf\n" + NODES + PARTITIONS)

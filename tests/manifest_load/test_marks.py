@@ -120,7 +120,7 @@ def test_a_span_inside_a_key() -> None:
     assert source.place(("a", "ab c"), key=True, at=(2, 1)) == Place("m", 1, 7, 8)
 
 
-def test_an_alias_stands_for_its_anchor(source: Source) -> None:
+def test_an_alias_means_its_anchor(source: Source) -> None:
     assert source.place(("slurm", "partitions", "again", "nodes")).line == 10
     assert source.place(("slurm", "partitions", "again"), key=True).line == 11
 

@@ -70,7 +70,7 @@ def test_findings_of_a_misspelt_section_are_at_its_place() -> None:
     assert not is_partial
 
 
-def test_what_a_left_out_key_may_have_said_is_no_finding() -> None:
+def test_a_missing_key_has_no_further_findings() -> None:
     findings, is_partial = validated(("{system: dgx-h100}", "{hardware: dgx-h100}"), WRONG_TYPE)
     assert ("key-unknown", "hardware") in findings
     assert WRONG_TYPE_FINDING in findings
@@ -118,7 +118,7 @@ def test_node_types_are_checked_beside_any_mistake(edits: list[tuple[str, str]])
     assert is_partial
 
 
-def test_what_a_removed_value_may_have_said_of_a_node_type_is_no_finding() -> None:
+def test_a_removed_value_has_no_findings_on_its_node_type() -> None:
     edit = ("{system: dgx-h100}", "{memory: 5, cpu: {cores_per_socket: 8}}")
     findings, _ = validated(edit)
     assert [code for code, _ in findings] == ["unit-wrong"]

@@ -342,7 +342,7 @@ def test_a_mistake_is_named(mistake: str) -> None:
     assert diagnostics_of(text) == [tuple(expected)]
 
 
-def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
+def test_errors_that_do_not_end_the_reading_are_reported_at_once() -> None:
     text = "a: 1\na: 2\nb: {c: 1, c: 2, <<: x}\nd: !x y\n? ''\n: 1\n"
     assert [(code, place) for code, place, _, _ in diagnostics_of(text)] == [
         ("yaml-duplicate-key", "2:1"),
@@ -353,7 +353,7 @@ def test_what_does_not_end_the_reading_is_said_all_at_once() -> None:
     ]
 
 
-def test_all_brackets_that_lack_quotes_are_said_at_once() -> None:
+def test_all_brackets_without_quotes_are_reported_at_once() -> None:
     text = "a: {n: c[1-2], m: c[3]}\nb: [d[1-2], e]\nb: [08].x\nc: {d: 1 e: 2}\nf: {g: h[1]}\n"
     assert [(place, message, hint) for _, place, message, hint in diagnostics_of(text)] == [
         ("1:8", "brackets inside { } require quotes", 'write "c[1-2]"'),
@@ -365,7 +365,7 @@ def test_all_brackets_that_lack_quotes_are_said_at_once() -> None:
     ]
 
 
-def test_what_follows_from_a_bracket_on_its_line_is_not_said() -> None:
+def test_consequences_of_a_bracket_are_not_reported() -> None:
     assert [place for _, place, *_ in diagnostics_of("a: {n: c[1-2] m: d}\n")] == ["1:8"]
     assert diagnostics_of("a: {n: c[1-2, m: d}\n")[0][2:] == (
         "'[' opened here is never closed",

@@ -38,7 +38,7 @@ def test_the_first_run_makes_the_cluster(lab: Lab) -> None:
     assert lab.host("login1").file("/etc/munge/munge.key").mode == 0o400
 
 
-def test_hand_edits_are_shown_alone_and_mended_without_a_restart(lab: Lab) -> None:
+def test_hand_edits_are_shown_alone_and_corrected_without_a_restart(lab: Lab) -> None:
     before = invocations(lab)
     lab.out("compute01", "echo '# by hand' >>/etc/slurm/slurm.conf")
     lab.out("compute02", "sed -i 's/^MessageTimeout=.*/MessageTimeout=21/' /etc/slurm/slurm.conf")

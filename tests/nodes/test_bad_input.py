@@ -90,7 +90,7 @@ def test_each_unfit_host_has_a_line_and_the_others_are_served(lab: Lab) -> None:
         assert "00:41:00" in lab.out(host, "grep PartitionName=debug /etc/slurm/slurm.conf")
 
 
-def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
+def test_a_failure_half_way_is_reported_and_continued(lab: Lab) -> None:
     """A disk that is full where the files go, a package that nobody has, a mirror that does not answer.
 
     compute01 began bare, so apt knows there which packages its mirror has.
@@ -137,7 +137,7 @@ def test_what_fails_half_way_is_said_and_carried_on(lab: Lab) -> None:
     lab.idle()
 
 
-def test_slips_on_the_command_line_are_told_before_any_node_is_asked(lab: Lab) -> None:
+def test_mistakes_on_the_command_line_are_reported_before_any_node_is_asked(lab: Lab) -> None:
     done = playbook(lab, "-e", "cluster_drian_timeout=5", "-e", "cluster_drain_batch=lots", "--tags", "slurm")
     assert done.returncode != 0
     assert "have no tags" in done.stdout
@@ -146,7 +146,7 @@ def test_slips_on_the_command_line_are_told_before_any_node_is_asked(lab: Lab) -
     assert "Compare hosts with the tree" not in done.stdout
 
 
-def test_a_tree_that_is_not_as_rendered_is_said_before_anything_is_touched(lab: Lab) -> None:
+def test_an_edited_tree_is_reported_before_any_change(lab: Lab) -> None:
     lab.edit(limit(43))
     ask = "stat -c %Y.%i /etc/slurm/slurm.conf /var/lib/clustergen/state.json"
     before = {host: lab.out(host, ask) for host in ("slurm-head", "compute01")}

@@ -28,7 +28,7 @@ def test_the_collection_has_the_packages_version() -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.parts[-3])
-def test_every_effect_of_the_trees_is_carried_out_by_somebody(lock: Path) -> None:
+def test_every_effect_of_the_trees_is_carried_out_by_a_role(lock: Path) -> None:
     names = {
         entry["effect"] for entry in json.loads(lock.read_text(encoding="utf-8"))["files"].values() if "effect" in entry
     }

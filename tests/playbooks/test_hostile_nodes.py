@@ -130,7 +130,7 @@ MESSAGES = {
 }
 
 
-def test_every_lie_fails_its_own_host_alone(tmp_path: Path) -> None:
+def test_every_wrong_answer_fails_its_own_host_alone(tmp_path: Path) -> None:
     assert len(lies()) + len(whole()) + len(FLOODS) >= 40
     cluster = Cluster(tmp_path, [*lies(), *whole(), *FLOODS])
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
@@ -193,7 +193,7 @@ LATER_MESSAGES = {
 }
 
 
-def test_a_lie_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -> None:
+def test_a_wrong_answer_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path: Path) -> None:
     """n1 has an old SelectType: in a controller's file, it refuses the run. The others lie after the first question."""
     cluster = Cluster(tmp_path, ["stale", *LATER])
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
@@ -240,7 +240,7 @@ VERSIONS: dict[str, Answer] = {
 }
 
 
-def test_a_node_that_lies_ends_no_upgrade(tmp_path: Path) -> None:
+def test_a_node_with_wrong_answers_does_not_end_an_upgrade(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path, list(VERSIONS))
     for name, answer in VERSIONS.items():
         cluster.set_answer(f"{cluster.host_of[name]}.slurm_versions", {"changed": False, **answer})

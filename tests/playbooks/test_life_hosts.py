@@ -28,7 +28,7 @@ def test_names_are_those_of_the_inventory() -> None:
         ("compute[01", "nodes=compute[01: this bracket is never closed"),
     ],
 )
-def test_what_is_wrong_with_others_is_told(text: str, words: str) -> None:
+def test_faults_of_other_nodes_are_reported(text: str, words: str) -> None:
     assert hosts.wrong_with(text, HOSTS).startswith(words)
 
 

@@ -141,7 +141,7 @@ def test_a_dump_that_is_cut_off_leaves_no_file(tmp_path: Path, monkeypatch: pyte
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-def test_no_room_for_a_dump_is_told_before(tmp_path: Path) -> None:
+def test_a_dump_without_space_is_reported_before(tmp_path: Path) -> None:
     with pytest.raises(slurm_keep.KeepError, match="MiB free, and the dump may take"):
         slurm_keep.room(str(tmp_path), 1 << 60, "the dump")
 

@@ -103,7 +103,7 @@ def test_the_controller_is_asked_about_jobs_where_the_limit_leaves_it_out() -> N
     assert (drew["alone"], drew["by_themselves"], drew["live"]) == ("n1", ["n1"], NOBODY)
 
 
-def test_one_node_that_is_stale_or_lies_is_served_last_and_by_itself() -> None:
+def test_a_node_with_stale_or_wrong_facts_is_served_last_and_alone() -> None:
     lies: dict[str, Any] = {"refuse": ["SelectType"], "cancels": {"p": "goes"}, "together": True, "later": ["reboot"]}
     answers = {"head": answer("head"), "n1": answer("n1", **lies), "n2": answer("n2")}
     drew, result, wrong = plan(answers)
@@ -127,7 +127,7 @@ def test_a_node_that_calls_itself_by_anothers_name_is_left_out_alone() -> None:
     assert plan(answers, same_ok=True)[0]["clashing"] == NOBODY
 
 
-def test_no_slurmctld_anywhere_means_that_nobody_knows_of_jobs() -> None:
+def test_without_a_slurmctld_the_jobs_are_unknown() -> None:
     answers = cluster(together=True)
     answers["head"] |= {"controlling": False}
     assert "so jobs cannot be counted" in plan(answers)[2][0]

@@ -47,7 +47,7 @@ def test_a_run_without_a_sign_for_long_is_dead_and_a_sign_keeps_it_alive(place: 
     assert run_mark.in_the_way("b") is not None
 
 
-def test_a_process_of_this_machine_that_is_gone_is_over() -> None:
+def test_a_process_that_ended_is_over() -> None:
     this_run = mark.this_run(os.getppid())
     process = subprocess.Popen(["sleep", "60"])
     try:

@@ -31,7 +31,7 @@ _OF_TREES = {
         ("cluster_clock_tolerance", ["1.5", -1], ["x"]),
     ],
 )
-def test_a_value_of_another_kind_is_told(name: str, good: list[Any], bad: list[Any]) -> None:
+def test_a_value_of_another_type_is_reported(name: str, good: list[Any], bad: list[Any]) -> None:
     assert [text for value in good for text in wrong_with({name: value})] == []
     assert all(next(wrong_with({name: value})).startswith(f"{name} is ") for value in bad)
 

@@ -245,7 +245,7 @@ def test_nothing_is_kept_where_others_can_write(tmp_path: Path) -> None:
         slurm_keep.room(str(tmp_path), 1, "the dump")
 
 
-def test_nobody_else_can_hold_the_lock_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_account_cannot_hold_the_lock_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "clustergen"
     place.mkdir(mode=0o755)
     monkeypatch.setattr(run_mark, "DIRECTORY", str(place))

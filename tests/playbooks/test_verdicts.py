@@ -56,11 +56,11 @@ def verdict(
     return judge(host, roles, release, entries, state, contents, list(units), "head", **more)
 
 
-def test_a_comment_in_slurm_conf_takes_nothing() -> None:
+def test_a_changed_comment_in_slurm_conf_has_no_effect() -> None:
     assert verdict({CONF: "reconfigure"}, old=SLURM + "# by hand\n").effects == []
 
 
-def test_a_partition_limit_is_told_by_the_controller_alone() -> None:
+def test_a_partition_limit_requires_the_controller_alone() -> None:
     new = SLURM.replace("MaxTime=60", "MaxTime=90")
     assert verdict({CONF: "reconfigure"}, host="head", units=HEAD, new=new).effects == ["reconfigure"]
     assert "restart-slurmd" not in verdict({CONF: "reconfigure"}, new=new).effects
@@ -117,7 +117,7 @@ def test_a_unit_that_does_not_run_is_not_drained_for() -> None:
     assert verdict({"/etc/lnet.conf": "drain:lnet.service"}, idle=["lnet.service"]).effects == ["restart:lnet.service"]
 
 
-def test_a_mode_alone_takes_nothing() -> None:
+def test_a_changed_mode_alone_has_no_effect() -> None:
     assert verdict({"/etc/default/slurmd": "restart-slurmd"}, what=["mode"]).effects == []
 
 
@@ -146,7 +146,7 @@ def test_nothing_is_restarted_that_goes_with_its_file() -> None:
     assert verdict({}, leftovers={settings: effect, unit: effect}).effects == ["daemon-reload"]
 
 
-def test_a_configless_node_is_told_by_its_controllers_changes() -> None:
+def test_a_configless_node_follows_its_controllers_changes() -> None:
     old = SLURM + "SlurmdSpoolDir=/var/spool/a\n"
     answer = elsewhere(["n1", "n2"], "24.11", {CONF: (old, old.replace("/a", "/b"))})
     assert set(answer) == {"n1", "n2"}
@@ -163,7 +163,7 @@ def test_a_partition_that_goes_names_itself_so_that_only_its_jobs_count() -> Non
     assert answer.refuse == []
 
 
-def test_a_remark_takes_nothing_whatever_the_file() -> None:
+def test_a_changed_comment_has_no_effect_in_any_file() -> None:
     mount = "/etc/systemd/system/home.mount"
     answer = verdict({mount: "remount:home.mount"}, remarks={mount})
     assert (answer.withheld, answer.later, answer.effects) == ([], [], [])

@@ -78,7 +78,7 @@ def test_user_data_of_the_site_replace_those_of_the_tree(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_seeds_are_replaced_whole_with_any_bytes_and_can_be_read_by_nobody_else(tmp_path: Path) -> None:
+def test_seeds_are_replaced_whole_with_any_bytes_and_are_private(tmp_path: Path) -> None:
     """cloud-init also reads compressed user data; an earlier seed may have been readable."""
     (tmp_path / "mine").write_bytes(gzip.compress(b"#cloud-config\r\n"))
     place = tmp_path / "seeds/c1"

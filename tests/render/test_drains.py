@@ -295,7 +295,7 @@ ln -s /etc $job/l; mkfifo $job/p; chmod 0 $job/d""",
 
 
 @pytest.mark.real
-def test_whatever_a_job_leaves_is_gone_after_its_epilog(box: Node) -> None:
+def test_leftovers_of_a_job_are_removed_by_its_epilog(box: Node) -> None:
     """A job for each kind, one after the other; the programs of FUSE hang until the end."""
     jobs = "\n".join(
         f"""export SLURM_JOB_ID={number} job=/scratch/{number}; /etc/slurm/prolog
@@ -456,7 +456,7 @@ DISKS: dict[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.real
-def test_what_users_fill_is_cleaned_and_nobody_elses_files(box: Node) -> None:
+def test_directories_that_users_fill_are_cleaned_and_no_others(box: Node) -> None:
     runs = "\n".join(
         f"""( {DISK}; cd /; rm -f /run/clustergen/journal
 printf '%s\\n' {jobs} >/run/clustergen/jobs; [ "{jobs}" != none ] || rm /run/clustergen/jobs

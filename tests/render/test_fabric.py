@@ -186,7 +186,7 @@ def test_a_node_gets_its_own_addresses(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_what_cannot_be_set_is_said(tmp_path: Path) -> None:
+def test_settings_that_fail_are_reported(tmp_path: Path) -> None:
     tree = fabric_tree(tmp_path, TWO_RAILS, type="roce", **RAILS)
     only_one = LINKS.replace(" ibp64s0", "")
     done = in_sandbox(tree, "c3", tmp_path, f"{only_one} {SCRIPT}; echo status $?")
@@ -533,7 +533,7 @@ MONITOR = {**HEAD, "roles": [*HEAD["roles"], "monitoring"]}
 INFINIBAND = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "infiniband", "rate": "NDR"}}
 
 
-def test_no_node_is_drained_and_nobody_alerted_for_a_device_that_the_catalogue_assumes(tmp_path: Path) -> None:
+def test_an_assumed_device_drains_no_node_and_raises_no_alert(tmp_path: Path) -> None:
     def tree(kind: dict[str, Any]) -> Tree:
         return tree_of(manifest(networks=INFINIBAND, nodes=[MONITOR, COMPUTE], node_types={"gpu": kind}), tmp_path)
 

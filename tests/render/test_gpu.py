@@ -65,7 +65,7 @@ def test_an_option_of_the_manifest_takes_the_place_of_ours(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("value", ['a"b', "a\nblacklist mlx5_core", "a'b", "a\\", "é"])
-def test_an_option_that_breaks_out_is_refused(tmp_path: Path, value: str) -> None:
+def test_an_option_with_a_line_break_is_refused(tmp_path: Path, value: str) -> None:
     with pytest.raises((RenderError, AssertionError)):
         with_gpus(tmp_path, gpu={"modprobe": {"NVreg_X": value}})
 
@@ -133,7 +133,7 @@ def test_settings_hold(tmp_path: Path) -> None:
         ({"graphics_clock": 1000}, {}, "1000 MHz is not a clock of these GPUs"),
     ],
 )
-def test_settings_that_do_not_hold_are_told(
+def test_settings_without_effect_are_reported(
     tmp_path: Path, gpus: dict[str, Any], machine: dict[str, Any], reason: str
 ) -> None:
     done = apply_settings(tmp_path, with_gpus(tmp_path, **gpus), **machine)
@@ -149,7 +149,7 @@ def test_a_driver_that_does_not_answer(tmp_path: Path) -> None:
     assert not any("--power-limit" in call for call in calls(tmp_path))
 
 
-def test_nothing_is_set_that_nobody_wants(tmp_path: Path) -> None:
+def test_no_setting_is_rendered_without_a_request(tmp_path: Path) -> None:
     files = node_files(with_gpus(tmp_path), "c1")
     assert SETTINGS not in files
     assert f"{UNITS}/clustergen-gpu-settings.service" not in files
@@ -374,7 +374,7 @@ def test_a_domain_is_a_block_to_slurm_whatever_the_switches_join(tmp_path: Path)
     assert {name: len(members) for name, members in domains(tree).items()} == {"row-1": 18, "row-2": 18, "gpu-1": 4}
 
 
-def test_a_profile_that_breaks_out_is_refused(tmp_path: Path) -> None:
+def test_a_profile_with_a_line_break_is_refused(tmp_path: Path) -> None:
     plans = {"small": {"profiles": {"1g.10gb\n      x": 1}}}
     types = {"gpu": {**GPU, "gpus": {**GPU["gpus"], "mig": "small"}}}
     assert codes_of(manifest(node_types=types, gpu={"mig_plans": plans}), tmp_path)

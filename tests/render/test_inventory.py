@@ -222,7 +222,7 @@ def test_the_playbook_parses_and_names_every_node(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_machine_that_is_not_the_node_is_told_all_at_once(tmp_path: Path) -> None:
+def test_differences_of_a_wrong_machine_are_reported_at_once(tmp_path: Path) -> None:
     """This machine in the place of a node: its name is another, and nothing is written."""
     _, place = rendered(tmp_path)
     local = ["-e", "ansible_connection=local", "-e", f"ansible_python_interpreter={sys.executable}"]

@@ -106,7 +106,7 @@ def test_a_broken_lock_file(case: str) -> None:
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("put", ["deep", "files as a list", "the path '../a'", "large", "FIFO", "link", "directory"])
-def test_everybody_refuses_it(tmp_path: Path, reader: str, put: str) -> None:
+def test_every_reader_refuses_it(tmp_path: Path, reader: str, put: str) -> None:
     directory = tmp_path / "rendered"
     write(TREE, directory)
     place = directory / LOCK
@@ -139,7 +139,7 @@ def test_what_clustergen_writes_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reader", ["render --check", "diff", "verify", "playbook"])
-def test_nobody_reads_a_tree_while_a_journal_is_open(tmp_path: Path, reader: str) -> None:
+def test_no_verb_reads_a_tree_while_a_journal_is_open(tmp_path: Path, reader: str) -> None:
     directory = tmp_path / "rendered"
     write(tree_of(manifest(), tmp_path), directory)
     READERS[reader](directory)

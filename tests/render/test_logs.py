@@ -125,7 +125,7 @@ stored 'end of the messages'
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_the_queue_of_a_node_stays_within_its_size_and_holds_nobody_up(tmp_path: Path) -> None:
+def test_the_queue_of_a_node_stays_within_its_size_and_blocks_no_program(tmp_path: Path) -> None:
     script = """
 kill $collector; wait $collector
 python3 - <<'PY'

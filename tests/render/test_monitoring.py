@@ -914,7 +914,7 @@ def test_a_webhooks_url_file_is_refused_where_alertmanager_does_not_know_it(tmp_
         ("localhost:25", True, None),
     ],
 )
-def test_mail_goes_without_tls_where_the_manifest_says_so(
+def test_mail_is_sent_without_tls_where_the_manifest_says_it(
     tmp_path: Path, smtp: str, stated: bool | None, rendered: bool | None
 ) -> None:
     """Alertmanager's default is true."""

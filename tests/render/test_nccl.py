@@ -324,7 +324,7 @@ esac
 
 @pytest.mark.real
 @pytest.mark.parametrize("stubborn", [False, True])
-def test_access_control_is_turned_off_or_it_is_said(tmp_path: Path, stubborn: bool) -> None:
+def test_access_control_is_turned_off_or_reported(tmp_path: Path, stubborn: bool) -> None:
     root = root_with("udevadm")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     directory = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")

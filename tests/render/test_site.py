@@ -343,7 +343,7 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
         ("{{ {}.no_key }}\n", 1, "no_key"),
     ],
 )
-def test_templates_that_fail_are_told_at_their_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+def test_failing_templates_are_reported_at_their_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     place(tmp_path, "all/etc/x.conf.j2", text)
     tree, result = rendered(tmp_path)
     assert tree is None
@@ -417,7 +417,7 @@ def test_a_public_key_and_an_empty_file_are_taken(tmp_path: Path, name: str, tex
     assert result == []
 
 
-def test_where_a_secret_is_may_be_said_in_a_site_file(tmp_path: Path) -> None:
+def test_a_site_file_may_name_the_place_of_a_secret(tmp_path: Path) -> None:
     text = '#!/bin/sh\nTOKEN=$(cat /etc/app/token)\ncurl -H "Authorization: Bearer $TOKEN" example.org\n'
     text += "PGPASSFILE=/root/.pgpass\npassword_file: /etc/app/password\npasswd: compat\nmax_tokens: 4096\n"
     place(tmp_path, "all/usr/local/sbin/app", text)
@@ -433,7 +433,7 @@ def test_an_exception_for_a_file_that_is_not_there_is_an_error(tmp_path: Path) -
     assert result[0].hint == "remove it from site.public"
 
 
-def test_a_replacement_that_is_gone_is_answered_with_no_other_file(tmp_path: Path) -> None:
+def test_a_missing_replacement_is_not_answered_with_another_file(tmp_path: Path) -> None:
     place(tmp_path, "all/etc/host.conf")
     _, result = rendered(tmp_path, site={"replaces": ["all/etc/hosts"]})
     assert [(item.code, item.hint) for item in result] == [("site-replaces-nothing", "remove it from site.replaces")]

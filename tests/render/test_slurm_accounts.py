@@ -170,7 +170,7 @@ step again clustergen-accounts
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_what_was_changed_by_hand_or_is_said_no_more_is_put_right(slurm: SlurmInstall, tmp_path: Path) -> None:
+def test_changes_by_hand_and_removed_limits_are_corrected(slurm: SlurmInstall, tmp_path: Path) -> None:
     script = f"""
 clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
 for change in \\
@@ -273,7 +273,7 @@ step again clustergen-accounts
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_what_diff_leaves_to_people_can_be_pasted(slurm: SlurmInstall, tmp_path: Path) -> None:
+def test_manual_steps_of_diff_can_be_pasted(slurm: SlurmInstall, tmp_path: Path) -> None:
     """sacctmgr removes no account that is somebody's default (22.05 does, and leaves them without any)."""
     all_users = {"vision": ["alice", "bob", "carol"], "physics": ["dave", "erin"], "ops": ["alice", "bob", "dave"]}
     fewer = {"vision": ["alice"], "ops": ["alice", "bob", "dave"]}

@@ -313,7 +313,7 @@ def test_jobs_without_gpus_go_to_nodes_without_them_first(tmp_path: Path) -> Non
     assert "Weight" not in block(cluster(tmp_path), "NodeName")["c[1-4]"]
 
 
-def test_a_weight_that_nobody_stated_is_explained_in_the_file(tmp_path: Path) -> None:
+def test_a_derived_weight_is_explained_in_the_file(tmp_path: Path) -> None:
     types = {"gpu": GPU, "cpu": CPU}
     nodes = [
         HEAD,
@@ -327,7 +327,7 @@ def test_a_weight_that_nobody_stated_is_explained_in_the_file(tmp_path: Path) ->
     assert remark not in text_of(stated, "head", "/etc/slurm/slurm.conf")
 
 
-def test_the_default_share_of_a_gpu_lets_all_gpus_be_had(tmp_path: Path) -> None:
+def test_the_default_share_of_a_gpu_allows_all_gpus_at_once(tmp_path: Path) -> None:
     """Cores are handed out whole: a share of an odd number of threads would take one core more."""
     kind = {"gpu": {**gpu_type()["gpu"], "reserved": {"cores": 5}}}
     share = int(block(cluster(tmp_path, node_types=kind), "PartitionName")["main"]["DefCpuPerGPU"])

@@ -59,7 +59,7 @@ def test_the_runner_ends_a_script_before_slurmd_ends_the_runner(timeout: int, li
     assert f"\nlimit_s={limit}\n" in text_of(tree, "c1", "/etc/clustergen/job-scripts.sh")
 
 
-def test_a_script_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:
+def test_a_script_that_is_not_requested_is_not_rendered(tmp_path: Path) -> None:
     slurm = {"scripts": {"prolog": False, "epilog": False, "task_prolog": False}}
     tree = cluster(tmp_path, slurm=slurm, health={"enabled": False})
     assert not [
@@ -72,7 +72,7 @@ def test_a_script_that_is_not_wanted_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_a_job_on_healthy_gpus_starts_without_a_word(tmp_path: Path, root: Path) -> None:
+def test_a_job_on_healthy_gpus_starts_without_messages(tmp_path: Path, root: Path) -> None:
     done = node(tmp_path, root).run(PROLOG, SLURM_JOB_GPUS="0,1", CUDA_VISIBLE_DEVICES="0,1")
     assert (done.code, done.stdout, done.files.get("journal", "")) == (0, "", "")
 
@@ -90,7 +90,7 @@ def test_a_gpu_of_the_job_that_does_not_answer_keeps_it_from_starting(tmp_path: 
 
 
 @pytest.mark.real
-def test_somebody_else_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
+def test_another_process_on_the_jobs_gpus_keeps_it_from_starting(tmp_path: Path, root: Path) -> None:
     done = node(tmp_path, root).run(PROLOG, AT_ONCE, outputs={"apps": "GPU-3, 4711, python\n"}, SLURM_JOB_GPUS="2,3")
     assert done.code == 1
     assert "GPU 3:" in done.files["journal"]
@@ -437,7 +437,7 @@ def test_what_is_no_illness(outputs: dict[str, str], tmp_path: Path, root: Path)
 
 
 @pytest.mark.real
-def test_all_reasons_are_told_and_hold_no_quotes(tmp_path: Path, root: Path) -> None:
+def test_all_reasons_are_reported_and_hold_no_quotes(tmp_path: Path, root: Path) -> None:
     scene = """cd /etc/slurm/health.d
 printf '#!/bin/bash\\necho "it\\x27s \\"broken\\" | $HOME\\nsecond line"; exit 1\\n' >60-site
 chmod 755 60-site"""
@@ -466,7 +466,7 @@ def test_an_operators_drain_is_left_alone(outputs: dict[str, str], tmp_path: Pat
 
 
 @pytest.mark.real
-def test_the_same_reason_is_not_told_again(tmp_path: Path, root: Path) -> None:
+def test_the_same_reason_is_not_repeated(tmp_path: Path, root: Path) -> None:
     reason = "clustergen: 1 of 8 GPUs respond (10-gpu-count)"
     outputs = {"node": DRAINED.format(reason), "gpus": "0, GPU-0\n"}
     assert "updates" not in healthy(tmp_path, root).run(HEALTH, outputs=outputs).files

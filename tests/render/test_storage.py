@@ -136,7 +136,7 @@ def test_rdma_replaces_tcp_and_its_port(tmp_path: Path) -> None:
     assert "rpcrdma" in text_of(tree, "c1", "/etc/modules-load.d/clustergen-nfs-client.conf").splitlines()
 
 
-def test_an_ipv6_server_stands_in_brackets(tmp_path: Path) -> None:
+def test_an_ipv6_server_is_in_brackets(tmp_path: Path) -> None:
     text = text_of(stored(tmp_path, home={**NFS, "server": "fd00::1"}), "c1", f"{UNITS}/home.mount")
     assert "What=[fd00::1]:/export/home\n" in text
     assert "proto=tcp6" in options(text)
@@ -231,7 +231,7 @@ def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
 # --- Lustre -----------------------------------------------------------------------------------------------------------
 
 
-def test_all_nids_stand_in_the_device(tmp_path: Path) -> None:
+def test_all_nids_are_in_the_device(tmp_path: Path) -> None:
     tree = stored(tmp_path, lus={**LUSTRE, "subdirectory": "/projects/"})
     text = text_of(tree, "c1", f"{UNITS}/mnt-lustre.mount")
     assert "What=10.1.0.1@o2ib,10.0.0.201@tcp:10.1.0.2@o2ib:/lus/projects\n" in text

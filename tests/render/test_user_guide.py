@@ -102,7 +102,7 @@ def test_without_login_nodes_the_controller_has_the_guide(tmp_path: Path) -> Non
     assert "/opt/doc/guide.md" not in node_files(tree, "c1")
 
 
-def test_the_guide_prints_what_people_wrote_as_text(tmp_path: Path) -> None:
+def test_the_guide_prints_free_text_as_text(tmp_path: Path) -> None:
     wild = "Ask <b>Ada</b> | *now* [here](x) ; rm -rf /"
     accounts = {"a+b@c": {"description": "<script>|x", "users": ["ada"]}}
     guide = files_of(guided({"accounts": accounts}, user_guide={"contact": wild}), tmp_path)["guide.md"]

@@ -78,7 +78,7 @@ def test_a_foreign_file_in_our_place_is_never_replaced(tmp_path: Path, path: str
     assert texts(directory) == {path: "mine"}
 
 
-def test_hand_edits_are_seen_and_mended(tmp_path: Path) -> None:
+def test_hand_edits_are_detected_and_corrected(tmp_path: Path) -> None:
     directory = tmp_path / "rendered"
     tree = plain_tree({"a": "1", "b": "2"})
     write(tree, directory)

@@ -145,7 +145,7 @@ def test_shares_of_the_account_above_have_a_word() -> None:
     assert Manifest.model_validate(frozen(data)).slurm.accounts["a"].fairshare == AS_PARENT
 
 
-def test_a_qos_is_unused_where_nobody_inherits_it() -> None:
+def test_a_qos_that_no_account_inherits_is_unused() -> None:
     def unused(**accounts: Any) -> list[str]:
         slurm = {"version": "24.11", "qos": {"high": {}, "low": {}}, "accounts": accounts}
         setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))

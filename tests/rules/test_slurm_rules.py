@@ -28,7 +28,7 @@ def test_what_slurm_takes_has_no_finding(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_slip_is_told_once_at_its_place(name: str) -> None:
+def test_a_mistake_is_reported_once_at_its_place(name: str) -> None:
     text, expected = WRONG[name]
     assert reviewed_findings("slurm", name, text) == expected
 

@@ -33,7 +33,7 @@ def machine(place: Path, monkeypatch: pytest.MonkeyPatch, **programs: str) -> No
         ({"stat": "echo tmpfs"}, False, {"gcc"}, set()),
     ],
 )
-def test_what_is_missing_is_wanted(
+def test_missing_packages_are_requested(
     programs: dict[str, str],
     docker: bool,
     expected: set[str],
@@ -54,7 +54,7 @@ def test_what_is_missing_is_wanted(
         ({}, "install them with the package manager of this system"),
     ],
 )
-def test_a_user_is_told_what_to_install(
+def test_the_message_names_the_packages_to_install(
     programs: dict[str, str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(tmp_path, monkeypatch, **programs)

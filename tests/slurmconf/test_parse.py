@@ -119,12 +119,12 @@ def test_problems(text: str, kind: str, at: tuple[int, int, int], message: str, 
     assert (hint or "") in (problem.hint or "")
 
 
-def test_a_value_of_pairs_may_stand_behind_a_blank() -> None:
+def test_a_value_of_pairs_may_follow_a_blank() -> None:
     assert only("Prolog= a=1,b=2").problems == ()
     assert only("NodeName=n1 Gres= a=1").problems == ()
 
 
-def test_all_problems_of_a_file_are_told() -> None:
+def test_all_problems_of_a_file_are_reported() -> None:
     text = "Foo=1\nNodeName=n1 Bar=2 Baz=3\nProlog=\nClusterName=a b\n"
     problems = [
         (line.number, problem.kind) for line in parse(text, "f", key_tables=TABLES) for problem in line.problems

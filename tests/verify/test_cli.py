@@ -100,7 +100,7 @@ def test_rows_and_reasons_fit_the_terminal(tree: Path) -> None:
     assert max(len(line) for line in shown.splitlines()[:-1]) <= 55  # the last one has the path of the tree
 
 
-def test_what_could_not_be_asked_is_3_and_said(clustergen: Command, tree: Path, no_parsers: None) -> None:
+def test_hosts_that_do_not_answer_are_reported_with_exit_code_3(clustergen: Command, tree: Path, no_parsers: None) -> None:
     done = clustergen("verify", tree, "--only", "slurm", "--only", "tree")
     assert done.exit_code == 3
     assert "the tree requires Slurm 24.11" in done.stdout
@@ -112,7 +112,7 @@ def test_a_failure_outweighs_what_could_not_be_asked(clustergen: Command, tree: 
     assert clustergen("verify", tree, "--only", "slurm", "--only", "tree").exit_code == 1
 
 
-def test_kinds_that_nobody_can_read_are_no_failure(clustergen: Command, tree: Path) -> None:
+def test_kinds_without_a_parser_are_no_failure(clustergen: Command, tree: Path) -> None:
     done = clustergen("verify", tree, "--only", "overview")
     assert (done.exit_code, done.stdout.split()[:2]) == (0, ["no", "parser"])
 
@@ -151,7 +151,7 @@ def test_checks_are_listed_and_their_names_are_checked(clustergen: Command, tree
 
 
 @pytest.mark.slow
-def test_a_component_stands_for_its_checks(clustergen: Command, tree: Path) -> None:
+def test_a_component_selects_its_checks(clustergen: Command, tree: Path) -> None:
     text = CliRunner().invoke(group, ["verify", "--help"]).stdout
     for name, checks in COMPONENTS.items():
         assert chosen([name]) == checks
@@ -243,7 +243,7 @@ def test_the_page_says_of_each_check_what_it_proves() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_names_nobody_who_would_not_be_asked(tmp_path: Path) -> None:
+def test_the_page_names_no_program_that_would_not_be_asked(tmp_path: Path) -> None:
     askable: dict[str, set[str]] = {}
     for number, path in enumerate(MANIFESTS):
         compiled = compiler.validate(path)

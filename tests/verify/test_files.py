@@ -51,7 +51,7 @@ def test_a_tree_is_read_without_its_manifest(tree: Path) -> None:
     assert tree_directory.inventory.groups["slurm_compute"] == ("c1", "c2", "c3", "c4")
 
 
-def test_what_was_changed_by_hand_is_said(tree: Path) -> None:
+def test_changes_by_hand_are_reported(tree: Path) -> None:
     with (tree / SLURM).open("a", encoding="utf-8") as file:
         file.write("# mine\n")
     (tree / "overlays/all/etc/hosts").unlink()

@@ -32,7 +32,7 @@ def rows_of(directory: Path, release: str, more: str = "", **slurm: object) -> l
 
 @pytest.mark.real
 @pytest.mark.parametrize("release", NEXT)
-def test_the_next_newer_release_reads_the_tree_and_every_row_says_so(tmp_path: Path, release: str) -> None:
+def test_the_next_newer_release_reads_the_tree_and_every_row_shows_it(tmp_path: Path, release: str) -> None:
     rows = rows_of(tmp_path, release)
     assert exit_code(rows) == 0, rows
     assert {row.status for row in rows} == {"passed"}

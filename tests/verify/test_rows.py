@@ -54,7 +54,7 @@ def test_the_summary_counts_every_row() -> None:
     assert sum(counts(rows).values()) == len(rows)
 
 
-def test_words_stand_below_what_is_wrong_and_below_passes_on_demand() -> None:
+def test_details_follow_failures_and_passes_on_demand() -> None:
     rows = [row("passed", "a note"), row("failed", "line 3: wrong"), row("not run", "no such program", version="")]
     plain = text(rows)
     assert plain.splitlines() == [

@@ -21,7 +21,7 @@ def shell(box: Sandbox, script: str, timeout: float = 20) -> sandbox.Outcome:
     return sandbox.run(box, ["/bin/sh", "-c", script], timeout=timeout)
 
 
-def test_files_lie_where_they_belong_whoever_may_read_them_here(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+def test_files_are_in_place_with_any_rights_on_the_control_host(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "etc/demo").mkdir(parents=True, mode=0o700)
     (tmp_path / "etc/demo/a.conf").write_text("a\n", encoding="utf-8")
     (tmp_path / "etc/demo/b.conf").symlink_to("a.conf")

@@ -133,7 +133,7 @@ def test_good_files_pass_with_accounting_and_a_database(ask: Ask, slurm: SlurmIn
     ],
     ids=["unknown-key", "bad-value", "unknown-plugin", "duplicate-node", "partition", "unknown-cgroup-key"],
 )
-def test_what_is_fatal_to_slurmctld_is_said(
+def test_fatal_errors_of_slurmctld_are_reported(
     ask: Ask, slurm: SlurmInstall, changes: dict[str, str | tuple[str, str]], words: str
 ) -> None:
     report = ask(slurm, changes, nodes=())
@@ -169,7 +169,7 @@ def test_what_is_fatal_to_slurmctld_is_said(
         "topology",
     ],
 )
-def test_what_slurm_only_logs_is_said(
+def test_errors_that_slurm_only_logs_are_reported(
     ask: Ask, slurm: SlurmInstall, changes: dict[str, str | tuple[str, str]], words: str
 ) -> None:
     report = ask(slurm, changes)
@@ -223,7 +223,7 @@ def test_slurmdbd_reads_its_file_and_slurmctld_is_asked_all_the_same(
     assert not report.passed
 
 
-def test_a_slurmdbd_host_that_no_hosts_file_knows_is_said(ask: Ask, current_slurm: SlurmInstall) -> None:
+def test_a_slurmdbd_host_outside_of_the_hosts_file_is_reported(ask: Ask, current_slurm: SlurmInstall) -> None:
     changes = {"slurm.conf": ACCOUNTING.replace("acct", "elsewhere"), "slurmdbd.conf": SLURMDBD_CONF}
     report = ask(current_slurm, changes, nodes=(), timeout=30)
     assert not report.started
@@ -275,7 +275,7 @@ def test_without_a_hosts_file_every_name_gets_an_address(ask: Ask, current_slurm
     assert report.omitted[-1] == "host names: there is no hosts file, so every name has a generated address"
 
 
-def test_autodetect_is_not_asked_and_said_so(ask: Ask, current_slurm: SlurmInstall) -> None:
+def test_autodetect_is_not_asked_and_the_message_says_it(ask: Ask, current_slurm: SlurmInstall) -> None:
     report = ask(current_slurm, {"gres.conf": (r"(?s).+", "AutoDetect=nvml\n")})
     assert report.started
     assert report.gres == {}

@@ -222,7 +222,7 @@ def tree(tmp_path: Path) -> Path:
         ("has_compiler", "x86_64", "no compiler (tcc, cc or gcc) for the NVML library"),
     ],
 )
-def test_nodes_without_gpus_are_asked_where_nobody_detects_any(
+def test_nodes_without_gpus_are_asked_where_none_detects_any(
     tree: Path, monkeypatch: pytest.MonkeyPatch, missing: str, machine: str, reason: str
 ) -> None:
     monkeypatch.setattr(slurm_hardware, missing, lambda _install: False)

@@ -30,7 +30,7 @@ def test_slurm_and_prometheus_work_behind_the_firewall(east: Lab) -> None:
     east.waits("east", query, r'"e1[:"]')
 
 
-def test_a_port_that_nobody_declares_is_closed_for_other_nodes(east: Lab) -> None:
+def test_an_undeclared_port_is_closed_for_other_nodes(east: Lab) -> None:
     try:
         for host in ("east", "e1"):
             east.out(host, LISTEN)

@@ -106,7 +106,7 @@ def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:
     assert solo.out("solo", f"dpkg -l {name} | grep -c ^ii || true").strip() == "0"
 
 
-def test_a_key_that_is_nowhere_is_said(solo: Solo) -> None:
+def test_a_missing_key_is_reported(solo: Solo) -> None:
     solo.out("solo", "rm /etc/apt/keyrings/clustergen-*")
     values = variables(DEBIAN) | {"repositories_mirror": "http://127.0.0.1:8000/old"}
     why = solo.install(values, fails=True)
