@@ -112,9 +112,7 @@ def test_a_value_alone_is_behind_the_machine_room(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_untried_values_are_not_called_without_effect(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_untried_values_are_not_called_without_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(causes, "_TRIALS", 1)
     sides = write(tmp_path / "a", text=BASE), write(tmp_path / "b", *MANY, text=BASE)
     for form in ("text", "markdown"):

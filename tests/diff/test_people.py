@@ -39,9 +39,7 @@ def by_hand(cluster: dict[str, Any]) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("of_trees", [False, True])
-def test_a_removed_user_keeps_the_account_until_it_is_removed_by_hand(
-    tmp_path: Path, of_trees: bool
-) -> None:
+def test_a_removed_user_keeps_the_account_until_it_is_removed_by_hand(tmp_path: Path, of_trees: bool) -> None:
     """clustergen-accounts only adds, so a user who is removed from the manifest stays in the database."""
     old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
     new = write(

@@ -61,9 +61,7 @@ def test_slips_end_with_2_and_leave_nothing(options: tuple[str, ...]) -> None:
         ("midrange-weka", ("--image", "x"), "rocky-9 has packages of 22.05", "--slurm 22.05"),
     ],
 )
-def test_an_unusable_manifest_is_reported_first(
-    cluster: str, options: tuple[str, ...], words: str, hint: str
-) -> None:
+def test_an_unusable_manifest_is_reported_first(cluster: str, options: tuple[str, ...], words: str, hint: str) -> None:
     done = lab("up", MANIFEST.parents[1] / cluster / "manifest.yaml", *options)
     assert isinstance(done.exception, ClustergenError), done.output
     assert words in done.exception.message

@@ -52,9 +52,7 @@ def test_docker_is_taken_where_podman_is_too_old(tmp_path: Path, monkeypatch: py
     assert (engine.name, engine.sets_mac) == ("docker", False)
 
 
-def test_messages_name_the_requested_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_name_the_requested_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClustergenError, match="docker is not installed"):
         engine_of(tmp_path, monkeypatch, "docker", podman=OLD)
 

@@ -30,8 +30,8 @@ class Assumption:
 
 def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
-    for kind in cluster.node_types:
-        yield from filter(None, (of_hardware(cluster, kind), of_gpu_places(cluster, kind)))
+    for node_type in cluster.node_types:
+        yield from filter(None, (of_hardware(cluster, node_type), of_gpu_places(cluster, node_type)))
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
     if lacking and cluster.manifest.slurm.build == "auto":
@@ -56,46 +56,48 @@ def _release_of(systems: Iterable[OperatingSystem]) -> str:
     return f', or use version: "{min(releases)}", the release of the distribution'
 
 
-def of_hardware(cluster: Cluster, kind: NodeType) -> Assumption | None:
+def of_hardware(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     """Values of slurm.conf that come from unconfirmed rows of the catalogue; None where the manifest sets them all."""
-    spec = cluster.manifest.node_types.get(kind.name)
-    system = CatalogueView(cluster.manifest).system(kind.system) if kind.is_resolved and kind.system else None
+    spec = cluster.manifest.node_types.get(node_type.name)
+    system = (
+        CatalogueView(cluster.manifest).system(node_type.system) if node_type.is_resolved and node_type.system else None
+    )
     if spec is None or system is None:
         return None
     values, fields = [], []
     if "cpu" in system.unverified and not is_stated(spec, "cpu.cores_per_socket"):
-        values.append(f"{kind.sockets} sockets of {kind.cores_per_socket} cores")
+        values.append(f"{node_type.sockets} sockets of {node_type.cores_per_socket} cores")
         fields.append("cpu")
     memory = is_stated(spec, "memory") or is_stated(spec, "real_memory")
     if "memory_mib" in system.unverified and not memory:
-        values.append(f"RealMemory {kind.real_memory_mib} MiB")
+        values.append(f"RealMemory {node_type.real_memory_mib} MiB")
         fields.append("real_memory")
     if not values:
         return None
     return Assumption(
         "hardware-unconfirmed",
-        ("node_types", kind.name),
-        f"node type {kind.name}",
+        ("node_types", node_type.name),
+        f"node type {node_type.name}",
         f"{' and '.join(values)} of {system.id} {'are' if len(values) > 1 else 'is'} not confirmed by any source",
-        f"run slurmd -C on a node and set {' and '.join(fields)} of node type {kind.name}",
+        f"run slurmd -C on a node and set {' and '.join(fields)} of node type {node_type.name}",
     )
 
 
-def of_gpu_places(cluster: Cluster, kind: NodeType) -> Assumption | None:
+def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     """`Cores` in gres.conf that follow from an assumed place of the GPUs; None where they have none, or all cores."""
-    gpus = kind.gpus
-    if gpus is None or not gpus.places_assumed or not gpus.cores or kind.slurm_sockets == 1:
+    gpus = node_type.gpus
+    if gpus is None or not gpus.places_assumed or not gpus.cores or node_type.slurm_sockets == 1:
         return None
     if cluster.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.manifest.slurm.gres_lines is not None:
         return None
     what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
     whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"
-    message = f"the {what}{'s' * (gpus.count > 1)} of {whose} of '{kind.name}' {'are' if gpus.count > 1 else 'is'}"
+    message = f"the {what}{'s' * (gpus.count > 1)} of {whose} of '{node_type.name}' {'are' if gpus.count > 1 else 'is'}"
     numa = f"gpus.numa: {list(gpus.numa)}" if gpus.numa else f"gpus.numa with {gpus.count} numbers"
     return Assumption(
         "gpu-place-unknown",
-        ("node_types", kind.name),
-        f"GPUs of node type {kind.name}",
+        ("node_types", node_type.name),
+        f"GPUs of node type {node_type.name}",
         f"{message} assumed: {', '.join(map(str, places))}",
         f"run nvidia-smi topo -m on a node and set {numa}, as it shows them under NUMA Affinity",
     )

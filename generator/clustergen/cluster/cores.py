@@ -27,12 +27,12 @@ def weka_interfaces(entry: Weka, ports: Sequence[Port]) -> tuple[str, ...]:
     return storage or fabric[:1]
 
 
-def weka_numa(entry: Weka, kind: NodeType) -> tuple[int | None, ...]:
+def weka_numa(entry: Weka, node_type: NodeType) -> tuple[int | None, ...]:
     """NUMA node of each interface; None where nobody says. A machine with one NUMA node has no other."""
-    if kind.sockets * kind.numa_per_socket == 1:
-        return tuple(0 for _ in weka_interfaces(entry, kind.ports))
-    of = {name: port.numa for port in kind.ports for name in (port.interface, port.device)}
-    return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, kind.ports))
+    if node_type.sockets * node_type.numa_per_socket == 1:
+        return tuple(0 for _ in weka_interfaces(entry, node_type.ports))
+    of = {name: port.numa for port in node_type.ports for name in (port.interface, port.device)}
+    return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, node_type.ports))
 
 
 def polled_cores(entry: Weka) -> int:
@@ -40,20 +40,20 @@ def polled_cores(entry: Weka) -> int:
     return entry.cores or _USUAL_CORES
 
 
-def polling_cores(manifest: Manifest, kind: NodeType, entries: Sequence[Nodes]) -> Mapping[str, tuple[int, ...]]:
+def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nodes]) -> Mapping[str, tuple[int, ...]]:
     """Storage entry → cores of its client on compute nodes of a type, of which `entries` are: the last ones of its
     interfaces' NUMA nodes, and never core 0. Entries with the same backends share one client. Fewer than stated where
     there are no more.
     """
-    if not kind.is_resolved or not _have(entries, "slurm-compute"):
+    if not node_type.is_resolved or not _have(entries, "slurm-compute"):
         return {}
     by_backends: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
-    width = kind.cores_per_socket // kind.numa_per_socket
+    width = node_type.cores_per_socket // node_type.numa_per_socket
     for name, entry in manifest.storage.items():
         if not isinstance(entry, Weka) or not any(_have(entries, role) for role in entry.clients):
             continue
-        numa = [node or 0 for node in weka_numa(entry, kind)]
+        numa = [node or 0 for node in weka_numa(entry, node_type)]
         if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in entry.options):
             continue
         if entry.backends not in by_backends:
@@ -77,30 +77,32 @@ def _last(numa: Sequence[int], width: int, taken: set[int], count: int) -> Itera
                 yield free[node].pop()
 
 
-def system_cores(kind: NodeType, count: int, taken: Iterable[int]) -> list[int]:
+def system_cores(node_type: NodeType, count: int, taken: Iterable[int]) -> list[int]:
     """Cores in the order in which Slurm picks them for CoreSpecCount: the last core of each socket in turn, from the
     last socket on.
     """
-    width, used = kind.slurm_cores_per_socket, set(taken)
-    order = (socket * width + core for core in reversed(range(width)) for socket in reversed(range(kind.slurm_sockets)))
+    width, used = node_type.slurm_cores_per_socket, set(taken)
+    order = (
+        socket * width + core for core in reversed(range(width)) for socket in reversed(range(node_type.slurm_sockets))
+    )
     return [core for core in order if core not in used][:count]
 
 
-def slurm_cpu_list(kind: NodeType) -> str:
+def slurm_cpu_list(node_type: NodeType) -> str:
     """CpuSpecList: abstract CPU ids, those of a core beside each other; empty where no client has cores of its own."""
-    polling = {core for cores in kind.polling.values() for core in cores}
+    polling = {core for cores in node_type.polling.values() for core in cores}
     if not polling:
         return ""
-    cores = sorted(polling.union(system_cores(kind, kind.reserved_cores - len(polling), polling)))
-    threads = kind.threads_per_core
+    cores = sorted(polling.union(system_cores(node_type, node_type.reserved_cores - len(polling), polling)))
+    threads = node_type.threads_per_core
     return ranges([core * threads + thread for core in cores for thread in range(threads)])
 
 
-def linux_cpus(kind: NodeType, cores: Iterable[int]) -> list[int]:
+def linux_cpus(node_type: NodeType, cores: Iterable[int]) -> list[int]:
     """The kernel's numbers of all threads of some cores."""
-    cpu = Cpu(kind.sockets, kind.cores_per_socket, kind.threads_per_core)
-    threads = range(kind.threads_per_core)
-    return sorted(cpu.linux_cpu(core, thread, kind.cpu_numbering) for core in cores for thread in threads)
+    cpu = Cpu(node_type.sockets, node_type.cores_per_socket, node_type.threads_per_core)
+    threads = range(node_type.threads_per_core)
+    return sorted(cpu.linux_cpu(core, thread, node_type.cpu_numbering) for core in cores for thread in threads)
 
 
 def ranges(numbers: Iterable[int]) -> str:

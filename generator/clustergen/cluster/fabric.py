@@ -32,12 +32,12 @@ def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Le
     )
 
 
-def are_guessed(cluster: Cluster, kind: NodeType) -> bool:
+def are_guessed(cluster: Cluster, node_type: NodeType) -> bool:
     """True if the names of a node type's RDMA devices are the catalogue's assumption, which nobody has confirmed."""
-    spec = cluster.manifest.node_types.get(kind.name)
-    if kind.system is None or (spec is not None and spec.nics is not None):
+    spec = cluster.manifest.node_types.get(node_type.name)
+    if node_type.system is None or (spec is not None and spec.nics is not None):
         return False
-    base_system = None if kind.system in cluster.manifest.catalogue.systems else system(kind.system)
+    base_system = None if node_type.system in cluster.manifest.catalogue.systems else system(node_type.system)
     return base_system is not None and any("rdma" in nic.unverified for nic in base_system.nics_of("compute"))
 
 

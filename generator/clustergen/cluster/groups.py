@@ -188,5 +188,5 @@ def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     for name in cluster.manifest.storage:
         for scope, groups in (("mount", _clients(cluster)), ("serve", targets), ("export", exported)):
             groups_by_name[entry_group(scope, name)] = groups.get(name, ())
-    groups_by_name |= {kind.group: cluster.of_type[kind.name] for kind in cluster.node_types}
+    groups_by_name |= {node_type.group: cluster.of_type[node_type.name] for node_type in cluster.node_types}
     return {name: members for name, members in groups_by_name.items() if members}

@@ -53,32 +53,32 @@ def configured(cluster: Cluster) -> dict[str, HostNetwork]:
     return {key: network for key, network in both.items() if network is not None and network.configure}
 
 
-def type_ports(cluster: Cluster, kind: NodeType, key: str) -> tuple[str, ...]:
+def type_ports(cluster: Cluster, node_type: NodeType, key: str) -> tuple[str, ...]:
     """Interfaces of the ports that the manifest lists for a node type in a network; the catalogue's are a guess."""
-    spec = cluster.manifest.node_types.get(kind.name)
+    spec = cluster.manifest.node_types.get(node_type.name)
     nics = (spec.nics or ()) if spec else ()
     return tuple(nic.interface or nic.device for nic in nics if nic.network == key)
 
 
-def uses(cluster: Cluster, kind: NodeType, key: str) -> bool:
+def uses(cluster: Cluster, node_type: NodeType, key: str) -> bool:
     """True if nodes of a type have an interface in a network: all have one in the management network."""
     network = next(network for network in ip_networks(cluster) if network.key == key)
-    return key == "management" or any(addresses_in(group, network) for group in cluster.of_type[kind.name])
+    return key == "management" or any(addresses_in(group, network) for group in cluster.of_type[node_type.name])
 
 
-def host_interfaces(cluster: Cluster, kind: NodeType) -> tuple[HostInterface, ...]:
+def host_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[HostInterface, ...]:
     """Those of a node type, by network; a network whose values are incomplete is left out, and a rule reports it."""
     networks = {network.key: network for network in ip_networks(cluster)}
     rows = (
-        _interface(cluster, kind, networks[key], network)
+        _interface(cluster, node_type, networks[key], network)
         for key, network in configured(cluster).items()
-        if uses(cluster, kind, key)
+        if uses(cluster, node_type, key)
     )
     return tuple(row for row in rows if row is not None)
 
 
-def _interface(cluster: Cluster, kind: NodeType, place: IpNetwork, network: HostNetwork) -> HostInterface | None:
-    names = _names(network, type_ports(cluster, kind, place.key))
+def _interface(cluster: Cluster, node_type: NodeType, place: IpNetwork, network: HostNetwork) -> HostInterface | None:
+    names = _names(network, type_ports(cluster, node_type, place.key))
     if names is None or network.cidr is None:
         return None
     name, parent, ports = names

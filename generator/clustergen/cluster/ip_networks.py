@@ -143,12 +143,12 @@ def resolved(cluster: Cluster, host: str) -> Address | None:
     return next((address_of(text) for text, hosts in names if host in hosts), None)
 
 
-def carries_rdma(cluster: Cluster, kind: NodeType, network: IpNetwork) -> bool | None:
+def carries_rdma(cluster: Cluster, node_type: NodeType, network: IpNetwork) -> bool | None:
     """True if nodes of a type have RDMA on a network; None: their ports there are not described."""
     fabric = cluster.manifest.networks.fabric
     if network.key == "fabric":
         return fabric is not None and fabric.type != "ethernet"
-    ports = [port for port in kind.ports if port.network == network.key]
+    ports = [port for port in node_type.ports if port.network == network.key]
     if not ports:
         return None if network.key == "storage" else False
     return any(has_rdma(port, infiniband=False) and is_rdma_name(port.device) for port in ports)

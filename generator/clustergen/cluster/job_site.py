@@ -101,25 +101,28 @@ def _kind(cluster: Cluster, partition: Partition) -> NodeType | None:
     counts: dict[str, int] = {}
     for group in cluster.compute:
         counts[group.type.name] = counts.get(group.type.name, 0) + sum(host in partition.hosts for host in group.hosts)
-    kinds = [kind for kind in cluster.node_types if counts.get(kind.name) and kind.is_resolved]
+    kinds = [node_type for node_type in cluster.node_types if counts.get(node_type.name) and node_type.is_resolved]
     return max(
         kinds,
-        key=lambda kind: (counts[kind.name] * (kind.gpus.count if kind.gpus else 0), counts[kind.name]),
+        key=lambda node_type: (
+            counts[node_type.name] * (node_type.gpus.count if node_type.gpus else 0),
+            counts[node_type.name],
+        ),
         default=None,
     )
 
 
-def _gpus(kind: NodeType) -> tuple[int, str]:
+def _gpus(node_type: NodeType) -> tuple[int, str]:
     """How many GPUs of one type a job has on a node, and the type: all whole GPUs, or one of the smallest instances."""
-    if kind.gpus is None:
+    if node_type.gpus is None:
         return 0, ""
-    layouts = [layout for layout in kind.gpus.mig if layout]
+    layouts = [layout for layout in node_type.gpus.mig if layout]
     if not layouts:
-        return kind.gpus.count, kind.gpus.gres_type
+        return node_type.gpus.count, node_type.gpus.gres_type
     profile = min(
         (name for layout in layouts for name in layout.profiles), key=lambda name: int(name.partition("g")[0])
     )
-    return 1, kind.gpus.instance_type(profile)
+    return 1, node_type.gpus.instance_type(profile)
 
 
 def _qos(cluster: Cluster, partition: Partition) -> str:
@@ -141,9 +144,9 @@ def visible(cluster: Cluster, group: NodeGroup) -> dict[str, Mount]:
     return {**mounts(cluster, group), **served}
 
 
-def shared_with_jobs(cluster: Cluster, kind: NodeType) -> dict[str, Mount]:
+def shared_with_jobs(cluster: Cluster, node_type: NodeType) -> dict[str, Mount]:
     """File systems that users can write to where they log in, and that all nodes of a type have as well."""
-    groups = [group for group in cluster.of_type[kind.name] if group.has("slurm-compute")]
+    groups = [group for group in cluster.of_type[node_type.name] if group.has("slurm-compute")]
     both = [visible(cluster, group) for group in (*users_groups(cluster), *groups)]
     return {
         name: entry
@@ -152,11 +155,11 @@ def shared_with_jobs(cluster: Cluster, kind: NodeType) -> dict[str, Mount]:
     }
 
 
-def _home_is_shared(cluster: Cluster, kind: NodeType) -> bool:
+def _home_is_shared(cluster: Cluster, node_type: NodeType) -> bool:
     """True if home directories are the same on all nodes; on a single machine they are."""
     if cluster.host_count == 1:
         return True
-    return any(entry.mount.rstrip("/") == _HOME for entry in shared_with_jobs(cluster, kind).values())
+    return any(entry.mount.rstrip("/") == _HOME for entry in shared_with_jobs(cluster, node_type).values())
 
 
 def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:

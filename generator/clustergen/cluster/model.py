@@ -231,7 +231,7 @@ class Cluster:
     @cached_property
     def of_type(self) -> Mapping[str, tuple[NodeGroup, ...]]:
         """Entries by the name of their node type."""
-        groups_of_type: dict[str, list[NodeGroup]] = {kind.name: [] for kind in self.node_types}
+        groups_of_type: dict[str, list[NodeGroup]] = {node_type.name: [] for node_type in self.node_types}
         for group in self.groups:
             groups_of_type[group.type.name].append(group)
         return {name: tuple(groups) for name, groups in groups_of_type.items()}
@@ -273,7 +273,7 @@ class Cluster:
     def gpu_types(self) -> tuple[NodeType, ...]:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
-        return tuple(kind for kind in self.node_types if kind.gpus and kind.name in used)
+        return tuple(node_type for node_type in self.node_types if node_type.gpus and node_type.name in used)
 
     @property
     def bare(self) -> bool:

@@ -92,9 +92,12 @@ def _preferred(cluster: Cluster, entry: Nfs, server: Server) -> list[IpNetwork]:
     """TCP: management first, by the server's own name. RDMA: storage ports that surely have it, then the fabric."""
     networks = list(ip_networks(cluster))
     if entry.rdma:
-        kind = server.group.type
+        node_type = server.group.type
         networks.sort(
-            key=lambda net: (not carries_rdma(cluster, kind, net), ("storage", "fabric", "management").index(net.key))
+            key=lambda net: (
+                not carries_rdma(cluster, node_type, net),
+                ("storage", "fabric", "management").index(net.key),
+            )
         )
     return networks
 

@@ -10,18 +10,18 @@ from clustergen.cluster.model import Cluster, NodeType
 IMEX = "switch/nvidia_imex"
 
 
-def domain_nodes(kind: NodeType) -> int:
+def domain_nodes(node_type: NodeType) -> int:
     """How many nodes share one NVLink domain; 1 where NVLink ends inside the node."""
-    base_system = system(kind.system) if kind.system else None
+    base_system = system(node_type.system) if node_type.system else None
     return base_system.nvlink_domain_nodes if base_system else 1
 
 
-def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
+def domains_of(cluster: Cluster, node_type: NodeType) -> dict[str, list[str]]:
     """Domain → its nodes: those of a rack that the manifest names, then the others in order, as many as fit each."""
-    size = domain_nodes(kind)
+    size = domain_nodes(node_type)
     if size == 1:
         return {}
-    hosts = [host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts]
+    hosts = [host for group in cluster.of_type[node_type.name] if group.has("slurm-compute") for host in group.hosts]
     hosts_of_domain: dict[str, list[str]] = {}
     for rack in cluster.racks:
         inside = set(rack.hosts)
@@ -31,7 +31,7 @@ def domains_of(cluster: Cluster, kind: NodeType) -> dict[str, list[str]]:
             hosts_of_domain |= {f"{rack.name}-{number}": part for number, part in _parts(members, size)}
         elif members:
             hosts_of_domain[rack.name] = members
-    return hosts_of_domain | {f"{kind.name}-{number}": part for number, part in _parts(hosts, size)}
+    return hosts_of_domain | {f"{node_type.name}-{number}": part for number, part in _parts(hosts, size)}
 
 
 def domains(cluster: Cluster) -> dict[str, list[str]]:

@@ -146,8 +146,8 @@ def _as_stated(partition: Partition) -> Partition:
     )
 
 
-def _job_cores(kind: NodeType, most_cpus: int | None) -> int:
-    return min(kind.job_cores, most_cpus // kind.threads_per_core) if most_cpus else kind.job_cores
+def _job_cores(node_type: NodeType, most_cpus: int | None) -> int:
+    return min(node_type.job_cores, most_cpus // node_type.threads_per_core) if most_cpus else node_type.job_cores
 
 
 def _per_gpu(kinds: list[NodeType], most_cpus: int | None = None) -> tuple[int | None, int | None]:

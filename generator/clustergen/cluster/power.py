@@ -10,15 +10,15 @@ def kilowatts(watts: float) -> str:
     return f"{watts / 1000:.1f} kW"
 
 
-def draw_w(kind: NodeType) -> int | None:
+def draw_w(node_type: NodeType) -> int | None:
     """The maximum wall power of a node, less the share that power limits keep from its GPUs.
 
     Where the maximum is not known, what its GPUs may draw, which is less than the truth; None without GPUs either.
     """
-    gpus = kind.gpus
-    if kind.power_max_w is None:
+    gpus = node_type.gpus
+    if node_type.power_max_w is None:
         return gpus.count * (gpus.power_limit_w or gpus.model.tdp_w or 0) or None if gpus else None
     saved = 0
     if gpus and gpus.power_limit_w and gpus.model.tdp_w:
         saved = gpus.count * max(0, gpus.model.tdp_w - gpus.power_limit_w)
-    return kind.power_max_w - saved
+    return node_type.power_max_w - saved

@@ -38,7 +38,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         name=manifest.name,
         os=system,
         release=release,
-        node_types=tuple(kind for kind in types.values() if kind.name in used),
+        node_types=tuple(node_type for node_type in types.values() if node_type.name in used),
         groups=groups,
         partitions=resolve_partitions(manifest, groups, report),
         switches=switches,
@@ -67,28 +67,28 @@ def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[st
     }
 
 
-def _with_polling(manifest: Manifest, kind: NodeType, entries: Sequence[Nodes]) -> NodeType:
+def _with_polling(manifest: Manifest, node_type: NodeType, entries: Sequence[Nodes]) -> NodeType:
     """Cores on which storage clients poll come on top of the system's. The system then gets a core of its own, since
     slurmd is confined to all these cores together.
     """
-    polling = polling_cores(manifest, kind, entries)
+    polling = polling_cores(manifest, node_type, entries)
     taken = {core for cores in polling.values() for core in cores}
     if not taken:
-        return kind
-    stated = manifest.node_types[kind.name].reserved.cores
-    return replace(kind, polling=polling, reserved_cores=len(taken) + (1 if stated is None else stated))
+        return node_type
+    stated = manifest.node_types[node_type.name].reserved.cores
+    return replace(node_type, polling=polling, reserved_cores=len(taken) + (1 if stated is None else stated))
 
 
-def _seen_by_slurm(kind: NodeType, numa_as_socket: bool) -> NodeType:
+def _seen_by_slurm(node_type: NodeType, numa_as_socket: bool) -> NodeType:
     """Cores of each GPU must be whole sockets as Slurm counts them."""
-    gpus = kind.gpus
+    gpus = node_type.gpus
     if gpus is not None:
-        cpu = Cpu(kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket)
+        cpu = Cpu(node_type.sockets, node_type.cores_per_socket, node_type.threads_per_core, node_type.numa_per_socket)
         if numa_as_socket and gpus.numa:
             cores = tuple(cpu.cores_of_numa(node) for node in gpus.numa)
-        elif numa_as_socket and kind.numa_per_socket > 1:
+        elif numa_as_socket and node_type.numa_per_socket > 1:
             cores = ()  # somewhere in the socket, nobody knows where
         else:
             cores = tuple(cpu.cores_of_socket(socket) for socket in gpus.sockets)
         gpus = replace(gpus, cores=cores)
-    return replace(kind, numa_as_socket=numa_as_socket and kind.numa_per_socket > 1, gpus=gpus)
+    return replace(node_type, numa_as_socket=numa_as_socket and node_type.numa_per_socket > 1, gpus=gpus)

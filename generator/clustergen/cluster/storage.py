@@ -55,7 +55,7 @@ def lustre_release(cluster: Cluster, entry: Lustre) -> tuple[int, ...]:
     return max(map(lustre_client, [group.type.os for group in lustre_clients(cluster, entry)] or [cluster.os]))
 
 
-def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:
+def lnet_nets(cluster: Cluster, node_type: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:
     """The LNet networks that nodes of a type need to reach the servers of these file systems, in their order."""
     nets: dict[str, tuple[str, ...]] = {}
     for entry in entries:
@@ -63,7 +63,7 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
             nets.setdefault(_canonical(network.name), network.interfaces)
         if entry.lnet:
             continue
-        reachable = {net: way_to(cluster, kind, entry, net).interfaces for net in server_nets(entry)}
+        reachable = {net: way_to(cluster, node_type, entry, net).interfaces for net in server_nets(entry)}
         # A server with NIDs on several networks is reached over those that this node has; one of them is enough.
         for net, interfaces in reachable.items():
             if interfaces or not any(reachable.values()):
@@ -71,9 +71,13 @@ def lnet_nets(cluster: Cluster, kind: NodeType, entries: Iterable[Lustre]) -> tu
     return tuple(LnetNet(name, interfaces) for name, interfaces in nets.items())
 
 
-def unreached_nets(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[str]:
+def unreached_nets(cluster: Cluster, node_type: NodeType, entry: Lustre) -> list[str]:
     """The servers' LNet networks without a known interface of a node type; none where the manifest states them."""
-    return [] if entry.lnet else [net for net in server_nets(entry) if not way_to(cluster, kind, entry, net).interfaces]
+    return (
+        []
+        if entry.lnet
+        else [net for net in server_nets(entry) if not way_to(cluster, node_type, entry, net).interfaces]
+    )
 
 
 def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -127,7 +131,7 @@ def server_places(cluster: Cluster, entry: Lustre, net: str) -> dict[str, IpNetw
     return {nid: network for nid, network in places.items() if network is not None}
 
 
-def way_to(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> Way:
+def way_to(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str) -> Way:
     """The network, and interfaces in it, over which nodes of a type reach the MGS on an LNet network.
 
     Where all addresses of the MGS lie in networks of the cluster that are not routed, only interfaces in those reach
@@ -138,10 +142,10 @@ def way_to(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> Way:
     places = [network.key for network in networks]
     if len(networks) < sum(name == net for _, name in server_nids(entry)) or any(each.routed for each in networks):
         places += ["storage", "fabric" if net.startswith("o2ib") else "management"]
-    ways = [_way(cluster, kind, entry, net, place) for place in dict.fromkeys(places)]
+    ways = [_way(cluster, node_type, entry, net, place) for place in dict.fromkeys(places)]
     candidates = [way for way in ways if way.interfaces]
     for way in candidates:
-        if any(addressed_by(way.key, group) for group in cluster.of_type[kind.name]):
+        if any(addressed_by(way.key, group) for group in cluster.of_type[node_type.name]):
             return way
     return candidates[0] if candidates else Way("", (), (), tuple(port for way in ways for port in way.astray))
 
@@ -151,18 +155,18 @@ def addressed_by(place: str, group: NodeGroup) -> bool:
     return bool(group.storage if place == "storage" else group.fabric if place == "fabric" else True)
 
 
-def _way(cluster: Cluster, kind: NodeType, entry: Lustre, net: str, place: str) -> Way:
+def _way(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str, place: str) -> Way:
     """The interfaces of a node type in one of the cluster's networks, as far as they have a route to the MGS."""
     networks = cluster.manifest.networks
     network = getattr(networks, place)
     rdma = net.startswith("o2ib")
-    ports = [port for port in kind.ports if port.network == place and port.interface]
+    ports = [port for port in node_type.ports if port.network == place and port.interface]
     if rdma:
         infiniband = place == "fabric" and networks.fabric is not None and networks.fabric.type == "infiniband"
         ports = [port for port in ports if has_rdma(port, infiniband=infiniband)]
     names = [(port.interface or "", port.rail or 0) for port in ports]
     if place == "fabric":
-        names = names[: _addressed(cluster)[kind.name]]
+        names = names[: _addressed(cluster)[node_type.name]]
     if not names and network is not None and network.interface and not (rdma and place != "fabric"):
         names = [(network.interface, 0)]
     on_rail = {each.rail or 0: each for each in ip_networks(cluster) if each.key == place}

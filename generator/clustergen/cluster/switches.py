@@ -84,12 +84,12 @@ def _unequal_rails(index: int, spec: SwitchEntry, names: int) -> Finding:
     return Finding("rail-count", path, f"{spec.rail} has {rails}, but '{spec.name}' is {switches}", hint)
 
 
-def ports_in(kind: NodeType, network: str, most: int | None = None) -> dict[int, Port]:
+def ports_in(node_type: NodeType, network: str, most: int | None = None) -> dict[int, Port]:
     """Rail → port of a node in that network, of the first `most` rails. Outside the fabric, ports count in their order.
 
     Every node has a port for management and one of its BMC, RJ45 where the catalogue knows nothing else.
     """
-    ports = kind.bmc_ports if network == "bmc" else [port for port in kind.ports if port.network == network]
+    ports = node_type.bmc_ports if network == "bmc" else [port for port in node_type.ports if port.network == network]
     if not ports and network in ("management", "bmc"):
         return {0: Port(network, None, network, None, None, None, None, connector="rj45")}
     by_rail = {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}

@@ -66,10 +66,10 @@ def total(items: Iterable[Item]) -> float:
 
 def _bought(cluster: Cluster) -> Iterator[tuple[NodeType, int]]:
     """Machines that exist only when somebody starts them are not bought."""
-    for kind in cluster.node_types:
-        count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if not group.is_dynamic)
+    for node_type in cluster.node_types:
+        count = sum(len(group.hosts) for group in cluster.of_type[node_type.name] if not group.is_dynamic)
         if count:
-            yield kind, count
+            yield node_type, count
 
 
 def _systems(cluster: Cluster) -> Iterator[Item]:

@@ -78,12 +78,14 @@ class _Network:
                 a = End(host, port.label or port.device, number, port.cage or port.device, connector)
                 yield Link(self.name, self.technology, rail, a, b, rate)
 
-    def _ports_on(self, switch: Switch, host: str, kind: NodeType) -> Iterator[tuple[int | None, int, Port]]:
+    def _ports_on(self, switch: Switch, host: str, node_type: NodeType) -> Iterator[tuple[int | None, int, Port]]:
         """Rail, number from 1 and port of each port of a node that ends in that leaf.
 
         A node that the manifest connects and whose ports nobody knows has one.
         """
-        ports = ports_in(kind, self.name, self.most) or {0: Port(self.name, None, self.name, None, None, None, None)}
+        ports = ports_in(node_type, self.name, self.most) or {
+            0: Port(self.name, None, self.name, None, None, None, None)
+        }
         numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
         if switch.rail is not None:
             if switch.rail in ports:

@@ -11,9 +11,9 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.hardware import NodeType as NodeTypeSpec
 
 
-def configuration(cluster: Cluster, kind: NodeType) -> str:
+def configuration(cluster: Cluster, node_type: NodeType) -> str:
     """`2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NICs 8 x cx7, disks 2 x 3.84TB (system)`; empty without any."""
-    spec = cluster.manifest.node_types.get(kind.name)
+    spec = cluster.manifest.node_types.get(node_type.name)
     return ", ".join(_parts(spec)) if spec else ""
 
 

@@ -113,29 +113,29 @@ def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduc
     fabric = cluster.manifest.networks.fabric
     rate = gbit(fabric.rate) if fabric and fabric.rate else None
     several = []
-    for kind in cluster.gpu_types:
-        count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
+    for node_type in cluster.gpu_types:
+        count = sum(len(group.hosts) for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
         for nodes in dict.fromkeys((1, count)):
-            one = _all_reduce(kind, nodes, rate, sizes or cluster.manifest.facility.estimates.all_reduce)
+            one = _all_reduce(node_type, nodes, rate, sizes or cluster.manifest.facility.estimates.all_reduce)
             several += [one] if one else []
     return tuple(several)
 
 
-def _all_reduce(kind: NodeType, nodes: int, rate: int | None, sizes: Sequence[Bytes]) -> AllReduce | None:
-    gpus = nodes * (kind.gpus.count if kind.gpus else 0)
-    way = _bus(kind, nodes, rate) if gpus > 1 else None
+def _all_reduce(node_type: NodeType, nodes: int, rate: int | None, sizes: Sequence[Bytes]) -> AllReduce | None:
+    gpus = nodes * (node_type.gpus.count if node_type.gpus else 0)
+    way = _bus(node_type, nodes, rate) if gpus > 1 else None
     if way is None:
         return None
     bus, limit = way
     times = tuple(
         Estimate(size, ring_seconds(size, gpus, bus), tree_seconds(size, bus) if nodes > 1 else None) for size in sizes
     )
-    return AllReduce(kind.name, nodes, gpus, len(kind.fabric_ports()), bus, limit, times)
+    return AllReduce(node_type.name, nodes, gpus, len(node_type.fabric_ports()), bus, limit, times)
 
 
-def _bus(kind: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:
+def _bus(node_type: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:
     """The narrowest part of a ring through all nodes; None where a part is not known."""
-    gpus = kind.gpus
+    gpus = node_type.gpus
     if gpus is None:
         return None
     ways: list[tuple[ByteRate, str]] = []
@@ -144,7 +144,7 @@ def _bus(kind: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] |
             return None  # PCIe between GPUs depends on the board
         ways.append((ByteRate(int(gpus.model.nvlink_gb_s / 2 * 10**9)), "NVLink"))
     if nodes > 1:
-        speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in kind.fabric_ports()]
+        speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in node_type.fabric_ports()]
         if not sum(speeds):
             return None
         ways.append((BitRate(int(sum(speeds) * 10**9)).to_bytes(), "fabric"))

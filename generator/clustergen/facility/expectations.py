@@ -49,9 +49,9 @@ def port_rate(cluster: Cluster, port: Port) -> BitRate | None:
     return BitRate(int(min(rates) * 10**9)) if rates else None
 
 
-def fabric_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
+def fabric_rate(cluster: Cluster, node_type: NodeType) -> BitRate | None:
     """All fabric ports of a node together; None where the rate of one is not known."""
-    rates = [port_rate(cluster, port) for port in kind.fabric_ports()]
+    rates = [port_rate(cluster, port) for port in node_type.fabric_ports()]
     if not rates or None in rates:
         return None
     return BitRate(sum(rate.value for rate in rates if rate))
@@ -63,9 +63,9 @@ def tcp_rate() -> BitRate:
     return BitRate(int(share.share * (share.published or 0) * 10**9))
 
 
-def message_floor(cluster: Cluster, kind: NodeType, *, is_rdma: bool) -> Floor | None:
+def message_floor(cluster: Cluster, node_type: NodeType, *, is_rdma: bool) -> Floor | None:
     """Bandwidth of MPI between two nodes: of one port, without RDMA of one TCP connection at most."""
-    rate = message_rate(cluster, kind)
+    rate = message_rate(cluster, node_type)
     if rate is None:
         return None
     share = shares()["mpi-pair"]
@@ -74,14 +74,14 @@ def message_floor(cluster: Cluster, kind: NodeType, *, is_rdma: bool) -> Floor |
     return at_least("bandwidth", share, tcp_rate().to_bytes(), "one TCP connection")
 
 
-def message_rate(cluster: Cluster, kind: NodeType) -> BitRate | None:
+def message_rate(cluster: Cluster, node_type: NodeType) -> BitRate | None:
     """One port between two nodes: of the fabric, else of the management network."""
-    ports = kind.fabric_ports() or tuple(port for port in kind.ports if port.network == "management")
+    ports = node_type.fabric_ports() or tuple(port for port in node_type.ports if port.network == "management")
     rates = [rate for port in ports if (rate := port_rate(cluster, port))]
     if rates:
         return min(rates)
     management = cluster.manifest.networks.management.rate
-    named = gbit(management) if management and not kind.fabric_ports() else None
+    named = gbit(management) if management and not node_type.fabric_ports() else None
     return BitRate(named * 10**9) if named else None
 
 
@@ -117,13 +117,13 @@ def _nvlink(gpus: GpuSet) -> ByteRate:
     return ByteRate(int(gpus.model.nvlink_gb_s / 2 * 10**9))
 
 
-def nccl_nodes_floor(cluster: Cluster, kind: NodeType, share: Share) -> Floor | None:
+def nccl_nodes_floor(cluster: Cluster, node_type: NodeType, share: Share) -> Floor | None:
     """A ring over several nodes: of the node's fabric ports, or of the ring inside a node where that is slower."""
-    wire = fabric_rate(cluster, kind)
-    gpus = kind.gpus
+    wire = fabric_rate(cluster, node_type)
+    gpus = node_type.gpus
     if wire is None or gpus is None:
         return None
-    count = len(kind.fabric_ports())
+    count = len(node_type.fabric_ports())
     floor = at_least("busbw", share, wire.to_bytes(), f"{count} fabric port{'s' if count > 1 else ''}")
     inside = nccl_node_floor(gpus)
     return inside if inside and inside.value < floor.value else floor
@@ -170,7 +170,7 @@ def _sources(gpus: GpuSet) -> str:
     return " ".join(gpus.model.source) or "manifest"
 
 
-def storage_floor(cluster: Cluster, kind: NodeType, entry: Mount, nodes: int, metric: str) -> Floor | None:
+def storage_floor(cluster: Cluster, node_type: NodeType, entry: Mount, nodes: int, metric: str) -> Floor | None:
     """Write bandwidth of a mount that states one: of the file system, or of what the nodes' ports or the mount's TCP
     connections carry together.
     """
@@ -178,7 +178,7 @@ def storage_floor(cluster: Cluster, kind: NodeType, entry: Mount, nodes: int, me
         return None
     share = shares()["storage"]
     limit, of = entry.bandwidth, "the bandwidth that the manifest states"
-    ports = [port for port in kind.ports if port.network == "storage"] or list(kind.fabric_ports())[:1]
+    ports = [port for port in node_type.ports if port.network == "storage"] or list(node_type.fabric_ports())[:1]
     rates = [rate for port in ports if (rate := port_rate(cluster, port))]
     if rates and entry.type != "local":
         wire = ByteRate(nodes * sum(rate.to_bytes().value for rate in rates))

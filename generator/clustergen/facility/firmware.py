@@ -39,14 +39,14 @@ class FirmwareItem:
         return bool(meaning and self.value) and meaning != self.expected
 
 
-def checklist(cluster: Cluster, kind: NodeType) -> Iterator[FirmwareItem]:
+def checklist(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
     """All settings in the catalogue's order, for a node type whose hardware is resolved."""
-    family = family_of(kind.system)
-    spec = cluster.manifest.node_types.get(kind.name)
+    family = family_of(node_type.system)
+    spec = cluster.manifest.node_types.get(node_type.name)
     tuning = spec.tuning if spec else Tuning()
     stated = spec.firmware if spec else Firmware()
     for setting in settings().values():
-        expected = _expected(setting, kind, tuning)
+        expected = _expected(setting, node_type, tuning)
         if setting.expect == "site":
             expected = getattr(stated, setting.name.replace("-", "_")) or ""
         rows: list[FirmwareAttribute | None] = []
@@ -55,11 +55,11 @@ def checklist(cluster: Cluster, kind: NodeType) -> Iterator[FirmwareItem]:
             yield FirmwareItem(setting, attribute, expected)
 
 
-def _expected(setting: FirmwareSetting, kind: NodeType, tuning: Tuning) -> str:
+def _expected(setting: FirmwareSetting, node_type: NodeType, tuning: Tuning) -> str:
     if setting.expect == "threads":
-        return _switch(kind.threads_per_core > 1)
+        return _switch(node_type.threads_per_core > 1)
     if setting.expect == "numa":
-        return str(kind.numa_per_socket)
+        return str(node_type.numa_per_socket)
     if setting.expect == "iommu":
         return "on" if tuning.iommu else ""
     if setting.expect == "relaxed-ordering":

@@ -44,12 +44,14 @@ def supplies(cluster: Cluster) -> Mapping[str, Supplies]:
     """Device → its supplies, for devices that have any. Machines that are started on demand are none."""
     view = CatalogueView(cluster.manifest)
     several: dict[str, Supplies] = {}
-    for kind in cluster.node_types:
-        base = view.system(kind.system) if kind.system else None
+    for node_type in cluster.node_types:
+        base = view.system(node_type.system) if node_type.system else None
         psu = base.psu if base else None
-        if kind.psus:
-            one = Supplies(kind.psus, psu.inlet if psu else "", kind.psus_redundant, psu.volts if psu else None)
-            for group in cluster.of_type[kind.name]:
+        if node_type.psus:
+            one = Supplies(
+                node_type.psus, psu.inlet if psu else "", node_type.psus_redundant, psu.volts if psu else None
+            )
+            for group in cluster.of_type[node_type.name]:
                 if not group.is_dynamic:
                     several |= dict.fromkeys(group.hosts, one)
     for switches in switches_of(cluster).values():

@@ -28,24 +28,24 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
     view = CatalogueView(cluster.manifest)
     all_devices: dict[str, Device] = {}
     for group in cluster.groups:
-        kind = group.type
-        base = view.system(kind.system) if kind.system else None
+        node_type = group.type
+        base = view.system(node_type.system) if node_type.system else None
         weight = base.weight_kg if base else None
-        spec = cluster.manifest.node_types.get(kind.name)
+        spec = cluster.manifest.node_types.get(node_type.name)
         stated = [what for what, field in _STATED.items() if spec is not None and is_stated(spec, field)]
         unconfirmed = _unconfirmed(base) - frozenset(stated)
         for host in group.hosts:
             all_devices[host] = Device(
                 host,
                 "node",
-                kind.system or "",
-                kind.title,
-                draw_w(kind),
+                node_type.system or "",
+                node_type.title,
+                draw_w(node_type),
                 weight,
-                kind.rack_units,
+                node_type.rack_units,
                 racks.get(host),
                 places.get(host),
-                kind.name,
+                node_type.name,
                 unconfirmed,
             )
     for switches in switches_of(cluster).values():

@@ -59,7 +59,7 @@ class Expected:
 def expected(cluster: Cluster, network: str) -> Expected:
     """The plan of a network; without cables where the manifest has neither switches nor a plan of it."""
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    adapters = {kind.name: _adapters(kind, network) for kind in cluster.node_types}
+    adapters = {node_type.name: _adapters(node_type, network) for node_type in cluster.node_types}
     switches = {switch.name: switch for switch in switches_of(cluster).get(network, ())}
     labels: dict[End, str] = {}
     planned = []
@@ -68,12 +68,12 @@ def expected(cluster: Cluster, network: str) -> Expected:
             continue
         ends = []
         for end in (cable.a, cable.b):
-            kind = kinds.get(end.device)
-            if kind is None:
+            node_type = kinds.get(end.device)
+            if node_type is None:
                 switch = switches[end.device]
                 spot = End(end.device, str(_port_number(end, switch.nics_per_port if switch.nodes else 1)))
             else:
-                spot = End(end.device, adapters[kind.name][end.number - 1][0])
+                spot = End(end.device, adapters[node_type.name][end.number - 1][0])
             if end.port and end.port != spot.port:
                 labels[spot] = end.port
             ends.append(spot)
@@ -113,8 +113,8 @@ def _guests(cluster: Cluster, network: str, switches: Sequence[Switch]) -> tuple
     return (frozenset(expand(names)), leaves) if names else (frozenset(), frozenset())
 
 
-def _adapters(kind: NodeType, network: str) -> tuple[tuple[str, ...], ...]:
-    ports = ports_in(kind, network)
+def _adapters(node_type: NodeType, network: str) -> tuple[tuple[str, ...], ...]:
+    ports = ports_in(node_type, network)
     names = [(port.device, port.interface) for _, port in sorted(ports.items())] or [(network, None)]
     return tuple(tuple(dict.fromkeys(name for name in pair if name)) for pair in names)
 

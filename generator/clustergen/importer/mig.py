@@ -34,7 +34,7 @@ def instances_of(types: Mapping[str, int]) -> Instances | None:
 
     None where no GPU has them all, or they are shortened in several ways.
     """
-    parts_of = [match.groups() for kind in types if (match := _TYPE.fullmatch(kind))]
+    parts_of = [match.groups() for node_type in types if (match := _TYPE.fullmatch(node_type))]
     prefixes = {prefix or "" for prefix, _ in parts_of}
     if len(parts_of) < len(types) or len(prefixes) != 1:
         return None

@@ -57,8 +57,8 @@ def _words(lines: Sequence[str]) -> list[dict[str, str]]:
     return [dict(word.split("=", 1) for word in line.split()) for line in lines]
 
 
-def _lines(kind: NodeType) -> Iterator[Mapping[str, str]]:
-    gpus = kind.gpus
+def _lines(node_type: NodeType) -> Iterator[Mapping[str, str]]:
+    gpus = node_type.gpus
     assert gpus is not None
     parts = list(instances(gpus))
     for gpu in range(gpus.count):

@@ -20,7 +20,7 @@ from clustergen.render.views.inventory import os_group
 def images_of(lab: Lab, wish: Wish) -> dict[str, str]:
     """Operating system → the image of its nodes: the user's, or the one that is built."""
     packages = packages_of(lab)
-    systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
+    systems = {node_type.os.id: node_type.os for node_type in lab.cluster.node_types}
     return {
         name: wish.images.get(name, wish.images.get("", ""))
         or images.name_of(system, packages[name], installed=wish.installed)
@@ -30,7 +30,7 @@ def images_of(lab: Lab, wish: Wish) -> dict[str, str]:
 
 def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) -> dict[str, str]:
     """The same; those that have to be made are made side by side."""
-    systems = {kind.os.id: kind.os for kind in lab.cluster.node_types}
+    systems = {node_type.os.id: node_type.os for node_type in lab.cluster.node_types}
     packages = packages_of(lab)
     common = packages_of(lab, only_common=True) if wish.installed else packages
     chosen = images_of(lab, wish)
@@ -55,14 +55,14 @@ def ensure(engine: Engine, lab: Lab, wish: Wish, report: Callable[[str], None]) 
 def possible(lab: Lab, wish: Wish) -> None:
     """Raises ClustergenError with exit code 2 where a node's system has no image, or no packages of Slurm's release."""
     cluster = lab.cluster
-    systems = sorted({kind.os.id for kind in cluster.node_types})
+    systems = sorted({node_type.os.id for node_type in cluster.node_types})
     for name, image in wish.images.items():
         if not image or (name and name not in systems):
             raise ClustergenError(
                 f"--image {name}={image}: not an image of {' or '.join(systems)}", "write [OS=]IMAGE", 2
             )
-    for kind in cluster.node_types:
-        system = kind.os
+    for node_type in cluster.node_types:
+        system = node_type.os
         if not (images.can_make(system) or wish.images.get(system.id) or wish.images.get("")):
             raise ClustergenError(
                 f"the lab cannot build an image of {system.id}",
@@ -89,8 +89,8 @@ def packages_of(lab: Lab, *, only_common: bool = False) -> dict[str, list[str]]:
     further = () if only_common else purposes(lab.work)
     needed = {*images.COMMON, *further}.difference(left_out(lab.work, patterns))
     packages = {}
-    for kind in lab.cluster.node_types:
-        place = directory / f"{os_group(kind.os)}.yml"
+    for node_type in lab.cluster.node_types:
+        place = directory / f"{os_group(node_type.os)}.yml"
         names = yaml.safe_load(place.read_text(encoding="utf-8"))["os_packages"] if place.exists() else {}
-        packages[kind.os.id] = sorted({package for purpose in needed for package in names.get(purpose, ())})
+        packages[node_type.os.id] = sorted({package for purpose in needed for package in names.get(purpose, ())})
     return packages

@@ -101,9 +101,9 @@ class Builder:
             keys.setdefault(group.type.os.key if file.per == "os" else group.type.name, []).append(group)
         made: dict[str, list[tuple[str, bytes, Effect]]] = {}
         for key, groups in keys.items():
-            kind = groups[0].type
-            view = file.view(self.cluster, *entry, kind.os if file.per == "os" else kind)
-            path = _OS_FIELD.sub(lambda match, os=kind.os: os.fact(match[1]).lstrip("/"), file.path)  # type: ignore[misc]
+            node_type = groups[0].type
+            view = file.view(self.cluster, *entry, node_type.os if file.per == "os" else node_type)
+            path = _OS_FIELD.sub(lambda match, os=node_type.os: os.fact(match[1]).lstrip("/"), file.path)  # type: ignore[misc]
             made[key] = [
                 (where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)
             ]

@@ -51,9 +51,15 @@ def hardware(cluster: Cluster) -> dict[str, Hardware]:
     return {kind.group: _of_type(kind) for kind in kinds.values()}
 
 
-def _of_type(kind: NodeType) -> Hardware:
-    cpu = (kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket, kind.cpu_numbering)
-    gpus = kind.gpus
+def _of_type(node_type: NodeType) -> Hardware:
+    cpu = (
+        node_type.sockets,
+        node_type.cores_per_socket,
+        node_type.threads_per_core,
+        node_type.numa_per_socket,
+        node_type.cpu_numbering,
+    )
+    gpus = node_type.gpus
     if gpus is None:
         return Hardware(*cpu)
     return Hardware(
@@ -61,32 +67,33 @@ def _of_type(kind: NodeType) -> Hardware:
         gpu=gpus.model.nvml_name if gpus.model.slurm_type else "",
         mig_family=gpus.model.mig_family,
         switch_links=(gpus.model.nvlink_links or 0) if gpus.nvlink == "nvswitch" else 0,
-        cpus=_cpus(kind),
+        cpus=_cpus(node_type),
         links=gpus.links,
     )
 
 
-def _cpus(kind: NodeType) -> tuple[str, ...]:
+def _cpus(node_type: NodeType) -> tuple[str, ...]:
     """The CPUs as measured on the system, where its GPUs are where the catalogue has them; else as NUMA nodes imply."""
     from clustergen.catalogue.systems import system
     from clustergen.cluster.cores import linux_cpus, ranges
 
-    gpus = kind.gpus
+    gpus = node_type.gpus
     assert gpus is not None
-    base = system(kind.system) if kind.system else None
+    base = system(node_type.system) if node_type.system else None
     if (
         base is not None
-        and base.cpu.counts == (kind.sockets, kind.cores_per_socket, kind.threads_per_core, kind.numa_per_socket)
+        and base.cpu.counts
+        == (node_type.sockets, node_type.cores_per_socket, node_type.threads_per_core, node_type.numa_per_socket)
         and gpus.numa == tuple(place.numa for place in base.gpus)
         and all(place.cpus for place in base.gpus)
-        and kind.cpu_numbering == "sockets"
+        and node_type.cpu_numbering == "sockets"
     ):
         return tuple(place.cpus for place in base.gpus)
-    numa = kind.cores_per_socket // kind.numa_per_socket
+    numa = node_type.cores_per_socket // node_type.numa_per_socket
     core_ranges = [range(n * numa, (n + 1) * numa) for n in gpus.numa] or [
-        range(n * kind.cores_per_socket, (n + 1) * kind.cores_per_socket) for n in gpus.sockets
+        range(n * node_type.cores_per_socket, (n + 1) * node_type.cores_per_socket) for n in gpus.sockets
     ]
-    return tuple(ranges(linux_cpus(kind, cores)) for cores in core_ranges)
+    return tuple(ranges(linux_cpus(node_type, cores)) for cores in core_ranges)
 
 
 def read_hardware(group: str, document: Any) -> Hardware:

@@ -90,7 +90,7 @@ def _gres_types(gpus: GpuSet) -> Iterator[str]:
 @once_per_cluster
 def tracked(cluster: Cluster) -> list[str]:
     """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
-    sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
+    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
     names = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
     names += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
         g.mps_per_gpu for g in sets
@@ -108,11 +108,13 @@ def _has_unresolved_gpus(cluster: Cluster) -> bool:
     """True if an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
     if any(is_pending(cluster, group) for group in cluster.groups):
         return True
-    kinds = {kind.name: kind for kind in cluster.node_types}
+    kinds = {node_type.name: node_type for node_type in cluster.node_types}
     for name, spec in cluster.manifest.node_types.items():
-        kind, system = kinds.get(name), cluster.manifest.catalogue.systems.get(spec.system or "")
+        node_type, system = kinds.get(name), cluster.manifest.catalogue.systems.get(spec.system or "")
         names_gpus = spec.gpus.model or spec.gpus.count or (system and system.gpu)
-        if kind and (not kind.is_resolved or (kind.gpus is None and names_gpus and spec.gpus.count != 0)):
+        if node_type and (
+            not node_type.is_resolved or (node_type.gpus is None and names_gpus and spec.gpus.count != 0)
+        ):
             return True
     return False
 
@@ -168,7 +170,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     """TRES that accounting tracks in addition: a type of GPU that no node has would stay at 0."""
     tres = cluster.manifest.slurm.accounting.tres
-    sets = [kind.gpus for kind in cluster.gpu_types if kind.gpus]
+    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
     types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
     for index, name in enumerate(tres):
         if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):

@@ -155,9 +155,9 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def _nics_on(switch: Switch, kind: NodeType, leaves: int, most: int | None) -> int:
+def _nics_on(switch: Switch, node_type: NodeType, leaves: int, most: int | None) -> int:
     """NICs of a node that end in one leaf: one of its rail, else an even part, and never none. A plan has `most`."""
-    return 1 if switch.rail is not None else max(1, -(-len(kind.fabric_ports()[:most]) // leaves))
+    return 1 if switch.rail is not None else max(1, -(-len(node_type.fabric_ports()[:most]) // leaves))
 
 
 def fitting_switches(technology: str, rate: int | None) -> str:
@@ -247,15 +247,15 @@ def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
 def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
     fabric = cluster.manifest.networks.fabric
-    for kind in cluster.node_types:
-        ports = kind.fabric_ports()
-        if fabric is None or not ports or not are_guessed(cluster, kind):
+    for node_type in cluster.node_types:
+        ports = node_type.fabric_ports()
+        if fabric is None or not ports or not are_guessed(cluster, node_type):
             continue
         manifest = cluster.manifest
         lacking = [
             name
             for name, is_lacking in (
-                ("NCCL_IB_HCA", bool(kind.gpus) and fabric.type != "ethernet"),
+                ("NCCL_IB_HCA", bool(node_type.gpus) and fabric.type != "ethernet"),
                 ("UCX_NET_DEVICES", manifest.ucx.enabled and fabric.type != "ethernet"),
                 ("port health check", manifest.health.enabled and manifest.health.fabric),
                 ("port alerts", bool(cluster.hosts("monitoring"))),
@@ -264,10 +264,10 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
         ]
         yield Finding(
             "fabric-ports-unknown",
-            ("node_types", kind.name),
-            f"the device names of the {len(ports)} fabric ports of '{kind.name}' are not known"
+            ("node_types", node_type.name),
+            f"the device names of the {len(ports)} fabric ports of '{node_type.name}' are not known"
             + (f"; not rendered: {', '.join(lacking)}" if lacking else ""),
-            f"run `rdma link` on a node and list the ports under node_types.{kind.name}.nics:"
+            f"run `rdma link` on a node and list the ports under node_types.{node_type.name}.nics:"
             f" [{{device: {ports[0].device}, interface: …}}, …]",
             key=True,
         )

@@ -14,9 +14,9 @@ from clustergen.diagnostics.shapes import on_one_line
 
 
 def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
-    for kind in cluster.node_types:
-        if kind.gpus:
-            yield kind, ("node_types", kind.name, "gpus")
+    for node_type in cluster.node_types:
+        if node_type.gpus:
+            yield node_type, ("node_types", node_type.name, "gpus")
 
 
 def gres_type_mismatch(cluster: Cluster) -> Iterator[Finding]:
@@ -206,27 +206,28 @@ def _example(family: str, gpu: str, similar: Iterable[str]) -> str:
 
 def reserved(cluster: Cluster) -> Iterator[Finding]:
     """slurmctld drops a CoreSpecCount or MemSpecLimit that leaves nothing, so that nothing would be reserved at all."""
-    for kind in cluster.node_types:
-        if not kind.is_resolved:
+    for node_type in cluster.node_types:
+        if not node_type.is_resolved:
             continue
         for what, kept, total, unit in (
-            ("cores", kind.reserved_cores, kind.cores, "cores"),
-            ("memory", kind.reserved_mib / 1024, kind.real_memory_mib / 1024, "GiB"),
+            ("cores", node_type.reserved_cores, node_type.cores, "cores"),
+            ("memory", node_type.reserved_mib / 1024, node_type.real_memory_mib / 1024, "GiB"),
         ):
-            path: ManifestPath = ("node_types", kind.name, "reserved", what)
+            path: ManifestPath = ("node_types", node_type.name, "reserved", what)
             if kept >= total:
                 yield Finding(
                     "nothing-left-for-jobs",
                     path,
-                    f"{kept:.4g} {unit} are reserved for the system, but '{kind.name}' has {total:.4g}, so nothing is"
-                    " left for jobs",
-                    f"write less in node_types.{kind.name}.reserved.{what}, or remove it for the default",
+                    f"{kept:.4g} {unit} are reserved for the system, but '{node_type.name}' has {total:.4g}, so nothing"
+                    " is left for jobs",
+                    f"write less in node_types.{node_type.name}.reserved.{what}, or remove it for the default",
                 )
             elif kept * 2 >= total:
                 yield Finding(
                     "reserved-too-much",
                     path,
-                    f"{kept:.4g} of the {total:.4g} {unit} of '{kind.name}' are reserved and not available to jobs",
+                    f"{kept:.4g} of the {total:.4g} {unit} of '{node_type.name}' are reserved and not available to"
+                    " jobs",
                 )
 
 

@@ -51,8 +51,8 @@ def bond_ports(cluster: Cluster) -> Iterator[Finding]:
 
 
 def loopback(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        for row in host_interfaces(cluster, kind):
+    for node_type in cluster.node_types:
+        for row in host_interfaces(cluster, node_type):
             if "lo" in row.defined:
                 message = "'lo' is the loopback interface, which reaches no other node"
                 path: ManifestPath = ("networks", row.network, "configure")
@@ -62,8 +62,8 @@ def loopback(cluster: Cluster) -> Iterator[Finding]:
 
 def vlan_mtu(cluster: Cluster) -> Iterator[Finding]:
     """A VLAN cannot have a larger MTU than the interface below it, which another network configures."""
-    for kind in cluster.node_types:
-        rows = host_interfaces(cluster, kind)
+    for node_type in cluster.node_types:
+        rows = host_interfaces(cluster, node_type)
         sizes = {name: row.mtu or _ETHERNET for row in rows for name in row.defined if not row.parent or row.bond}
         for row in rows:
             below = sizes.get(row.parent) if row.parent and not row.bond else None
@@ -71,7 +71,7 @@ def vlan_mtu(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     _CODE,
                     ("networks", row.network, "mtu"),
-                    f"VLAN interface '{row.name}' of nodes of type '{kind.name}' cannot have an MTU of {row.mtu}:"
+                    f"VLAN interface '{row.name}' of nodes of type '{node_type.name}' cannot have an MTU of {row.mtu}:"
                     f" '{row.parent}' has {below}",
                     f"set mtu: {row.mtu} for the network that configures {row.parent}, or mtu: {below} here",
                 )
@@ -90,10 +90,10 @@ def _names(cluster: Cluster, key: str, network: HostNetwork) -> Iterator[Finding
             f"write the parent's name and the id: {network.interface}{end}",
         )
         return
-    for kind in cluster.node_types:
-        if not uses(cluster, kind, key):
+    for node_type in cluster.node_types:
+        if not uses(cluster, node_type, key):
             continue
-        ports = type_ports(cluster, kind, key)
+        ports = type_ports(cluster, node_type, key)
         if network.bond and not network.interface:
             yield Finding(
                 _CODE, (*path, "bond"), f"the bond of the {key} network has no name", f"add networks.{key}.interface"
@@ -104,41 +104,42 @@ def _names(cluster: Cluster, key: str, network: HostNetwork) -> Iterator[Finding
             yield Finding(
                 _CODE,
                 (*path, "bond", "ports", stated.index(unknown[0])),
-                f"'{unknown[0]}' is not among the ports of nodes of type '{kind.name}' in the {key} network:"
+                f"'{unknown[0]}' is not among the ports of nodes of type '{node_type.name}' in the {key} network:"
                 f" {', '.join(ports)}",
-                f"remove ports, or add '{unknown[0]}' to node_types.{kind.name}.nics",
+                f"remove ports, or add '{unknown[0]}' to node_types.{node_type.name}.nics",
             )
             return
         if network.bond and len(stated or ports) < 2:
             yield Finding(
                 _CODE,
                 (*path, "bond"),
-                f"a bond needs two ports, and nodes of type '{kind.name}' have {len(ports) or 'none'}",
-                f"add networks.{key}.bond.ports, or list the ports under node_types.{kind.name}.nics",
+                f"a bond needs two ports, and nodes of type '{node_type.name}' have {len(ports) or 'none'}",
+                f"add networks.{key}.bond.ports, or list the ports under node_types.{node_type.name}.nics",
             )
             return
         if not network.bond and not ports and not network.interface:
             yield Finding(
                 _CODE,
                 (*path, "configure"),
-                f"the interface of nodes of type '{kind.name}' in the {key} network has no name",
-                f"add networks.{key}.interface, or list the port under node_types.{kind.name}.nics",
+                f"the interface of nodes of type '{node_type.name}' in the {key} network has no name",
+                f"add networks.{key}.interface, or list the port under node_types.{node_type.name}.nics",
             )
             return
 
 
 def shared(cluster: Cluster) -> Iterator[Finding]:
     """One interface cannot be configured by two networks; a VLAN of it can."""
-    for kind in cluster.node_types:
+    for node_type in cluster.node_types:
         seen: dict[str, str] = {}
-        for row in host_interfaces(cluster, kind):
+        for row in host_interfaces(cluster, node_type):
             names = dict.fromkeys((row.name, *row.ports, *filter(None, (row.bond,))), row.network)
             for name in names:
                 if name in seen:
                     yield Finding(
                         _CODE,
                         ("networks", row.network, "configure"),
-                        f"'{name}' of nodes of type '{kind.name}' is already configured for the {seen[name]} network",
+                        f"'{name}' of nodes of type '{node_type.name}' is already configured for the"
+                        f" {seen[name]} network",
                         "add vlan, and write the interface as PARENT.ID, without a bond of its own",
                     )
                     return
@@ -147,22 +148,22 @@ def shared(cluster: Cluster) -> Iterator[Finding]:
 
 def fabric_ports(cluster: Cluster) -> Iterator[Finding]:
     """Ports of the fabric have addresses and an MTU of their own, which another service sets."""
-    for kind in cluster.node_types:
-        fabric = {port.interface or port.device for port in kind.fabric_ports()}
-        for row in host_interfaces(cluster, kind):
+    for node_type in cluster.node_types:
+        fabric = {port.interface or port.device for port in node_type.fabric_ports()}
+        for row in host_interfaces(cluster, node_type):
             if taken := sorted(fabric.intersection(row.defined)):
                 yield Finding(
                     _CODE,
                     ("networks", row.network, "configure"),
-                    f"'{taken[0]}' of nodes of type '{kind.name}' is a port of the fabric",
+                    f"'{taken[0]}' of nodes of type '{node_type.name}' is a port of the fabric",
                     "name another interface, or list the port with another network under nics",
                 )
                 return
 
 
 def long_names(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        for row in host_interfaces(cluster, kind):
+    for node_type in cluster.node_types:
+        for row in host_interfaces(cluster, node_type):
             for name in row.defined:
                 if len(name) > _LONGEST:
                     yield Finding(

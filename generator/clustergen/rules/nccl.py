@@ -184,15 +184,15 @@ def nccl_prefix_match(cluster: Cluster) -> Iterator[Finding]:
 
 def _other_networks(cluster: Cluster, path: ManifestPath, prefixes: list[str]) -> Iterator[Finding]:
     """A prefix that also matches ports of the storage network: NCCL would use them for jobs."""
-    for kind in cluster.gpu_types:
-        matches = [port for port in kind.ports if any(port.device.startswith(item) for item in prefixes if item)]
+    for node_type in cluster.gpu_types:
+        matches = [port for port in node_type.ports if any(port.device.startswith(item) for item in prefixes if item)]
         outside = [port for port in matches if port.network != "fabric"]
         if outside and len(outside) < len(matches):
             inside = ",".join(port.device for port in matches if port.network == "fabric")
             yield Finding(
                 "nccl-prefix-match",
                 path,
-                f"the list also matches {outside[0].device} of '{kind.name}', a port of the {outside[0].network}"
+                f"the list also matches {outside[0].device} of '{node_type.name}', a port of the {outside[0].network}"
                 " network",
                 f"remove the variable, which clustergen sets to all ports of the fabric, or write ={inside}",
             )
@@ -214,11 +214,11 @@ def nccl_hca_unknown(cluster: Cluster) -> Iterator[Finding]:
     for item in text[start:].split(","):
         name = item.partition(":")[0]
         lacking = {}
-        for kind in cluster.gpu_types:
-            devices = [port.device for port in kind.ports]
+        for node_type in cluster.gpu_types:
+            devices = [port.device for port in node_type.ports]
             is_present = name in devices if exact else any(device.startswith(name) for device in devices)
-            if devices and name and not is_present and not are_guessed(cluster, kind):
-                lacking[kind.name] = devices
+            if devices and name and not is_present and not are_guessed(cluster, node_type):
+                lacking[node_type.name] = devices
         for kind_name, devices in list(lacking.items())[:1]:
             yield Finding(
                 "nccl-hca-unknown",
@@ -234,13 +234,13 @@ def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
     """GPU nodes in a fabric need a port of it, or NCCL falls back to TCP over the management network."""
     if cluster.manifest.networks.fabric is None:
         return
-    for kind in cluster.gpu_types:
-        if kind.is_resolved and not kind.fabric_ports():
+    for node_type in cluster.gpu_types:
+        if node_type.is_resolved and not node_type.fabric_ports():
             yield Finding(
                 "fabric-without-port",
-                ("node_types", kind.name),
-                f"node type '{kind.name}' has no fabric port, so NCCL would use the management network",
-                f"add node_types.{kind.name}.nics: [{{device: mlx5_0, interface: …}}]",
+                ("node_types", node_type.name),
+                f"node type '{node_type.name}' has no fabric port, so NCCL would use the management network",
+                f"add node_types.{node_type.name}.nics: [{{device: mlx5_0, interface: …}}]",
                 key=True,
             )
 

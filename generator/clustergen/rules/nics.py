@@ -53,14 +53,14 @@ def nics(cluster: Cluster) -> Iterator[Finding]:
 
 def gpu_numa_range(cluster: Cluster) -> Iterator[Finding]:
     """NUMA nodes of ports are counted over all sockets."""
-    for kind in cluster.node_types:
-        spec = cluster.manifest.node_types.get(kind.name)
-        last = kind.sockets * kind.numa_per_socket - 1
-        for index, port in enumerate((spec.nics or ()) if spec and kind.is_resolved else ()):
+    for node_type in cluster.node_types:
+        spec = cluster.manifest.node_types.get(node_type.name)
+        last = node_type.sockets * node_type.numa_per_socket - 1
+        for index, port in enumerate((spec.nics or ()) if spec and node_type.is_resolved else ()):
             if port.numa is not None and port.numa > last:
                 yield Finding(
                     "gpu-numa-range",
-                    ("node_types", kind.name, "nics", index, "numa"),
+                    ("node_types", node_type.name, "nics", index, "numa"),
                     f"NUMA node {port.numa} does not exist; the last one is {last}",
                     "set cpu.numa_per_socket if a socket has more NUMA nodes",
                 )

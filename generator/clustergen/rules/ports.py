@@ -26,7 +26,7 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     """Who listens where, the system's own first."""
     slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
     ansible = cluster.manifest.ansible
-    gpu_types = {kind.name for kind in cluster.gpu_types}
+    gpu_types = {node_type.name for node_type in cluster.gpu_types}
     gpu_nodes = tuple(group for group in cluster.compute if group.type.name in gpu_types)
     accounting, servers = cluster.with_role("slurm-accounting"), cluster.with_role("monitoring")
     yield _Daemon(

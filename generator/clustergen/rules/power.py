@@ -11,18 +11,23 @@ from clustergen.hostlist import span_of
 
 
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        path: ManifestPath = ("node_types", kind.name, "power")
-        spare, draw = kind.psus_redundant or 0, draw_w(kind)
-        if kind.psus and spare >= kind.psus:
+    for node_type in cluster.node_types:
+        path: ManifestPath = ("node_types", node_type.name, "power")
+        spare, draw = node_type.psus_redundant or 0, draw_w(node_type)
+        if node_type.psus and spare >= node_type.psus:
             yield Finding(
                 "psu-redundancy",
                 (*path, "redundant"),
-                f"redundant is {spare} of {kind.psus} power supplies, which leaves none to feed the node",
+                f"redundant is {spare} of {node_type.psus} power supplies, which leaves none to feed the node",
                 "set redundant to the number of supplies that may fail while the node runs at full load",
             )
-        elif kind.psus and kind.psu_w and draw and draw > (supply := (kind.psus - spare) * kind.psu_w):
-            if kind.power_max_w is None:
+        elif (
+            node_type.psus
+            and node_type.psu_w
+            and draw
+            and draw > (supply := (node_type.psus - spare) * node_type.psu_w)
+        ):
+            if node_type.power_max_w is None:
                 needs = f"the GPUs alone may draw {kilowatts(draw)}"
             else:
                 needs = f"a node may draw {kilowatts(draw)}"
@@ -30,17 +35,19 @@ def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "psu-too-small",
                 path,
-                f"{needs}, but {kind.psus} power supplies of {kind.psu_w} W provide {kilowatts(supply)}{lost}"
-                if kind.psus > 1
+                f"{needs}, but {node_type.psus} power supplies of {node_type.psu_w} W provide {kilowatts(supply)}{lost}"
+                if node_type.psus > 1
                 else f"{needs}, but its power supply provides {kilowatts(supply)}",
-                "fit more or larger supplies, or set gpus.power_limit" if kind.gpus else "fit more or larger supplies",
+                "fit more or larger supplies, or set gpus.power_limit"
+                if node_type.gpus
+                else "fit more or larger supplies",
                 key=True,
             )
 
 
 def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        gpus = kind.gpus
+    for node_type in cluster.node_types:
+        gpus = node_type.gpus
         if not gpus or gpus.power_limit_w is None:
             continue
         low, high = gpus.model.power_min_w, gpus.model.tdp_w
@@ -48,18 +55,18 @@ def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
             span = f"between {low} and {high} W" if low else f"up to {high} W"
             yield Finding(
                 "gpu-power-limit",
-                ("node_types", kind.name, "gpus", "power_limit"),
+                ("node_types", node_type.name, "gpus", "power_limit"),
                 f"power limit {gpus.power_limit_w} W is out of range for the {gpus.model.nvml_name} ({span})",
             )
 
 
 def gpu_clock(cluster: Cluster) -> Iterator[Finding]:
-    for kind in cluster.node_types:
-        clock, gpu = (kind.gpus.graphics_clock_mhz, kind.gpus.model) if kind.gpus else (None, None)
+    for node_type in cluster.node_types:
+        clock, gpu = (node_type.gpus.graphics_clock_mhz, node_type.gpus.model) if node_type.gpus else (None, None)
         if clock and gpu and gpu.max_sm_mhz and clock > gpu.max_sm_mhz:
             yield Finding(
                 "gpu-clock",
-                ("node_types", kind.name, "gpus", "graphics_clock"),
+                ("node_types", node_type.name, "gpus", "graphics_clock"),
                 f"{clock} MHz exceeds the maximum clock of the {gpu.nvml_name}, {gpu.max_sm_mhz} MHz",
                 "write graphics_clock: max for the maximum",
             )

@@ -19,7 +19,7 @@ def provisioned(cluster: Cluster) -> tuple[NodeGroup, ...]:
 
 def provisioning_type_unknown(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.provisioning
-    used = [kind.name for kind in cluster.node_types]
+    used = [node_type.name for node_type in cluster.node_types]
     for name in spec.images if spec else ():
         if name not in used:
             yield Finding(

@@ -37,20 +37,22 @@ def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
         metrics = _asks_for_metrics(cluster) and not _too_new("MetricsType", _METRICS, cluster.release)
         if metrics and not offers(cluster, os, "slurm_openmetrics"):
             yield _lacking(os, ("slurm", "metrics"), _METRICS, "remove it")
-    for kind in cluster.gpu_types:
-        detect = kind.gpus.autodetect if kind.gpus else "off"
+    for node_type in cluster.gpu_types:
+        detect = node_type.gpus.autodetect if node_type.gpus else "off"
         if (
             detect == "off"
-            or not from_distribution(cluster, kind.os)
+            or not from_distribution(cluster, node_type.os)
             or _too_new("AutoDetect", detect, cluster.release)
         ):
             continue
-        if not kind.os.yes(f"slurm_gpu_{detect}"):
-            path: ManifestPath = ("node_types", kind.name, "gpus")
-            if cluster.manifest.node_types[kind.name].gpus.autodetect is None:  # MIG instances are found by NVML only
-                yield _lacking(kind.os, (*path, "mig"), f"gpu/{detect}, which MIG needs")
+        if not node_type.os.yes(f"slurm_gpu_{detect}"):
+            path: ManifestPath = ("node_types", node_type.name, "gpus")
+            if (
+                cluster.manifest.node_types[node_type.name].gpus.autodetect is None
+            ):  # MIG instances are found by NVML only
+                yield _lacking(node_type.os, (*path, "mig"), f"gpu/{detect}, which MIG needs")
             else:
-                yield _lacking(kind.os, (*path, "autodetect"), f"gpu/{detect}", "remove it")
+                yield _lacking(node_type.os, (*path, "autodetect"), f"gpu/{detect}", "remove it")
 
 
 def options_lacking(cluster: Cluster) -> Iterator[Finding]:

@@ -15,9 +15,13 @@ _FIELD_OF = {"iommu": "iommu", "hugepages": "hugepages_1gib", "hugepagesz": "hug
 
 
 def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
-    for kind in cluster.node_types:
-        if kind.is_resolved and kind.name in cluster.manifest.node_types:
-            yield kind, cluster.manifest.node_types[kind.name].tuning, ("node_types", kind.name, "tuning")
+    for node_type in cluster.node_types:
+        if node_type.is_resolved and node_type.name in cluster.manifest.node_types:
+            yield (
+                node_type,
+                cluster.manifest.node_types[node_type.name].tuning,
+                ("node_types", node_type.name, "tuning"),
+            )
 
 
 def tuning_without_ports(cluster: Cluster) -> Iterator[Finding]:
@@ -64,19 +68,21 @@ def kernel_option_contradicts(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding("kernel-option-contradicts", where, f"{option}: {reason}", hint)
 
 
-def _contradiction(option: str, kind: NodeType, tuning: Tuning) -> str:
+def _contradiction(option: str, node_type: NodeType, tuning: Tuning) -> str:
     name, _, value = option.partition("=")
     if option in ("intel_iommu=off", "amd_iommu=off") and tuning.iommu:
         return f"the IOMMU is off, but `iommu: {tuning.iommu}` requires it"
-    if name == "nosmt" and kind.threads_per_core > 1:
-        return f"'{kind.name}' has {kind.threads_per_core} threads per core, so slurmd would register fewer CPUs"
-    if name in ("maxcpus", "nr_cpus") and value.isdigit() and int(value) < kind.cpus:
-        return f"'{kind.name}' has {kind.cpus} CPUs, so slurmd would register fewer"
+    if name == "nosmt" and node_type.threads_per_core > 1:
+        return (
+            f"'{node_type.name}' has {node_type.threads_per_core} threads per core, so slurmd would register fewer CPUs"
+        )
+    if name in ("maxcpus", "nr_cpus") and value.isdigit() and int(value) < node_type.cpus:
+        return f"'{node_type.name}' has {node_type.cpus} CPUs, so slurmd would register fewer"
     limit = re.fullmatch(r"(\d{1,15})([KMGT]?)", value, re.IGNORECASE) if name == "mem" else None
     if limit:
         mib = int(limit[1]) * 1024 ** "_KMGT".index(limit[2].upper() or "_") >> 20
-        if mib < kind.real_memory_mib:
-            return f"slurmd would register less than RealMemory, {kind.real_memory_mib} MiB"
+        if mib < node_type.real_memory_mib:
+            return f"slurmd would register less than RealMemory, {node_type.real_memory_mib} MiB"
     return ""
 
 

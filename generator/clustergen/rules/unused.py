@@ -40,18 +40,18 @@ def mail(cluster: Cluster) -> Iterator[Finding]:
 
 def gpus(cluster: Cluster) -> Iterator[Finding]:
     """Settings of GPUs that node types do not have; `count: 0` says so itself."""
-    for kind in cluster.node_types:
-        if kind.is_resolved and not kind.gpus and kind.name in cluster.manifest.node_types:
-            section = cluster.manifest.node_types[kind.name].gpus
+    for node_type in cluster.node_types:
+        if node_type.is_resolved and not node_type.gpus and node_type.name in cluster.manifest.node_types:
+            section = cluster.manifest.node_types[node_type.name].gpus
             names = sorted(section.model_fields_set - {"count", "model"})
             hint = "add gpus.model and gpus.count, or a system that has GPUs"
-            why = f"node type '{kind.name}' has no GPUs"
-            yield from _unused(section, ("node_types", kind.name, "gpus"), names, why, hint)
+            why = f"node type '{node_type.name}' has no GPUs"
+            yield from _unused(section, ("node_types", node_type.name, "gpus"), names, why, hint)
 
 
 def dcgm(cluster: Cluster) -> Iterator[Finding]:
     section = cluster.manifest.monitoring.dcgm
-    is_off = all(kind.gpus is None or kind.gpus.model.is_geforce for kind in cluster.gpu_types)
+    is_off = all(node_type.gpus is None or node_type.gpus.model.is_geforce for node_type in cluster.gpu_types)
     if section.enabled is None and section.model_fields_set and is_off:
         yield Finding(
             "setting-unused",

@@ -41,31 +41,31 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     right. Nodes of the fabric must not fall back to TCP in silence.
     """
     for name, entry in lustre_entries(cluster):
-        for kind in cluster.node_types:
-            groups = _clients(cluster, kind, entry)
+        for node_type in cluster.node_types:
+            groups = _clients(cluster, node_type, entry)
             clients = [host for group in groups for host in group.hosts]
-            unreached = [net for net in unreached_nets(cluster, kind, entry) if _needs_name(cluster, entry, net)]
+            unreached = [net for net in unreached_nets(cluster, node_type, entry) if _needs_name(cluster, entry, net)]
             usable = [
                 each
-                for each in lnet_nets(cluster, kind, [entry])
+                for each in lnet_nets(cluster, node_type, [entry])
                 if each.interfaces or (each.name.startswith("tcp") and each.name not in unreached)
             ]
-            is_unknown = not kind.is_resolved and kind.name != SERVICE  # an error of its own
-            if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, kind)):
+            is_unknown = not node_type.is_resolved and node_type.name != SERVICE  # an error of its own
+            if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, node_type)):
                 continue
             net = unreached[0]
             stated = result = ""
             if usable:
                 result = f"is mounted over {usable[0].name}"
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
-            nics = "nics of a separate node type" if kind.name == SERVICE else f"node_types.{kind.name}.nics"
-            why, hint = _astray(cluster, kind, entry, net) or _unnamed(cluster, entry, net, nics)
+            nics = "nics of a separate node type" if node_type.name == SERVICE else f"node_types.{node_type.name}.nics"
+            why, hint = _astray(cluster, node_type, entry, net) or _unnamed(cluster, entry, net, nics)
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
                 f"no interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
                 f"{hint}, or set the networks in storage.{name}.lnet{stated}"
-                + ("" if kind.gpus else f", or leave these nodes out with storage.{name}.clients"),
+                + ("" if node_type.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
             )
 
@@ -78,9 +78,9 @@ def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str,
     return where, f"list the ports with their interfaces in {nics}{network}"
 
 
-def _astray(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
+def _astray(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
     """The same where interfaces are in other networks than the MGS, without a router; None: there are none."""
-    ports = way_to(cluster, kind, entry, net).astray
+    ports = way_to(cluster, node_type, entry, net).astray
     if not ports:
         return None
     nids = " and ".join(f"{host}@{name}" for host, name in server_nids(entry) if name == net)
@@ -94,12 +94,12 @@ def _astray(cluster: Cluster, kind: NodeType, entry: Lustre, net: str) -> tuple[
 
 def shared_networks(cluster: Cluster) -> Iterator[Finding]:
     """File systems in different networks cannot have the same LNet network: it has one list of interfaces on a node."""
-    for kind in cluster.node_types:
+    for node_type in cluster.node_types:
         first: dict[str, tuple[str, tuple[str, ...]]] = {}
         for name, entry in lustre_entries(cluster):
-            groups = _clients(cluster, kind, entry)
+            groups = _clients(cluster, node_type, entry)
             hosts = compress(host for group in groups for host in group.hosts)
-            for net in lnet_nets(cluster, kind, [entry]) if groups else ():
+            for net in lnet_nets(cluster, node_type, [entry]) if groups else ():
                 other, interfaces = first.setdefault(net.name, (name, net.interfaces))
                 if net.interfaces and interfaces and set(interfaces).isdisjoint(net.interfaces):
                     yield Finding(
@@ -143,19 +143,19 @@ def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _clients(cluster: Cluster, kind: NodeType, entry: Lustre) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[kind.name] if any(group.has(role) for role in entry.clients)]
+def _clients(cluster: Cluster, node_type: NodeType, entry: Lustre) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[node_type.name] if any(group.has(role) for role in entry.clients)]
 
 
-def _is_on_fabric(cluster: Cluster, kind: NodeType) -> bool:
+def _is_on_fabric(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nodes of a type are plugged into the fabric, as far as the manifest shows; GPU nodes are, unless it lists
     their ports.
     """
-    groups = cluster.of_type[kind.name]
+    groups = cluster.of_type[node_type.name]
     hosts = {host for group in groups for host in group.hosts}
     return bool(
-        kind.fabric_ports()
+        node_type.fabric_ports()
         or any(group.fabric for group in groups)
         or any(not hosts.isdisjoint(switch.nodes) for switch in cluster.switches)
-        or (kind.gpus and not kind.ports)
+        or (node_type.gpus and not node_type.ports)
     )

@@ -137,10 +137,10 @@ def service(_: Cluster, name: str, entry: Mount) -> dict[str, TargetService] | N
     return {name: TargetService(name)}
 
 
-def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
-    names = {name for group in cluster.of_type[kind.name] for name in targets_on(cluster, group)}
+def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
+    names = {name for group in cluster.of_type[node_type.name] for name in targets_on(cluster, group)}
     entries = [entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Lustre) and name in names]
-    nets = tuple(net for net in lnet_nets(cluster, kind, entries) if net.interfaces)
+    nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
     return LnetConf(nets) if nets else None
 
 

@@ -41,19 +41,19 @@ class LnetConf:
     nets: tuple[LnetNet, ...]
 
 
-def lustre_entries(cluster: Cluster, kind: NodeType) -> list[Lustre]:
+def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
     """The Lustre file systems that nodes of a type mount."""
     entries = {
         name: entry
-        for group in cluster.of_type[kind.name]
+        for group in cluster.of_type[node_type.name]
         for name, entry in mounts(cluster, group).items()
         if isinstance(entry, Lustre)
     }
     return list(entries.values())
 
 
-def lnet_conf(cluster: Cluster, kind: NodeType) -> LnetConf | None:
-    nets = tuple(net for net in lnet_nets(cluster, kind, lustre_entries(cluster, kind)) if net.interfaces)
+def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
+    nets = tuple(net for net in lnet_nets(cluster, node_type, lustre_entries(cluster, node_type)) if net.interfaces)
     return LnetConf(nets) if nets else None
 
 
@@ -64,9 +64,9 @@ class LnetSysctl:
     interfaces: tuple[str, ...]
 
 
-def lnet_sysctl(cluster: Cluster, kind: NodeType) -> LnetSysctl | None:
+def lnet_sysctl(cluster: Cluster, node_type: NodeType) -> LnetSysctl | None:
     """Needed where one LNet network has several interfaces: each must answer for its own address alone."""
-    nets = lnet_nets(cluster, kind, lustre_entries(cluster, kind))
+    nets = lnet_nets(cluster, node_type, lustre_entries(cluster, node_type))
     shared = tuple(name for net in nets if len(net.interfaces) > 1 for name in net.interfaces)
     return LnetSysctl(tuple(dict.fromkeys(shared))) if shared else None
 

@@ -21,8 +21,8 @@ from clustergen.render.views.storage.quotas import UNIT, VALUES, Quotas, apply, 
 _RETRY_MINUTES = 10
 
 
-def mount_units(cluster: Cluster, name: str, entry: Nfs, kind: NodeType) -> dict[str, MountUnit]:
-    way = route(cluster, entry, _clients(cluster, name, kind))
+def mount_units(cluster: Cluster, name: str, entry: Nfs, node_type: NodeType) -> dict[str, MountUnit]:
+    way = route(cluster, entry, _clients(cluster, name, node_type))
     host = way.server if way else entry.server
     family = "6" if ":" in host else ""
     server = f"[{host}]" if family else host
@@ -55,8 +55,8 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
     ]
 
 
-def _clients(cluster: Cluster, name: str, kind: NodeType) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[kind.name] if mounts_entry(cluster, group, name)]
+def _clients(cluster: Cluster, name: str, node_type: NodeType) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, name)]
 
 
 def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
@@ -65,8 +65,8 @@ def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
         return list(entry.export.networks)
     networks = cluster.manifest.networks
     admitted = [networks.management.cidr, networks.storage.cidr if networks.storage else None]
-    for kind in cluster.node_types:
-        clients = _clients(cluster, name, kind)
+    for node_type in cluster.node_types:
+        clients = _clients(cluster, name, node_type)
         way = route(cluster, entry, clients)
         if way is not None and way.network.cidr:
             admitted.append(way.network.cidr)

@@ -83,20 +83,20 @@ class Arc:
     share: str  # where the figure comes from
 
 
-def arc(cluster: Cluster, kind: NodeType) -> Arc | None:
+def arc(cluster: Cluster, node_type: NodeType) -> Arc | None:
     """The manifest's limit, else a share of the memory; ZFS itself would take nearly all of it from 2.3 on."""
-    servers = list(_zfs_servers(cluster, kind))
+    servers = list(_zfs_servers(cluster, node_type))
     limits = [zfs.arc_max.value for _, zfs in servers if zfs.arc_max is not None]
     if limits:
         return Arc(max(limits), "as the manifest says")
-    if not servers or not kind.memory_mib:
+    if not servers or not node_type.memory_mib:
         return None
     part, words = (4, "a quarter") if any(group.has("slurm-compute") for group, _ in servers) else (2, "half")
-    return Arc((kind.memory_mib // part) << 20, f"{words} of this machine's memory")
+    return Arc((node_type.memory_mib // part) << 20, f"{words} of this machine's memory")
 
 
-def _zfs_servers(cluster: Cluster, kind: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
-    for group in cluster.of_type[kind.name]:
+def _zfs_servers(cluster: Cluster, node_type: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
+    for group in cluster.of_type[node_type.name]:
         for entry in cluster.manifest.storage.values():
             if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
                 yield group, entry.export.zfs

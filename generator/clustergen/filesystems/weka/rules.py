@@ -12,24 +12,24 @@ from clustergen.filesystems.weka.model import Weka
 
 def weka_cores(cluster: Cluster) -> Iterator[Finding]:
     """Each client's cores have to exist, and slurmd needs another one."""
-    for kind in cluster.node_types:
-        for name, chosen in kind.polling.items():
+    for node_type in cluster.node_types:
+        for name, chosen in node_type.polling.items():
             entry = cluster.manifest.storage[name]
             assert isinstance(entry, Weka), "no other client polls"
             if len(chosen) < polled_cores(entry):
-                numa = sorted({node or 0 for node in weka_numa(entry, kind)})
+                numa = sorted({node or 0 for node in weka_numa(entry, node_type)})
                 yield Finding(
                     "weka-cores",
                     ("storage", name, "cores"),
-                    f"the WEKA client needs {polled_cores(entry)} cores of '{kind.name}' on NUMA node"
+                    f"the WEKA client needs {polled_cores(entry)} cores of '{node_type.name}' on NUMA node"
                     f" {' and '.join(map(str, numa))}, which has {len(chosen)} besides core 0",
                     f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
                 )
-        if kind.polling and cluster.manifest.node_types[kind.name].reserved.cores == 0:
+        if node_type.polling and cluster.manifest.node_types[node_type.name].reserved.cores == 0:
             yield Finding(
                 "weka-cores",
-                ("node_types", kind.name, "reserved", "cores"),
-                f"slurmd of '{kind.name}' would run only on the cores on which the WEKA client polls",
+                ("node_types", node_type.name, "reserved", "cores"),
+                f"slurmd of '{node_type.name}' would run only on the cores on which the WEKA client polls",
                 "reserve 1 core for the system, or remove reserved.cores",
             )
 
@@ -37,18 +37,18 @@ def weka_cores(cluster: Cluster) -> Iterator[Finding]:
 def weka_numa_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Cores on another NUMA node than the interface work, at a lower rate."""
     for name, entry in cluster.manifest.storage.items():
-        for kind in cluster.node_types:
-            if not isinstance(entry, Weka) or name not in kind.polling:
+        for node_type in cluster.node_types:
+            if not isinstance(entry, Weka) or name not in node_type.polling:
                 continue
-            interfaces = weka_interfaces(entry, kind.ports)
-            unknown = [port for port, node in zip(interfaces, weka_numa(entry, kind), strict=True) if node is None]
+            interfaces = weka_interfaces(entry, node_type.ports)
+            unknown = [port for port, node in zip(interfaces, weka_numa(entry, node_type), strict=True) if node is None]
             if unknown:
                 yield Finding(
                     "weka-numa-unknown",
                     ("storage", name),
-                    f"the NUMA node of {unknown[0]} on '{kind.name}' is not specified, so the WEKA client uses cores of"
-                    " node 0",
-                    f"list the port with its numa in node_types.{kind.name}.nics",
+                    f"the NUMA node of {unknown[0]} on '{node_type.name}' is not specified, so the WEKA client uses"
+                    " cores of node 0",
+                    f"list the port with its numa in node_types.{node_type.name}.nics",
                     key=True,
                 )
 

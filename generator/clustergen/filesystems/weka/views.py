@@ -11,11 +11,11 @@ from clustergen.render.file import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
 
-def mount_units(_: Cluster, name: str, entry: Weka, kind: NodeType) -> dict[str, MountUnit]:
-    interfaces = weka_interfaces(entry, kind.ports)
+def mount_units(_: Cluster, name: str, entry: Weka, node_type: NodeType) -> dict[str, MountUnit]:
+    interfaces = weka_interfaces(entry, node_type.ports)
     network = [f"net={interface}" for interface in interfaces] or ["net=udp"]
-    if polling := kind.polling.get(name):
-        cores = [f"core={cpu}" for cpu in linux_cpus(kind, polling)]
+    if polling := node_type.polling.get(name):
+        cores = [f"core={cpu}" for cpu in linux_cpus(node_type, polling)]
     else:
         cores = [f"num_cores={polled_cores(entry) if interfaces else 0}"]
     return remote_mount(
@@ -40,10 +40,10 @@ class Agent:
     checks: bool  # CPU numbers are checked first
 
 
-def agent(cluster: Cluster, kind: NodeType) -> Agent | None:
+def agent(cluster: Cluster, node_type: NodeType) -> Agent | None:
     """Only where Slurm gives out the CPUs."""
-    computes = any(group.has("slurm-compute") for group in cluster.of_type[kind.name])
-    return Agent("/etc/wekaio/service.conf", bool(kind.polling)) if computes else None
+    computes = any(group.has("slurm-compute") for group in cluster.of_type[node_type.name])
+    return Agent("/etc/wekaio/service.conf", bool(node_type.polling)) if computes else None
 
 
 @record
@@ -62,11 +62,11 @@ class CpuCheck:
     cores: tuple[Core, ...]
 
 
-def cpu_check(_: Cluster, kind: NodeType) -> CpuCheck | None:
-    width = kind.cores_per_socket // kind.numa_per_socket
-    cores = sorted({core for polling in kind.polling.values() for core in polling})
-    rows = (Core(core // width, ",".join(map(str, linux_cpus(kind, [core])))) for core in cores)
-    return CpuCheck(kind.name, tuple(rows)) if cores else None
+def cpu_check(_: Cluster, node_type: NodeType) -> CpuCheck | None:
+    width = node_type.cores_per_socket // node_type.numa_per_socket
+    cores = sorted({core for polling in node_type.polling.values() for core in polling})
+    rows = (Core(core // width, ",".join(map(str, linux_cpus(node_type, [core])))) for core in cores)
+    return CpuCheck(node_type.name, tuple(rows)) if cores else None
 
 
 FILES: tuple[File, ...] = (

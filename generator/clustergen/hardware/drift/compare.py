@@ -96,12 +96,12 @@ class _Comparison:
                 yield from self._check.findings(nodes.type, facts)
                 yield from files.findings(facts)
                 members.setdefault(nodes.type.name, []).append(facts)
-        for kind in self._cluster.node_types:
-            has_limit = bool(kind.gpus and kind.gpus.power_limit_w)
-            if kind.is_resolved:
-                yield from group.findings(members.get(kind.name, ()), has_power_limit=has_limit)
-                if fields := uncompared_settings(self._cluster, kind):
-                    path = f"node_types.{kind.name}.firmware"
+        for node_type in self._cluster.node_types:
+            has_limit = bool(node_type.gpus and node_type.gpus.power_limit_w)
+            if node_type.is_resolved:
+                yield from group.findings(members.get(node_type.name, ()), has_power_limit=has_limit)
+                if fields := uncompared_settings(self._cluster, node_type):
+                    path = f"node_types.{node_type.name}.firmware"
                     why = f"the catalogue knows no attribute for {', '.join(fields)} of this system"
                     self.remarks.append(f"{path} is not compared: {why}")
         yield from self._slurm()

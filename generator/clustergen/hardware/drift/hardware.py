@@ -33,18 +33,18 @@ class NodeCheck:
                 for host, address in zip(group.hosts, addresses_in(group, network), strict=False):
                     self._addresses.setdefault(host, []).append((network.name, address))
 
-    def findings(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+    def findings(self, node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
         yield from self._address(facts)
-        if not kind.is_resolved:
+        if not node_type.is_resolved:
             return
-        yield from _processors(kind, facts)
-        yield from _product(kind, facts)
-        if kind.gpus:
-            yield from _gpus(kind.gpus, facts)
-            yield from _gpu_settings(kind.gpus, facts)
-        yield from self._ports(kind, facts)
+        yield from _processors(node_type, facts)
+        yield from _product(node_type, facts)
+        if node_type.gpus:
+            yield from _gpus(node_type.gpus, facts)
+            yield from _gpu_settings(node_type.gpus, facts)
+        yield from self._ports(node_type, facts)
         if facts.bios:
-            yield from _firmware_settings(checklist(self._cluster, kind), facts)
+            yield from _firmware_settings(checklist(self._cluster, node_type), facts)
 
     def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
         """The facts have IPv4 addresses only."""
@@ -54,12 +54,12 @@ class NodeCheck:
             if "." in address and address not in actual:
                 yield DriftFinding("address-missing", (facts.name,), f"{network} address", has, address)
 
-    def _ports(self, kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
-        spec = self._cluster.manifest.node_types.get(kind.name)
+    def _ports(self, node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+        spec = self._cluster.manifest.node_types.get(node_type.name)
         is_stated = spec is not None and spec.nics is not None
         by_device = {port.device: port for port in facts.ports}
         has_list = bool(facts.files & {"ibstat", "infiniband"})
-        for port in kind.ports:
+        for port in node_type.ports:
             if has_rdma(port, infiniband=self._is_infiniband) and port.device:
                 if has_list:
                     yield from self._rdma(port, by_device.get(port.device), facts)
@@ -81,9 +81,9 @@ class NodeCheck:
             yield DriftFinding("port-slow", (facts.name,), subject, f"{actual.gbit} Gb/s", f"{min(rates):g} Gb/s")
 
 
-def uncompared_settings(cluster: Cluster, kind: NodeType) -> list[str]:
+def uncompared_settings(cluster: Cluster, node_type: NodeType) -> list[str]:
     """Fields of the node type's `firmware` for which the catalogue knows no attribute of its system."""
-    items = checklist(cluster, kind)
+    items = checklist(cluster, node_type)
     return [item.setting.name.replace("-", "_") for item in items if item.is_stated and item.attribute is None]
 
 
@@ -98,15 +98,19 @@ def _firmware_settings(items: Iterable[FirmwareItem], facts: NodeFacts) -> Itera
                 yield DriftFinding("firmware-setting", (facts.name,), subject, value, item.value)
 
 
-def _processors(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+def _processors(node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
     cpus = facts.cpus
     if cpus is not None:
         actual = (cpus.sockets, cpus.cores_per_socket, cpus.threads_per_core)
-        expected = (kind.sockets, kind.cores_per_socket, kind.threads_per_core)
-        if actual != expected and actual != (kind.slurm_sockets, kind.slurm_cores_per_socket, kind.threads_per_core):
+        expected = (node_type.sockets, node_type.cores_per_socket, node_type.threads_per_core)
+        if actual != expected and actual != (
+            node_type.slurm_sockets,
+            node_type.slurm_cores_per_socket,
+            node_type.threads_per_core,
+        ):
             yield DriftFinding("cpu-count", (facts.name,), "processors", _counts(actual), _counts(expected))
-    if facts.real_memory_mib is not None and facts.real_memory_mib < kind.real_memory_mib:
-        expected_memory = f"RealMemory {kind.real_memory_mib} MiB"
+    if facts.real_memory_mib is not None and facts.real_memory_mib < node_type.real_memory_mib:
+        expected_memory = f"RealMemory {node_type.real_memory_mib} MiB"
         yield DriftFinding("memory-low", (facts.name,), "memory", f"{facts.real_memory_mib} MiB", expected_memory)
 
 
@@ -114,10 +118,10 @@ def _counts(counts: tuple[int, int, int]) -> str:
     return f"{counts[0]} sockets x {counts[1]} cores x {counts[2]} threads"
 
 
-def _product(kind: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+def _product(node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
     actual = named_systems(facts.product)
-    if kind.system and actual and kind.system not in (made.id for made in actual):
-        yield DriftFinding("product-differs", (facts.name,), "product", facts.product, kind.title)
+    if node_type.system and actual and node_type.system not in (made.id for made in actual):
+        yield DriftFinding("product-differs", (facts.name,), "product", facts.product, node_type.title)
 
 
 def _gpus(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:

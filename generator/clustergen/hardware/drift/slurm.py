@@ -64,28 +64,28 @@ def _node(host: str, group: NodeGroup, values: Mapping[str, str]) -> Iterator[Dr
     yield from _hardware(host, group.type, values)
 
 
-def _hardware(host: str, kind: NodeType, values: Mapping[str, str]) -> Iterator[DriftFinding]:
-    if not kind.is_resolved:
+def _hardware(host: str, node_type: NodeType, values: Mapping[str, str]) -> Iterator[DriftFinding]:
+    if not node_type.is_resolved:
         return
     expected = {
-        "Sockets": kind.slurm_sockets,
-        "CoresPerSocket": kind.slurm_cores_per_socket,
-        "ThreadsPerCore": kind.threads_per_core,
-        "RealMemory": kind.real_memory_mib,
+        "Sockets": node_type.slurm_sockets,
+        "CoresPerSocket": node_type.slurm_cores_per_socket,
+        "ThreadsPerCore": node_type.threads_per_core,
+        "RealMemory": node_type.real_memory_mib,
     }
-    stated = {key.lower() for key in kind.slurm_options}
+    stated = {key.lower() for key in node_type.slurm_options}
     for key, number in expected.items():
         if key in values and key.lower() not in stated and "boards" not in stated and values[key] != str(number):
             yield DriftFinding("slurm-hardware", (host,), key, values[key] or "none", str(number))
     if "Gres" in values and "gres" not in stated:
-        planned = {f"gpu:{name}" if name else "gpu": count for name, count in _planned(kind).items()}
+        planned = {f"gpu:{name}" if name else "gpu": count for name, count in _planned(node_type).items()}
         actual = _gres(values["Gres"])
         if planned != actual:
             yield DriftFinding("slurm-gres", (host,), "Gres", _words(actual), _words(planned))
 
 
-def _planned(kind: NodeType) -> dict[str, int]:
-    return gpu_counts(kind.gpus) if kind.gpus else {}
+def _planned(node_type: NodeType) -> dict[str, int]:
+    return gpu_counts(node_type.gpus) if node_type.gpus else {}
 
 
 def _gres(text: str) -> dict[str, int]:

@@ -25,7 +25,7 @@ class Document:
     text: Safe
 
 
-def docker(cluster: Cluster, kind: NodeType) -> Document | None:
+def docker(cluster: Cluster, node_type: NodeType) -> Document | None:
     spec = cluster.manifest.containers.docker
     if spec is None:
         return None
@@ -41,7 +41,7 @@ def docker(cluster: Cluster, kind: NodeType) -> Document | None:
     # Docker asks mirrors for images of Docker Hub only.
     if mirror := cluster.manifest.containers.mirrors.get(DOCKER_HUB):
         settings["registry-mirrors"] = [mirror]
-    if kind.gpus:
+    if node_type.gpus:
         settings["runtimes"] = {"nvidia": {"path": "nvidia-container-runtime", "args": []}}
     return Document(Safe(json.dumps(settings, indent=2)))
 
@@ -77,9 +77,9 @@ def registries(cluster: Cluster) -> Mirrors | None:
     return Mirrors(mirrors) if mirrors else None
 
 
-def _nccl_files(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
+def _nccl_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Settings of NCCL that containers on the nodes of a type need."""
-    files = enroot_mounts(cluster, kind) if kind.gpus else None
+    files = enroot_mounts(cluster, node_type) if node_type.gpus else None
     return files.files if files else ()
 
 
@@ -88,8 +88,8 @@ class Podman:
     files: tuple[str, ...]  # of the node, that every container gets
 
 
-def podman(cluster: Cluster, kind: NodeType) -> Podman | None:
-    return Podman(_nccl_files(cluster, kind)) if cluster.manifest.containers.podman else None
+def podman(cluster: Cluster, node_type: NodeType) -> Podman | None:
+    return Podman(_nccl_files(cluster, node_type)) if cluster.manifest.containers.podman else None
 
 
 @record
@@ -98,9 +98,9 @@ class Apptainer:
     binds: tuple[str, ...]
 
 
-def apptainer(cluster: Cluster, kind: NodeType) -> Apptainer | None:
+def apptainer(cluster: Cluster, node_type: NodeType) -> Apptainer | None:
     spec = cluster.manifest.containers.apptainer
-    return Apptainer(spec.setuid, (*_nccl_files(cluster, kind), *spec.binds)) if spec else None
+    return Apptainer(spec.setuid, (*_nccl_files(cluster, node_type), *spec.binds)) if spec else None
 
 
 @record
@@ -108,8 +108,8 @@ class CdiUnit:
     after: str  # units that make the devices
 
 
-def cdi_unit(_cluster: Cluster, kind: NodeType) -> CdiUnit:
-    is_split = kind.gpus is not None and any(kind.gpus.mig)
+def cdi_unit(_cluster: Cluster, node_type: NodeType) -> CdiUnit:
+    is_split = node_type.gpus is not None and any(node_type.gpus.mig)
     return CdiUnit("nvidia-persistenced.service" + (" nvidia-mig-manager.service" if is_split else ""))
 
 

@@ -56,20 +56,20 @@ class JobMap:
     metrics: str
 
 
-def exported(cluster: Cluster, kind: NodeType) -> bool:
+def exported(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
     enabled = cluster.manifest.monitoring.dcgm.enabled
-    return kind.name in dcgm_types(cluster) and (monitored(cluster) or bool(enabled))
+    return node_type.name in dcgm_types(cluster) and (monitored(cluster) or bool(enabled))
 
 
-def job_map(cluster: Cluster, kind: NodeType) -> str | None:
+def job_map(cluster: Cluster, node_type: NodeType) -> str | None:
     """The directory in which the prolog says which job has which GPU; None where nothing reads or writes it."""
-    return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, kind) and maps_jobs(cluster) else None
+    return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, node_type) and maps_jobs(cluster) else None
 
 
-def job_metrics(cluster: Cluster, kind: NodeType) -> str:
+def job_metrics(cluster: Cluster, node_type: NodeType) -> str:
     """The file in which the prolog lists jobs and their GPUs for node_exporter; empty where samples have a label."""
-    return f"{kind.os.fact('node_exporter_textfile_dir')}/gpu-jobs.prom" if job_form(cluster) == "info" else ""
+    return f"{node_type.os.fact('node_exporter_textfile_dir')}/gpu-jobs.prom" if job_form(cluster) == "info" else ""
 
 
 def has_profiling(gpu: Gpu) -> bool:
@@ -84,16 +84,18 @@ def _read_by_alerts(cluster: Cluster) -> list[str]:
     return rules.dcgm_fields() if rules else []
 
 
-def counters(cluster: Cluster, kind: NodeType) -> Counters | None:
+def counters(cluster: Cluster, node_type: NodeType) -> Counters | None:
     """Counters of these GPUs: those that the alerts read, the exporter's usual fields, and the manifest's own."""
-    if not exported(cluster, kind) or kind.gpus is None:
+    if not exported(cluster, node_type) or node_type.gpus is None:
         return None
     spec = cluster.manifest.monitoring.dcgm
     version = DcgmVersion(spec.version)
-    alerts = [name for name in _read_by_alerts(cluster) if reports(kind, name)]
-    fields = {name: field for name, field in dcgm_fields().items() if field.known_in(version) and reports(kind, name)}
+    alerts = [name for name in _read_by_alerts(cluster) if reports(node_type, name)]
+    fields = {
+        name: field for name, field in dcgm_fields().items() if field.known_in(version) and reports(node_type, name)
+    }
     usual = [field for name, field in fields.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
-    profiling = spec.profiling and has_profiling(kind.gpus.model)
+    profiling = spec.profiling and has_profiling(node_type.gpus.model)
     parts = {
         "What the alerts read": [_counter(name, fields.get(name)) for name in alerts],
         "Load, memory, clocks, power": [
@@ -115,17 +117,17 @@ def _line(field: DcgmField) -> Counter:
     return Counter(field.field, field.kind, field.help)
 
 
-def exporter(cluster: Cluster, kind: NodeType) -> Exporter | None:
-    if not exported(cluster, kind):
+def exporter(cluster: Cluster, node_type: NodeType) -> Exporter | None:
+    if not exported(cluster, node_type):
         return None
     spec = cluster.manifest.monitoring.dcgm
-    labels = job_map(cluster, kind) if job_form(cluster) == "label" else None
+    labels = job_map(cluster, node_type) if job_form(cluster) == "label" else None
     return Exporter(COUNTERS, spec.port, spec.interval, HOST_ENGINE, labels)
 
 
-def job_map_directory(cluster: Cluster, kind: NodeType) -> JobMap | None:
-    directory = job_map(cluster, kind)
-    return JobMap(directory, job_metrics(cluster, kind)) if directory else None
+def job_map_directory(cluster: Cluster, node_type: NodeType) -> JobMap | None:
+    directory = job_map(cluster, node_type)
+    return JobMap(directory, job_metrics(cluster, node_type)) if directory else None
 
 
 _RESTART = restart(UNIT)

@@ -25,17 +25,17 @@ class Rules:
     port: int
 
 
-def has_host_engine(cluster: Cluster, kind: NodeType) -> bool:
+def has_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nvidia-dcgm runs on nodes of this type."""
-    return exported(cluster, kind) or health_check(cluster, kind) is not None
+    return exported(cluster, node_type) or health_check(cluster, node_type) is not None
 
 
-def rules(cluster: Cluster, kind: NodeType) -> Rules | None:
-    return Rules(ports()["dcgm"].port) if has_host_engine(cluster, kind) else None
+def rules(cluster: Cluster, node_type: NodeType) -> Rules | None:
+    return Rules(ports()["dcgm"].port) if has_host_engine(cluster, node_type) else None
 
 
-def unit(cluster: Cluster, kind: NodeType) -> Fixed | None:
-    return Fixed() if has_host_engine(cluster, kind) else None
+def unit(cluster: Cluster, node_type: NodeType) -> Fixed | None:
+    return Fixed() if has_host_engine(cluster, node_type) else None
 
 
 FILES = (

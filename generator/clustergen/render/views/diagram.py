@@ -88,12 +88,12 @@ def _node_boxes(cluster: Cluster) -> list[tuple[str, list[str]]]:
         parts = [(list(group.hosts), group.type, group.roles) for group in cluster.groups]
     else:
         parts = [
-            ([host for group in cluster.of_type[kind.name] for host in group.hosts], kind, ())
-            for kind in cluster.node_types
+            ([host for group in cluster.of_type[node_type.name] for host in group.hosts], node_type, ())
+            for node_type in cluster.node_types
         ]
     boxes = []
-    for hosts, kind, roles in parts:
-        gpus = f"{kind.gpus.count} × {kind.gpus.model.nvml_name}" if kind.gpus else ""
+    for hosts, node_type, roles in parts:
+        gpus = f"{node_type.gpus.count} × {node_type.gpus.model.nvml_name}" if node_type.gpus else ""
         what = ", ".join(role for role in roles if role != "slurm-compute")
         boxes.append(("<br/>".join(filter(None, (_names(hosts), gpus, what))), hosts))
     return boxes

@@ -16,17 +16,17 @@ _IMEX = "nvidia-imex.service"
 _SETTINGS = "clustergen-gpu-settings.service"
 
 
-def _has_fabric_manager(kind: NodeType) -> bool:
+def _has_fabric_manager(node_type: NodeType) -> bool:
     """NVSwitches inside the node need it; those of a rack are run by the switch trays."""
-    return kind.gpus is not None and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1
+    return node_type.gpus is not None and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
 
 
-def _has_mig(kind: NodeType) -> bool:
-    return kind.gpus is not None and any(kind.gpus.mig)
+def _has_mig(node_type: NodeType) -> bool:
+    return node_type.gpus is not None and any(node_type.gpus.mig)
 
 
-def _has_settings(cluster: Cluster, kind: NodeType) -> bool:
-    gpus = kind.gpus
+def _has_settings(cluster: Cluster, node_type: NodeType) -> bool:
+    gpus = node_type.gpus
     return gpus is not None and bool(gpus.power_limit_w or gpus.graphics_clock_mhz or cluster.manifest.gpu.compute_mode)
 
 
@@ -59,14 +59,14 @@ class Modules:
     modules: tuple[tuple[str, str], ...]
 
 
-def modules(cluster: Cluster, kind: NodeType) -> Modules:
+def modules(cluster: Cluster, node_type: NodeType) -> Modules:
     names = [
         ("nvidia", "the driver"),
         ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
     ]
     if cluster.manifest.gpu.peermem:
         names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
-    if _has_fabric_manager(kind) and kind.gpus and (kind.gpus.model.nvlink_gen or 0) >= 5:
+    if _has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
         names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))
     return Modules(tuple(names))
 
@@ -95,11 +95,13 @@ class Settings:
 _COMPUTE_MODES = {None: None, "default": "Default", "exclusive-process": "Exclusive_Process"}
 
 
-def settings(cluster: Cluster, kind: NodeType) -> Settings | None:
-    if not _has_settings(cluster, kind) or kind.gpus is None:
+def settings(cluster: Cluster, node_type: NodeType) -> Settings | None:
+    if not _has_settings(cluster, node_type) or node_type.gpus is None:
         return None
     mode = _COMPUTE_MODES[cluster.manifest.gpu.compute_mode]
-    return Settings(kind.gpus.count, kind.gpus.power_limit_w or None, kind.gpus.graphics_clock_mhz or None, mode)
+    return Settings(
+        node_type.gpus.count, node_type.gpus.power_limit_w or None, node_type.gpus.graphics_clock_mhz or None, mode
+    )
 
 
 @record
@@ -110,14 +112,14 @@ class SettingsUnit:
     after: str
 
 
-def settings_unit(cluster: Cluster, kind: NodeType) -> SettingsUnit | None:
-    if not _has_settings(cluster, kind):
+def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
+    if not _has_settings(cluster, node_type):
         return None
     before = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
     after = [
         *before,
-        *([_FABRIC_MANAGER] if _has_fabric_manager(kind) else []),
-        *([_MIG_MANAGER] if _has_mig(kind) else []),
+        *([_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []),
+        *([_MIG_MANAGER] if _has_mig(node_type) else []),
     ]
     return SettingsUnit(" ".join(before), " ".join(after))
 
@@ -131,12 +133,12 @@ class Slurmd:
     after: str
 
 
-def slurmd(cluster: Cluster, kind: NodeType) -> Slurmd | None:
-    requires = [_MIG_MANAGER] if _has_mig(kind) else []
+def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
+    requires = [_MIG_MANAGER] if _has_mig(node_type) else []
     wants = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
-    wants += [_FABRIC_MANAGER] if _has_fabric_manager(kind) else []
-    wants += [_IMEX] if domain_nodes(kind) > 1 else []
-    wants += [_SETTINGS] if _has_settings(cluster, kind) else []
+    wants += [_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []
+    wants += [_IMEX] if domain_nodes(node_type) > 1 else []
+    wants += [_SETTINGS] if _has_settings(cluster, node_type) else []
     if not requires and not wants:
         return None
     return Slurmd(" ".join(requires), " ".join(wants), " ".join([*requires, *wants]))
@@ -158,15 +160,15 @@ class MigConfig:
     gpus: tuple[MigGpus, ...]
 
 
-def mig_config(_: Cluster, kind: NodeType) -> MigConfig | None:
-    if not _has_mig(kind) or kind.gpus is None:
+def mig_config(_: Cluster, node_type: NodeType) -> MigConfig | None:
+    if not _has_mig(node_type) or node_type.gpus is None:
         return None
     alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
-    for index, layout in enumerate(kind.gpus.mig):
+    for index, layout in enumerate(node_type.gpus.mig):
         alike.setdefault(tuple(layout.profiles.items()) if layout else (), []).append(index)
     every = len(alike) == 1
     return MigConfig(
-        kind.name,
+        node_type.name,
         tuple(MigGpus(Safe("all" if every else devices), profiles) for profiles, devices in alike.items()),
     )
 
@@ -179,8 +181,8 @@ class MigManager:
     label: str
 
 
-def mig_manager(_: Cluster, kind: NodeType) -> MigManager | None:
-    return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", kind.name) if _has_mig(kind) else None
+def mig_manager(_: Cluster, node_type: NodeType) -> MigManager | None:
+    return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", node_type.name) if _has_mig(node_type) else None
 
 
 @record
@@ -191,11 +193,11 @@ class ImexDomain:
     members: tuple[str, ...]
 
 
-def imex_domains(cluster: Cluster, kind: NodeType) -> dict[str, ImexDomain] | None:
+def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, ImexDomain] | None:
     """None where NVLink ends inside the node."""
     return {
         name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
-        for name, members in domains_of(cluster, kind).items()
+        for name, members in domains_of(cluster, node_type).items()
     } or None
 
 
@@ -206,8 +208,8 @@ class Imex:
     script: str
 
 
-def imex(_: Cluster, kind: NodeType) -> Imex | None:
-    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(kind) > 1 else None
+def imex(_: Cluster, node_type: NodeType) -> Imex | None:
+    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(node_type) > 1 else None
 
 
 _UNITS = "gpu_node/etc/systemd/system"

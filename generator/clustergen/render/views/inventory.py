@@ -90,8 +90,8 @@ def inventory(cluster: Cluster, outline: Outline) -> Inventory:
     lines = tuple(line for group in cluster.groups for line in _host_lines(group))
     groups = list(_groups(cluster, outline))
     systems: dict[str, list[str]] = {}
-    for kind in cluster.node_types:
-        systems.setdefault(os_group(kind.os), []).append(kind.group)
+    for node_type in cluster.node_types:
+        systems.setdefault(os_group(node_type.os), []).append(node_type.group)
     groups += [Group(name, tuple(types), ()) for name, types in systems.items()]
     return Inventory(lines, tuple(groups))
 
@@ -239,7 +239,7 @@ def _client_release(cluster: Cluster, entry: Storage) -> str | None:
 def systems(cluster: Cluster) -> Mapping[str, System]:
     """The catalogue's facts of each operating system in use, by group."""
     names = {}
-    for os in {kind.os.key: kind.os for kind in cluster.node_types}.values():
+    for os in {node_type.os.key: node_type.os for node_type in cluster.node_types}.values():
         other = ("package_", "repository_", "lustre_")
         facts = {name: text for name, text in os.facts.items() if not name.startswith(other)}
         got = provision(cluster, os)

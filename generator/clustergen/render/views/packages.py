@@ -95,8 +95,8 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "all", "bond"
     if uses_ipmi(cluster):
         yield "slurm_controller", "ipmitool"
-    for kind in cluster.node_types:
-        yield from ((kind.group, purpose) for purpose in tuning_packages(cluster, kind))
+    for node_type in cluster.node_types:
+        yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))
     yield from _storage(cluster)
     yield from (("user_node", purpose) for purpose in _users(cluster))
     if cluster.manifest.backups:
@@ -146,19 +146,21 @@ def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:
     yield "gpu_node", f"nvidia_driver_{kernel_modules(cluster)}"
     if gpu.acs == "off":
         yield "gpu_node", "pci"
-    for kind in cluster.gpu_types:
-        if kind.gpus is None:
+    for node_type in cluster.gpu_types:
+        if node_type.gpus is None:
             continue
-        if kind.gpus.autodetect == "nvml":
-            yield kind.group, "gpu_nvml"
-        switched = kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1
-        if switched and (kind.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
-            yield kind.group, "nvidia_nvlink5"
+        if node_type.gpus.autodetect == "nvml":
+            yield node_type.group, "gpu_nvml"
+        switched = node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
+        if switched and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
+            yield node_type.group, "nvidia_nvlink5"
 
 
 def kernel_modules(cluster: Cluster) -> str:
     """`open` or `proprietary`: NVIDIA's open kernel modules drive GPUs from Turing (compute capability 7.5) on."""
-    capabilities = [float(kind.gpus.model.sm) for kind in cluster.gpu_types if kind.gpus and kind.gpus.model.sm]
+    capabilities = [
+        float(node_type.gpus.model.sm) for node_type in cluster.gpu_types if node_type.gpus and node_type.gpus.model.sm
+    ]
     return cluster.manifest.gpu.kernel_modules or ("proprietary" if min(capabilities, default=7.5) < 7.5 else "open")
 
 

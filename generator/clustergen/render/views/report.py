@@ -100,7 +100,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} compute"
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
-    yield "Operating system", ", ".join(dict.fromkeys(_os(kind) for kind in cluster.node_types))
+    yield "Operating system", ", ".join(dict.fromkeys(_os(node_type) for node_type in cluster.node_types))
     yield "Slurm", f"{cluster.release}, topology {cluster.topology}"
     for assumed in assumptions(cluster):
         yield f"Assumed: {assumed.subject}", f"{assumed.message}; {assumed.hint}"
@@ -142,31 +142,31 @@ def _nodes(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _hardware(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for kind in cluster.node_types:
-        if kind.name == SERVICE:
+    for node_type in cluster.node_types:
+        if node_type.name == SERVICE:
             continue
-        gpus = kind.gpus
+        gpus = node_type.gpus
         yield {
-            "Type": kind.name,
-            "System": kind.title if kind.title != kind.name else "",
-            "CPUs": f"{kind.sockets} × {kind.cores_per_socket} cores, {kind.cpus} threads",
-            "Memory": memory(kind.memory_mib),
+            "Type": node_type.name,
+            "System": node_type.title if node_type.title != node_type.name else "",
+            "CPUs": f"{node_type.sockets} × {node_type.cores_per_socket} cores, {node_type.cpus} threads",
+            "Memory": memory(node_type.memory_mib),
             "GPUs": f"{gpus.count} × {gpus.model.nvml_name}" if gpus else "",
             "NVLink": gpus.nvlink if gpus and gpus.nvlink != "none" else "",
-            "MIG": _mig(kind),
-            "Fabric ports": str(len(kind.fabric_ports()) or ""),
-            "OS": _os(kind),
+            "MIG": _mig(node_type),
+            "Fabric ports": str(len(node_type.fabric_ports()) or ""),
+            "OS": _os(node_type),
         }
 
 
-def _os(kind: NodeType) -> str:
-    return kind.os.id if kind.os.arch == X86_64 else f"{kind.os.id} {kind.os.arch}"
+def _os(node_type: NodeType) -> str:
+    return node_type.os.id if node_type.os.arch == X86_64 else f"{node_type.os.id} {node_type.os.arch}"
 
 
-def _mig(kind: NodeType) -> str:
-    if not kind.gpus:
+def _mig(node_type: NodeType) -> str:
+    if not node_type.gpus:
         return ""
-    return ", ".join(dict.fromkeys(layout.plan for layout in kind.gpus.mig if layout))
+    return ", ".join(dict.fromkeys(layout.plan for layout in node_type.gpus.mig if layout))
 
 
 def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:

@@ -59,25 +59,25 @@ def power_intro(cluster: Cluster) -> str:
 
 def power(cluster: Cluster) -> Iterator[dict[str, str]]:
     counts = _counts(cluster)
-    metered = [kind for kind in cluster.node_types if kind.power_max_w and kind.name in counts]
+    metered = [node_type for node_type in cluster.node_types if node_type.power_max_w and node_type.name in counts]
     if not metered:
         return
     total, doubtful = 0, _doubtful(cluster)
-    for kind in cluster.node_types:
-        if kind.name not in counts:
+    for node_type in cluster.node_types:
+        if node_type.name not in counts:
             continue
-        each, is_doubtful = kind.power_max_w or 0, kind.name in doubtful
-        total += counts[kind.name] * each
+        each, is_doubtful = node_type.power_max_w or 0, node_type.name in doubtful
+        total += counts[node_type.name] * each
         yield {
-            "Type": kind.name,
-            "Count": str(counts[kind.name]),
+            "Type": node_type.name,
+            "Count": str(counts[node_type.name]),
             "Each": marked(drawing.kilowatts(each), is_doubtful) if each else "unknown",
-            "Total": marked(kilowatts(counts[kind.name] * each), is_doubtful) if each else "unknown",
+            "Total": marked(kilowatts(counts[node_type.name] * each), is_doubtful) if each else "unknown",
         }
     if len(metered) > 1:
         yield {
             "Type": "total of known power",
-            "Count": str(sum(counts[kind.name] for kind in metered)),
+            "Count": str(sum(counts[node_type.name] for node_type in metered)),
             "Each": "",
             "Total": marked(kilowatts(total), bool(doubtful)),
         }

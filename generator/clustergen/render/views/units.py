@@ -23,11 +23,11 @@ def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
             collected.get(name, {})["munge.service"] = None
     if "slurm_accounting" in collected and cluster.manifest.slurm.accounting.database_host == "localhost":
         collected["slurm_accounting"]["mariadb.service"] = None
-    for kind in cluster.gpu_types:
-        if kind.gpus and kind.gpus.nvlink == "nvswitch" and domain_nodes(kind) == 1:
-            collected[kind.group]["nvidia-fabricmanager.service"] = None
-        if has_host_engine(cluster, kind):
-            collected[kind.group]["nvidia-dcgm.service"] = None
+    for node_type in cluster.gpu_types:
+        if node_type.gpus and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1:
+            collected[node_type.group]["nvidia-fabricmanager.service"] = None
+        if has_host_engine(cluster, node_type):
+            collected[node_type.group]["nvidia-dcgm.service"] = None
     for name, daemon in _BY_GROUP.items():
         if name in collected:
             collected[name][daemon] = None

@@ -103,33 +103,33 @@ def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
     )
 
 
-def _profile(cluster: Cluster, kind: NodeType, name: str, groups: tuple[str, ...]) -> Profile:
+def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str, ...]) -> Profile:
     spec = cluster.manifest.provisioning
     assert spec is not None
-    network = ("systemd.netname", _NETWORK[kind.os.fact("network")]) if _device(cluster, kind) else ()
+    network = ("systemd.netname", _NETWORK[node_type.os.fact("network")]) if _device(cluster, node_type) else ()
     of_warewulf = (*_BASE, *network) if spec.overlays is None else spec.overlays
-    options = kernel_options(cluster, kind)
+    options = kernel_options(cluster, node_type)
     return Profile(
         name,
-        kind.title,
-        spec.images[kind.name],
+        node_type.title,
+        spec.images[node_type.name],
         (*of_warewulf, *(f"{cluster.name}.{group}" for group in groups)),
         tuple(option.text for option in options.options) if options else (),
-        _netdev(cluster, kind),
-        _bmcs(cluster) if any(group.bmc for group in cluster.of_type[kind.name]) else None,
+        _netdev(cluster, node_type),
+        _bmcs(cluster) if any(group.bmc for group in cluster.of_type[node_type.name]) else None,
     )
 
 
-def _device(cluster: Cluster, kind: NodeType) -> str:
+def _device(cluster: Cluster, node_type: NodeType) -> str:
     """The port that boots; a bond or VLAN interface is none."""
     network = cluster.manifest.networks.management
-    listed = type_ports(cluster, kind, "management")
+    listed = type_ports(cluster, node_type, "management")
     if listed:
         return listed[0]
     return "" if network.bond or network.vlan else network.interface or ""
 
 
-def _netdev(cluster: Cluster, kind: NodeType) -> Netdev:
+def _netdev(cluster: Cluster, node_type: NodeType) -> Netdev:
     network = cluster.manifest.networks.management
     block = ip_network(network.cidr) if network.cidr else None
     is_v6 = block is not None and block.version == 6
@@ -138,7 +138,7 @@ def _netdev(cluster: Cluster, kind: NodeType) -> Netdev:
     if network.domain:
         tags.append(("DNSSEARCH", network.domain))
     return Netdev(
-        device=_device(cluster, kind),
+        device=_device(cluster, node_type),
         netmask=str(block.netmask) if block and not is_v6 else "",
         prefix_length=str(block.prefixlen) if block and is_v6 else "",
         gateway="" if ":" in gateway else gateway,

@@ -67,17 +67,21 @@ class GatedType:
 def gated_types(cluster: Cluster) -> tuple[GatedType, ...]:
     """Node types of compute nodes that exist, by partition, since a gate is one job; those in no partition run none."""
     types: list[GatedType] = []
-    taken = {kind.name for kind in cluster.node_types}
-    for kind in cluster.node_types:
-        groups = [group for group in cluster.of_type[kind.name] if group.has("slurm-compute") and not group.is_dynamic]
-        parts = _by_partition(cluster, [host for group in groups for host in group.hosts]) if kind.is_resolved else ()
+    taken = {node_type.name for node_type in cluster.node_types}
+    for node_type in cluster.node_types:
+        groups = [
+            group for group in cluster.of_type[node_type.name] if group.has("slurm-compute") and not group.is_dynamic
+        ]
+        parts = (
+            _by_partition(cluster, [host for group in groups for host in group.hosts]) if node_type.is_resolved else ()
+        )
         for number, (partition, hosts) in enumerate(parts):
-            name = kind.name if number == 0 else f"{kind.name}-{re.sub(r'[^A-Za-z0-9_-]', '_', partition)}"
+            name = node_type.name if number == 0 else f"{node_type.name}-{re.sub(r'[^A-Za-z0-9_-]', '_', partition)}"
             while name in taken and number:
                 name += "_"
             taken.add(name)
-            gres = kind.gpus.gres_type if kind.gpus else ""
-            types.append(GatedType(name, kind.name, compress(hosts), len(hosts), partition, gres))
+            gres = node_type.gpus.gres_type if node_type.gpus else ""
+            types.append(GatedType(name, node_type.name, compress(hosts), len(hosts), partition, gres))
     return tuple(types)
 
 
@@ -97,7 +101,7 @@ def _by_partition(cluster: Cluster, hosts: list[str]) -> Iterator[tuple[str, lis
 def gates(cluster: Cluster) -> tuple[Gate, ...]:
     """All gates, by stage, kind and node type."""
     order = {name: number for number, name in enumerate(gate_kinds())}
-    kinds = {kind.name: kind for kind in cluster.node_types}
+    kinds = {node_type.name: node_type for node_type in cluster.node_types}
     listed = [
         replace(gate, type=gated.name)
         for gated in gated_types(cluster)
@@ -107,7 +111,7 @@ def gates(cluster: Cluster) -> tuple[Gate, ...]:
 
 
 def _gate(
-    kind: NodeType,
+    node_type: NodeType,
     name: str,
     arguments: Arguments,
     floors: tuple[Floor | None, ...] = (),
@@ -117,63 +121,63 @@ def _gate(
     tasks_per_node: int = 1,
 ) -> Gate:
     bounds = tuple(floor for floor in floors if floor)
-    return Gate(name, subject, kind.name, gate_kinds()[name].nodes, tasks_per_node, gpus, arguments, bounds)
+    return Gate(name, subject, node_type.name, gate_kinds()[name].nodes, tasks_per_node, gpus, arguments, bounds)
 
 
-def _of_type(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
-    yield from _host(cluster, kind)
-    yield from _gpus(cluster, kind)
-    yield from _storage(cluster, kind, count)
-    yield from _network(cluster, kind, count)
+def _of_type(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:
+    yield from _host(cluster, node_type)
+    yield from _gpus(cluster, node_type)
+    yield from _storage(cluster, node_type, count)
+    yield from _network(cluster, node_type, count)
 
 
-def _host(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
+def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
     floors = (
-        Floor("cpus", kind.cpus, "CPUs", "equal", "sockets x cores x threads of the node type", "manifest"),
-        Floor("memory", kind.real_memory_mib, "MiB", "least", "RealMemory of slurm.conf", "manifest"),
+        Floor("cpus", node_type.cpus, "CPUs", "equal", "sockets x cores x threads of the node type", "manifest"),
+        Floor("memory", node_type.real_memory_mib, "MiB", "least", "RealMemory of slurm.conf", "manifest"),
     )
-    yield _gate(kind, "hardware", {}, floors)
+    yield _gate(node_type, "hardware", {}, floors)
     own_tmpdir = tmpdir(cluster)
     failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
-    every_gpu = kind.gpus.gres_count if kind.gpus else 0  # without them, the job's checks would see no GPU
-    yield _gate(kind, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)
+    every_gpu = node_type.gpus.gres_count if node_type.gpus else 0  # without them, the job's checks would see no GPU
+    yield _gate(node_type, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)
     if cluster.keeps_books:
-        tres = "gres/gpu" if kind.gpus else "cpu"
+        tres = "gres/gpu" if node_type.gpus else "cpu"
         recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")
-        yield _gate(kind, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
+        yield _gate(node_type, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
     errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
-    yield _gate(kind, "cpu-burn", {}, (errors,))
+    yield _gate(node_type, "cpu-burn", {}, (errors,))
     if "hpcc" in cluster.manifest.acceptance.benchmarks:
         wrong = Floor("wrong", 0, "results", "most", "hpcc checks the residual of each result", "manifest")
-        yield _gate(kind, "linpack", {}, (wrong,), tasks_per_node=max(1, kind.job_cores))
+        yield _gate(node_type, "linpack", {}, (wrong,), tasks_per_node=max(1, node_type.job_cores))
 
 
-def _gpus(cluster: Cluster, kind: NodeType) -> Iterator[Gate]:
-    gpus = kind.gpus
+def _gpus(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
+    gpus = node_type.gpus
     if gpus is None:
         return
     model = {"MODEL": gpus.model.nvml_name}
-    yield _gate(kind, "gpus", model, gpu_floors(gpus), gpus=gpus.gres_count)
+    yield _gate(node_type, "gpus", model, gpu_floors(gpus), gpus=gpus.gres_count)
     if any(gpus.mig):
         return  # copies and collectives over MIG instances say nothing of the board
     if links := wired_links(gpus):
         floor = Floor("links", min(links), "NVLinks", "least", "NVLinks of each GPU", "catalogue")
-        yield _gate(kind, "gpu-links", {}, (floor,), gpus=gpus.count)
-    yield _gate(kind, "gpu-copy", {}, gpu_copy_floors(gpus), gpus=gpus.count)
-    if kind.name in dcgm_types(cluster):
+        yield _gate(node_type, "gpu-links", {}, (floor,), gpus=gpus.count)
+    yield _gate(node_type, "gpu-copy", {}, gpu_copy_floors(gpus), gpus=gpus.count)
+    if node_type.name in dcgm_types(cluster):
         level = "1" if {"RTX", "GeForce", "TITAN"} & set(gpus.model.nvml_name.split()) else "3"
         errors = Floor("failed", 0, "tests", "most", f"no test of level {level} fails", "DCGM")
-        yield _gate(kind, "gpu-diagnosis", {"LEVEL": level}, (errors,), gpus=gpus.count)
+        yield _gate(node_type, "gpu-diagnosis", {"LEVEL": level}, (errors,), gpus=gpus.count)
     if floor_inside := nccl_node_floor(gpus):
-        yield _nccl(kind, "nccl-node", {}, floor_inside)
+        yield _nccl(node_type, "nccl-node", {}, floor_inside)
 
 
-def _nccl(kind: NodeType, name: str, arguments: Arguments, floor: Floor | None, subject: str = "") -> Gate:
+def _nccl(node_type: NodeType, name: str, arguments: Arguments, floor: Floor | None, subject: str = "") -> Gate:
     """One task for each GPU; the ring, because tree and NVLS report more than the wire carries."""
-    count = kind.gpus.count if kind.gpus else 1
+    count = node_type.gpus.count if node_type.gpus else 1
     wrong = Floor("wrong", 0, "values", "most", "nccl-tests compares each result", "NVIDIA/nccl-tests")
     return _gate(
-        kind,
+        node_type,
         name,
         {"NCCL_ALGO": "Ring", **arguments},
         (floor, wrong),
@@ -183,26 +187,28 @@ def _nccl(kind: NodeType, name: str, arguments: Arguments, floor: Floor | None, 
     )
 
 
-def _storage(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
-    entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
+def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:
+    entries = {
+        name: entry for group in cluster.of_type[node_type.name] for name, entry in mounts(cluster, group).items()
+    }
     for name, entry in entries.items():
         arguments = {"DIRECTORY": entry.mount}
         wrong = Floor("failed", 0, "mounts", "most", "mounted, and a file can be written and read", "manifest")
         mode = {"WRITE": "" if entry.read_only else "yes"}
-        yield _gate(kind, "mounts", arguments | mode, (wrong,), subject=name)
+        yield _gate(node_type, "mounts", arguments | mode, (wrong,), subject=name)
         if entry.read_only:
             continue
-        floor = storage_floor(cluster, kind, entry, 1, "write")
-        yield _gate(kind, "storage", arguments, (floor,), subject=name)
-        yield _gate(kind, "metadata", arguments, subject=name)
+        floor = storage_floor(cluster, node_type, entry, 1, "write")
+        yield _gate(node_type, "storage", arguments, (floor,), subject=name)
+        yield _gate(node_type, "metadata", arguments, subject=name)
         if entry.type != "local" and count > 1:
-            floor = storage_floor(cluster, kind, entry, count, "write")
-            yield _gate(kind, "storage-whole", arguments, (floor,), subject=name)
+            floor = storage_floor(cluster, node_type, entry, count, "write")
+            yield _gate(node_type, "storage-whole", arguments, (floor,), subject=name)
             if "ior" in cluster.manifest.acceptance.benchmarks:
-                tasks = min(_MOST_WRITERS, max(1, kind.job_cores))
-                parallel = {**arguments, **_messages(cluster, kind)}
-                yield _gate(kind, "ior", parallel, (floor,), subject=name, tasks_per_node=tasks)
-                yield _gate(kind, "mdtest", parallel, subject=name, tasks_per_node=tasks)
+                tasks = min(_MOST_WRITERS, max(1, node_type.job_cores))
+                parallel = {**arguments, **_messages(cluster, node_type)}
+                yield _gate(node_type, "ior", parallel, (floor,), subject=name, tasks_per_node=tasks)
+                yield _gate(node_type, "mdtest", parallel, subject=name, tasks_per_node=tasks)
 
 
 def _is_rdma(cluster: Cluster) -> bool:
@@ -210,16 +216,16 @@ def _is_rdma(cluster: Cluster) -> bool:
     return fabric is not None and fabric.type != "ethernet"
 
 
-def _messages(cluster: Cluster, kind: NodeType) -> Arguments:
+def _messages(cluster: Cluster, node_type: NodeType) -> Arguments:
     """How Open MPI sends: without RDMA it must not choose UCX."""
-    return {"PML": "ucx" if _is_rdma(cluster) and kind.fabric_ports() else "ob1"}
+    return {"PML": "ucx" if _is_rdma(cluster) and node_type.fabric_ports() else "ob1"}
 
 
-def _network(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
+def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:
     fabric = cluster.manifest.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     is_rdma = _is_rdma(cluster)
-    ports = () if are_guessed(cluster, kind) or not is_rdma else kind.fabric_ports()
+    ports = () if are_guessed(cluster, node_type) or not is_rdma else node_type.fabric_ports()
     ports = tuple(port for port in ports if has_rdma(port, infiniband=infiniband))
     rates = {port.device: rate for port in ports if (rate := port_rate(cluster, port))}
     if ports:
@@ -231,14 +237,14 @@ def _network(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
                 if port.device in rates
             ),
         )
-        yield _gate(kind, "fabric-ports", {"DEVICES": " ".join(port.device for port in ports)}, floors)
+        yield _gate(node_type, "fabric-ports", {"DEVICES": " ".join(port.device for port in ports)}, floors)
     if count < 2:
         return
-    messages = _messages(cluster, kind)
-    floor = message_floor(cluster, kind, is_rdma=messages["PML"] == "ucx")
-    latency = latency_ceiling() if infiniband and kind.fabric_ports() else None
-    yield _gate(kind, "mpi-pair", messages, (floor, latency))
-    yield _gate(kind, "mpi-whole", messages)
+    messages = _messages(cluster, node_type)
+    floor = message_floor(cluster, node_type, is_rdma=messages["PML"] == "ucx")
+    latency = latency_ceiling() if infiniband and node_type.fabric_ports() else None
+    yield _gate(node_type, "mpi-pair", messages, (floor, latency))
+    yield _gate(node_type, "mpi-whole", messages)
     for port in ports:
         share = shares()["fabric-write"]
         bound = rates.get(port.device)
@@ -255,18 +261,18 @@ def _network(cluster: Cluster, kind: NodeType, count: int) -> Iterator[Gate]:
             else None
         )
         arguments = {"DEVICE": port.device, "ROCE": "" if infiniband else "yes"}
-        yield _gate(kind, "fabric-pair", arguments, (floor,), subject=port.device)
-    if kind.gpus and not any(kind.gpus.mig) and fabric_rate(cluster, kind):
-        yield from _nccl_nodes(cluster, kind, tuple(rates))
+        yield _gate(node_type, "fabric-pair", arguments, (floor,), subject=port.device)
+    if node_type.gpus and not any(node_type.gpus.mig) and fabric_rate(cluster, node_type):
+        yield from _nccl_nodes(cluster, node_type, tuple(rates))
 
 
-def _nccl_nodes(cluster: Cluster, kind: NodeType, devices: tuple[str, ...]) -> Iterator[Gate]:
-    yield _nccl(kind, "nccl-pair", {}, nccl_nodes_floor(cluster, kind, shares()["nccl-pair"]))
-    yield _nccl(kind, "nccl-whole", {}, nccl_nodes_floor(cluster, kind, shares()["nccl-whole"]))
-    by_device = {port.device: port for port in kind.fabric_ports()}
+def _nccl_nodes(cluster: Cluster, node_type: NodeType, devices: tuple[str, ...]) -> Iterator[Gate]:
+    yield _nccl(node_type, "nccl-pair", {}, nccl_nodes_floor(cluster, node_type, shares()["nccl-pair"]))
+    yield _nccl(node_type, "nccl-whole", {}, nccl_nodes_floor(cluster, node_type, shares()["nccl-whole"]))
+    by_device = {port.device: port for port in node_type.fabric_ports()}
     for device in devices if len(devices) > 1 else ():
         rate = port_rate(cluster, by_device[device])
         if rate is None:
             continue
         floor = at_least("busbw", shares()["nccl-rail"], rate.to_bytes(), f"port {device}")
-        yield _nccl(kind, "nccl-rail", {"NCCL_IB_HCA": f"={device}:1"}, floor, device)
+        yield _nccl(node_type, "nccl-rail", {"NCCL_IB_HCA": f"={device}:1"}, floor, device)

@@ -22,11 +22,11 @@ def topic(cluster: Cluster) -> Topic | None:
     rate = gbit(fabric.rate) if fabric.rate else None
     rdma = fabric.type != "ethernet"
     alike: dict[tuple[tuple[str, ...], int | None], list[str]] = {}
-    for kind in cluster.node_types:
-        ports = kind.fabric_ports()
-        if ports and not are_guessed(cluster, kind):  # a wrong name would be an alert for each of its nodes
+    for node_type in cluster.node_types:
+        ports = node_type.fabric_ports()
+        if ports and not are_guessed(cluster, node_type):  # a wrong name would be an alert for each of its nodes
             names = tuple(port.device if rdma else port.interface or port.device for port in ports)
-            alike.setdefault((names, _slowest(ports, rate)), []).append(kind.name)
+            alike.setdefault((names, _slowest(ports, rate)), []).append(node_type.name)
     alerts: list[Alert] = []
     for (names, expected), kinds in alike.items():
         types, devices = f"node_type{one_of(kinds)}", f"device{one_of(list(names))}"
@@ -34,7 +34,7 @@ def topic(cluster: Cluster) -> Topic | None:
         labels = for_types(kinds)
         alerts += _ports(f"{{{types},{devices}}}", expected, labels, rdma=rdma)
         alerts.append(_missing(metric, types, devices, len(names), labels))
-    if rdma and any(kind.fabric_ports() for kind in cluster.node_types):
+    if rdma and any(node_type.fabric_ports() for node_type in cluster.node_types):
         alerts += _switches(cluster)
         alerts += _rdma_errors(cluster)
         alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)

@@ -39,11 +39,11 @@ def _xids(cluster: Cluster) -> Iterator[Alert]:
     )
     for name, action, severity, advice in severities:
         alike: dict[tuple[Xid, ...], list[NodeType]] = {}
-        for kind in cluster.gpu_types:
-            if kind.gpus:
-                alike.setdefault(xids_of(generation(kind.gpus.model), action), []).append(kind)
+        for node_type in cluster.gpu_types:
+            if node_type.gpus:
+                alike.setdefault(xids_of(generation(node_type.gpus.model), action), []).append(node_type)
         for rows, kinds in alike.items():
-            names = [kind.name for kind in kinds]
+            names = [node_type.name for node_type in kinds]
             numbers = "|".join(str(row.xid) for row in rows)
             matcher = f'{{node_type{one_of(names)},xid=~"{numbers}"}}'
             yield Alert(

@@ -75,7 +75,11 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     enabled = cluster.manifest.monitoring.dcgm.enabled
     if enabled is False:
         return {}
-    return {kind.name: kind for kind in cluster.gpu_types if kind.gpus and (enabled or not kind.gpus.model.is_geforce)}
+    return {
+        node_type.name: node_type
+        for node_type in cluster.gpu_types
+        if node_type.gpus and (enabled or not node_type.gpus.model.is_geforce)
+    }
 
 
 _JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir

@@ -27,13 +27,13 @@ _NO_BER = 15 * 256 + 255  # mantissa and exponent where no rate was measured
 _NO_ERROR = 256  # below it the mantissa is 0
 
 
-def reports(kind: NodeType, field: str) -> bool:
+def reports(node_type: NodeType, field: str) -> bool:
     """True if the GPUs of a node type report a field at all."""
     row = dcgm_fields().get(field)
-    if row is None or kind.gpus is None:
+    if row is None or node_type.gpus is None:
         return row is None
-    has_links = kind.gpus.nvlink != "none" or field not in _fields()
-    return has_links and row.reported_by(generation(kind.gpus.model))
+    has_links = node_type.gpus.nvlink != "none" or field not in _fields()
+    return has_links and row.reported_by(generation(node_type.gpus.model))
 
 
 def _fields() -> set[str]:

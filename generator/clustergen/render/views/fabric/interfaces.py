@@ -63,14 +63,14 @@ def is_enabled(cluster: Cluster) -> bool:
     return fabric.type == "roce" or (fabric.type == "ethernet" and fabric.mtu is not None)
 
 
-def table(cluster: Cluster, kind: NodeType) -> Table | None:
+def table(cluster: Cluster, node_type: NodeType) -> Table | None:
     """The ports of a node type, by rail."""
     fabric = fabric_of(cluster)
     if fabric is None or not is_enabled(cluster):
         return None
-    addressed = addressed_rails(cluster, kind)
+    addressed = addressed_rails(cluster, node_type)
     rows = []
-    for port in kind.fabric_ports():
+    for port in node_type.fabric_ports():
         if port.rail is None:
             continue
         network = rail_network(fabric, port.rail) if port.rail < addressed else None
@@ -109,10 +109,10 @@ def mtu(cluster: Cluster) -> int | None:
     return _ROCE_MTU if fabric.type == "roce" else None
 
 
-def network_manager(cluster: Cluster, kind: NodeType) -> Unmanaged | None:
+def network_manager(cluster: Cluster, node_type: NodeType) -> Unmanaged | None:
     """NetworkManager asks DHCP on every interface that nobody told it about."""
-    view = table(cluster, kind)
-    if view is None or kind.os.fact("network") != "networkmanager":
+    view = table(cluster, node_type)
+    if view is None or node_type.os.fact("network") != "networkmanager":
         return None
     names = tuple(row.interface for row in view.rows if row.interface != "-" and row.network != "-")
     return Unmanaged(names) if names else None

@@ -33,9 +33,9 @@ def rails_are_joined(cluster: Cluster) -> bool:
     return not cluster.switches or any(switch.uplinks for switch in cluster.switches)
 
 
-def addressed_rails(cluster: Cluster, kind: NodeType) -> int:
+def addressed_rails(cluster: Cluster, node_type: NodeType) -> int:
     """How many rails the nodes of a type have addresses on."""
-    return max((len(group.fabric) for group in cluster.of_type[kind.name]), default=0)
+    return max((len(group.fabric) for group in cluster.of_type[node_type.name]), default=0)
 
 
 def rdma_device(port: Port, fabric: Fabric) -> str | None:

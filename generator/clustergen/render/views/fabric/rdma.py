@@ -49,11 +49,11 @@ def modules(cluster: Cluster) -> Modules | None:
     return Modules(tuple(names))
 
 
-def names(cluster: Cluster, kind: NodeType) -> Naming | None:
+def names(cluster: Cluster, node_type: NodeType) -> Naming | None:
     """The rule that gives devices the names of the manifest: rdma-core and MLNX_OFED have different ones."""
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type == "ethernet":
         return None
-    devices = [name for port in kind.fabric_ports() if (name := rdma_device(port, fabric))]
+    devices = [name for port in node_type.fabric_ports() if (name := rdma_device(port, fabric))]
     modes = [mode for mode, form in _MODES.items() if devices and all(map(form.fullmatch, devices))]
     return Naming(modes[0], modes[0] != "NAME_KERNEL", devices[0]) if modes else None

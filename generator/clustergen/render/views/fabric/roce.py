@@ -42,13 +42,13 @@ class RocePorts:
     rows: tuple[RocePort, ...]
 
 
-def roce_ports(cluster: Cluster, kind: NodeType) -> RocePorts | None:
+def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
     """The RDMA ports of nodes of a RoCE fabric: the fabric's, and those of the storage network."""
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type != "roce":
         return None
-    storage = [port for port in kind.ports if port.network == "storage" and is_rdma_name(port.device)]
-    ports = [(f"rail-{port.rail}", port) for port in kind.fabric_ports() if port.rail is not None]
+    storage = [port for port in node_type.ports if port.network == "storage" and is_rdma_name(port.device)]
+    ports = [(f"rail-{port.rail}", port) for port in node_type.fabric_ports() if port.rail is not None]
     ports += [(f"storage-{number}", port) for number, port in enumerate(storage)]
     rows = (RocePort(label, rdma_device(port, fabric) or "-", interface(port, fabric) or "-") for label, port in ports)
     return RocePorts(tuple(rows)) if ports else None

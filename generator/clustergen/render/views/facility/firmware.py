@@ -32,17 +32,17 @@ class FirmwarePage:
 def firmware_page(cluster: Cluster) -> FirmwarePage | None:
     """None without a node type whose attributes the catalogue knows."""
     sections = tuple(
-        _section(cluster, kind, family)
-        for kind in cluster.node_types
-        if kind.is_resolved and (family := family_of(kind.system)) is not None
+        _section(cluster, node_type, family)
+        for node_type in cluster.node_types
+        if node_type.is_resolved and (family := family_of(node_type.system)) is not None
     )
     return FirmwarePage(cluster.name, sections) if sections else None
 
 
-def _section(cluster: Cluster, kind: NodeType, family: FirmwareFamily) -> FirmwareSection:
-    nodes = ",".join(group.folded for group in cluster.of_type[kind.name])
-    table = table_of("", "", _rows(checklist(cluster, kind)))
-    return FirmwareSection(kind.name, nodes, family.resource, "systems" in family.unverified, table)
+def _section(cluster: Cluster, node_type: NodeType, family: FirmwareFamily) -> FirmwareSection:
+    nodes = ",".join(group.folded for group in cluster.of_type[node_type.name])
+    table = table_of("", "", _rows(checklist(cluster, node_type)))
+    return FirmwareSection(node_type.name, nodes, family.resource, "systems" in family.unverified, table)
 
 
 def _rows(items: Iterator[FirmwareItem]) -> Iterator[dict[str, str]]:

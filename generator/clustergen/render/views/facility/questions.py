@@ -43,17 +43,17 @@ def questions(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _unspecified(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    for kind in cluster.node_types:
-        count = sum(len(group.hosts) for group in cluster.of_type[kind.name])
-        if kind.system is None:
-            machines = f"{count} {'machine' if count == 1 else 'machines'} of type {kind.name}"
-            power = "" if kind.power_max_w else ", maximum power"
+    for node_type in cluster.node_types:
+        count = sum(len(group.hosts) for group in cluster.of_type[node_type.name])
+        if node_type.system is None:
+            machines = f"{count} {'machine' if count == 1 else 'machines'} of type {node_type.name}"
+            power = "" if node_type.power_max_w else ", maximum power"
             yield machines, f"Which model? Weight, depth{power} and power inlets?"
 
 
 def _systems(cluster: Cluster) -> Iterator[tuple[str, str]]:
     site_systems = cluster.manifest.catalogue.systems
-    for name in dict.fromkeys(kind.system for kind in cluster.node_types if kind.system):
+    for name in dict.fromkeys(node_type.system for node_type in cluster.node_types if node_type.system):
         base = None if name in site_systems else system(name)
         if base is None:
             continue

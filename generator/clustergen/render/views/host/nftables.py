@@ -191,7 +191,7 @@ def _log_collector(cluster: Cluster) -> Iterator[Service]:
 
 
 def _gpu(cluster: Cluster) -> Iterator[Service]:
-    if any(exported(cluster, kind) for kind in cluster.gpu_types):
+    if any(exported(cluster, node_type) for node_type in cluster.gpu_types):
         yield Service("dcgm-exporter", cluster.manifest.monitoring.dcgm.port)
 
 

@@ -13,8 +13,8 @@ IRQBALANCE = "irqbalance.service"
 _DEBIAN = "debian"
 
 
-def _tuning(cluster: Cluster, kind: NodeType) -> Tuning:
-    spec = cluster.manifest.node_types.get(kind.name)
+def _tuning(cluster: Cluster, node_type: NodeType) -> Tuning:
+    spec = cluster.manifest.node_types.get(node_type.name)
     return spec.tuning if spec else Tuning()
 
 
@@ -31,8 +31,8 @@ class KernelOptions:
     options: tuple[Option, ...]
 
 
-def kernel_options(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
-    options = tuple(_options(_tuning(cluster, kind)))
+def kernel_options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    options = tuple(_options(_tuning(cluster, node_type)))
     return KernelOptions(options) if options else None
 
 
@@ -46,12 +46,12 @@ def _options(tuning: Tuning) -> Iterator[Option]:
         yield Option(option, "stated in the manifest")
 
 
-def grub(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
-    return kernel_options(cluster, kind) if kind.os.fact("family") == _DEBIAN else None
+def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    return kernel_options(cluster, node_type) if node_type.os.fact("family") == _DEBIAN else None
 
 
-def grubby(cluster: Cluster, kind: NodeType) -> KernelOptions | None:
-    return kernel_options(cluster, kind) if kind.os.fact("family") != _DEBIAN else None
+def grubby(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    return kernel_options(cluster, node_type) if node_type.os.fact("family") != _DEBIAN else None
 
 
 @record
@@ -77,10 +77,10 @@ class Script:
         return self.read_request is not None or self.relaxed_ordering is not None
 
 
-def script(cluster: Cluster, kind: NodeType) -> Script | None:
-    tuning = _tuning(cluster, kind)
+def script(cluster: Cluster, node_type: NodeType) -> Script | None:
+    tuning = _tuning(cluster, node_type)
     of_ports = (tuning.interrupts, tuning.rings, tuning.channels, tuning.max_read_request, tuning.relaxed_ordering)
-    ports = kind.data_ports() if any(value is not None for value in of_ports) else ()
+    ports = node_type.data_ports() if any(value is not None for value in of_ports) else ()
     of_cpus = (tuning.governor, tuning.idle_latency, tuning.transparent_hugepages)
     if not ports and all(value is None for value in of_cpus):
         return None
@@ -104,20 +104,20 @@ class Irqbalance:
     arguments: str
 
 
-def irqbalance(cluster: Cluster, kind: NodeType) -> Irqbalance | None:
-    settings = script(cluster, kind)
-    drivers = sorted({port.driver for port in kind.data_ports() if port.driver})
+def irqbalance(cluster: Cluster, node_type: NodeType) -> Irqbalance | None:
+    settings = script(cluster, node_type)
+    drivers = sorted({port.driver for port in node_type.data_ports() if port.driver})
     if settings is None or not settings.interrupts or not drivers:
         return None
     return Irqbalance(" ".join(f"--banmod={driver}" for driver in drivers))
 
 
-def tuning_packages(cluster: Cluster, kind: NodeType) -> Iterator[str]:
+def tuning_packages(cluster: Cluster, node_type: NodeType) -> Iterator[str]:
     """Purposes of packages that the settings of a node type need."""
-    if settings := script(cluster, kind):
+    if settings := script(cluster, node_type):
         if settings.uses_ethtool:
             yield "ethtool"
         if settings.uses_setpci:
             yield "pci"
-    if kernel_options(cluster, kind):
+    if kernel_options(cluster, node_type):
         yield "boot_loader"

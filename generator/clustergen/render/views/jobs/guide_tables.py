@@ -62,27 +62,27 @@ def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _kinds(cluster: Cluster, partition: Partition) -> Iterator[NodeType]:
-    for kind in cluster.node_types:
-        if any(host in partition.hosts for group in cluster.of_type[kind.name] for host in group.hosts):
-            yield kind
+    for node_type in cluster.node_types:
+        if any(host in partition.hosts for group in cluster.of_type[node_type.name] for host in group.hosts):
+            yield node_type
 
 
-def _hosts(cluster: Cluster, partition: Partition, kind: NodeType) -> str:
-    return compress([h for group in cluster.of_type[kind.name] for h in group.hosts if h in partition.hosts])
+def _hosts(cluster: Cluster, partition: Partition, node_type: NodeType) -> str:
+    return compress([h for group in cluster.of_type[node_type.name] for h in group.hosts if h in partition.hosts])
 
 
-def _gpu_types(kind: NodeType) -> list[str]:
+def _gpu_types(node_type: NodeType) -> list[str]:
     """GPU types in the syntax of --gpus: the type of whole GPUs, and of MIG instances."""
-    if kind.gpus is None:
+    if node_type.gpus is None:
         return []
-    if not any(kind.gpus.mig):
-        return [kind.gpus.gres_type] if kind.gpus.gres_type else []
+    if not any(node_type.gpus.mig):
+        return [node_type.gpus.gres_type] if node_type.gpus.gres_type else []
     names = {
-        kind.gpus.instance_type(profile): None
-        for layout in kind.gpus.mig
+        node_type.gpus.instance_type(profile): None
+        for layout in node_type.gpus.mig
         for profile in (layout.profiles if layout else ())
     }
-    whole = [kind.gpus.gres_type] if not all(kind.gpus.mig) and kind.gpus.gres_type else []
+    whole = [node_type.gpus.gres_type] if not all(node_type.gpus.mig) and node_type.gpus.gres_type else []
     return [*whole, *names]
 
 

@@ -20,12 +20,12 @@ class Mounts:
     files: tuple[str, ...]
 
 
-def enroot_mounts(cluster: Cluster, kind: NodeType) -> Mounts | None:
+def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Mounts | None:
     """A container has its own /etc, so the settings are mounted into it."""
     if not cluster.manifest.slurm.pyxis.enabled:
         return None
-    files = ["/etc/nccl.conf"] if nccl_conf(cluster, kind) else []
-    files += [TOPOLOGY] if topology(cluster, kind) else []
+    files = ["/etc/nccl.conf"] if nccl_conf(cluster, node_type) else []
+    files += [TOPOLOGY] if topology(cluster, node_type) else []
     return Mounts(tuple(files)) if files else None
 
 

@@ -13,29 +13,29 @@ def several_gpu_nodes(cluster: Cluster) -> bool:
     return sum(len(group.hosts) for group in cluster.compute if group.type.gpus) > 1
 
 
-def management_interface(cluster: Cluster, kind: NodeType) -> str | None:
+def management_interface(cluster: Cluster, node_type: NodeType) -> str | None:
     """The interface of the node type's own ports, else of the network; the catalogue's guess is too weak to
     insist on.
     """
-    spec = cluster.manifest.node_types.get(kind.name)
+    spec = cluster.manifest.node_types.get(node_type.name)
     for nic in (spec.nics or ()) if spec else ():
         if nic.network == "management":
             return nic.interface or nic.device
     return cluster.manifest.networks.management.interface
 
 
-def rdma_devices(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
+def rdma_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """RDMA devices of the fabric's ports, by rail; empty on TCP."""
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type == "ethernet":
         return ()
-    return tuple(name for port in kind.fabric_ports() if (name := rdma_device(port, fabric)))[:_MOST_HCAS]
+    return tuple(name for port in node_type.fabric_ports() if (name := rdma_device(port, fabric)))[:_MOST_HCAS]
 
 
-def tcp_interfaces(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
+def tcp_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Interfaces of a fabric that speaks TCP; empty where one of them is not known."""
     fabric = fabric_of(cluster)
     if fabric is None or fabric.type != "ethernet":
         return ()
-    names = [interface(port, fabric) for port in kind.fabric_ports()]
+    names = [interface(port, fabric) for port in node_type.fabric_ports()]
     return tuple(name for name in names if name) if all(names) else ()

@@ -32,16 +32,16 @@ class Parameters:
     parameters: tuple[Parameter, ...]
 
 
-def ucx(cluster: Cluster, kind: NodeType) -> Parameters | None:
+def ucx(cluster: Cluster, node_type: NodeType) -> Parameters | None:
     """ucx.conf by node type. Grace keeps the one of its package, which holds the tuning of that CPU."""
-    if not cluster.manifest.ucx.enabled or "grace" in kind.cpu_model.lower():
+    if not cluster.manifest.ucx.enabled or "grace" in node_type.cpu_model.lower():
         return None
-    return _merged([*_devices(cluster, kind), *_marks(cluster, kind)], cluster.manifest.ucx.env)
+    return _merged([*_devices(cluster, node_type), *_marks(cluster, node_type)], cluster.manifest.ucx.env)
 
 
-def _devices(cluster: Cluster, kind: NodeType) -> list[Parameter]:
-    if devices := rdma_devices(cluster, kind):
-        if are_guessed(cluster, kind):
+def _devices(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
+    if devices := rdma_devices(cluster, node_type):
+        if are_guessed(cluster, node_type):
             return []
         ports = Parameter(
             "UCX_NET_DEVICES",
@@ -50,16 +50,16 @@ def _devices(cluster: Cluster, kind: NodeType) -> list[Parameter]:
         )
         # Half a list would be worse than none.
         return [ports] if len(f"{ports.name}={ports.value}") <= UCX_LINE else []
-    interface = management_interface(cluster, kind)
-    names = tcp_interfaces(cluster, kind) or ((interface,) if interface else ())
+    interface = management_interface(cluster, node_type)
+    names = tcp_interfaces(cluster, node_type) or ((interface,) if interface else ())
     if cluster.host_count < 2 or not names:
         return []
     return [Parameter("UCX_NET_DEVICES", Safe(",".join(names)), "The network that the nodes share.")]
 
 
-def _marks(cluster: Cluster, kind: NodeType) -> list[Parameter]:
+def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
     fabric = fabric_of(cluster)
-    if fabric is None or not rdma_devices(cluster, kind):
+    if fabric is None or not rdma_devices(cluster, node_type):
         return []
     marks = []
     if fabric.type == "roce" and fabric.roce.trust == "dscp":

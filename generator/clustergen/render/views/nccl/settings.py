@@ -43,12 +43,12 @@ class NcclConf:
     version: str
 
 
-def nccl_conf(cluster: Cluster, kind: NodeType) -> NcclConf | None:
+def nccl_conf(cluster: Cluster, node_type: NodeType) -> NcclConf | None:
     """None where there is nothing to say, as on a single machine."""
     version = NcclVersion(cluster.manifest.nccl.version)
     env = dict(cluster.manifest.nccl.env)
     settings = []
-    for setting in _ours(cluster, kind, version):
+    for setting in _ours(cluster, node_type, version):
         if setting.name and not _is_known(setting.name, version):
             continue
         stated = env.pop(setting.name, None) if setting.name else None
@@ -76,31 +76,31 @@ def plain(name: str, value: str | int | float) -> Safe:
     return Safe(text)
 
 
-def _ours(cluster: Cluster, kind: NodeType, version: NcclVersion) -> Iterator[Setting]:
+def _ours(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterator[Setting]:
     if several_gpu_nodes(cluster):
-        yield from _network(cluster, kind, version)
-    if topology(cluster, kind):
+        yield from _network(cluster, node_type, version)
+    if topology(cluster, node_type):
         yield Setting("The nodes' PCIe tree, which a virtual machine does not show.", "NCCL_TOPO_FILE", Safe(TOPOLOGY))
     if debug := cluster.manifest.nccl.debug:
         yield Setting("What NCCL prints on standard output.", "NCCL_DEBUG", Safe(debug))
 
 
-def _network(cluster: Cluster, kind: NodeType, version: NcclVersion) -> Iterator[Setting]:
+def _network(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterator[Setting]:
     fabric = fabric_of(cluster)
-    if fabric is None or not kind.fabric_ports():
-        yield _bootstrap(cluster, kind)
+    if fabric is None or not node_type.fabric_ports():
+        yield _bootstrap(cluster, node_type)
     elif fabric.type == "ethernet":
-        yield from _tcp(cluster, kind, fabric)
+        yield from _tcp(cluster, node_type, fabric)
     else:
-        yield _bootstrap(cluster, kind)
-        yield _hcas(cluster, kind)
+        yield _bootstrap(cluster, node_type)
+        yield _hcas(cluster, node_type)
         yield from _infiniband(fabric) if fabric.type == "infiniband" else _roce(cluster, fabric, version)
-        yield from _cross_nic(cluster, kind)
+        yield from _cross_nic(cluster, node_type)
 
 
-def _bootstrap(cluster: Cluster, kind: NodeType) -> Setting:
+def _bootstrap(cluster: Cluster, node_type: NodeType) -> Setting:
     name = "NCCL_SOCKET_IFNAME"
-    if interface := management_interface(cluster, kind):
+    if interface := management_interface(cluster, node_type):
         return Setting(
             "Bootstrap connections use this interface of the management network only.",
             name,
@@ -113,12 +113,12 @@ def _bootstrap(cluster: Cluster, kind: NodeType) -> Setting:
     )
 
 
-def _hcas(cluster: Cluster, kind: NodeType) -> Setting:
-    devices = rdma_devices(cluster, kind)
-    if not devices or are_guessed(cluster, kind):
+def _hcas(cluster: Cluster, node_type: NodeType) -> Setting:
+    devices = rdma_devices(cluster, node_type)
+    if not devices or are_guessed(cluster, node_type):
         return Setting(
             "The names of the fabric's RDMA devices are not known, so NCCL uses all that are up.  "
-            f"node_types.{kind.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
+            f"node_types.{node_type.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
         )
     return Setting(
         "The fabric's ports by their exact names: without a leading sign, mlx5_1 would also match mlx5_10.",
@@ -162,9 +162,9 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
         yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
 
 
-def _cross_nic(cluster: Cluster, kind: NodeType) -> Iterator[Setting]:
+def _cross_nic(cluster: Cluster, node_type: NodeType) -> Iterator[Setting]:
     """Said where the wiring leaves one answer; elsewhere NCCL weighs it up."""
-    if len(kind.fabric_ports()) < 2 or not cluster.switches:
+    if len(node_type.fabric_ports()) < 2 or not cluster.switches:
         return
     if layout(cluster) == "rail" and not rails_are_joined(cluster):
         fabric = cluster.manifest.networks.fabric
@@ -174,8 +174,8 @@ def _cross_nic(cluster: Cluster, kind: NodeType) -> Iterator[Setting]:
         yield Setting("All ports connect to one switch: any port reaches any other.", "NCCL_CROSS_NIC", Safe("1"))
 
 
-def _tcp(cluster: Cluster, kind: NodeType, fabric: Fabric) -> Iterator[Setting]:
-    interfaces = tcp_interfaces(cluster, kind)
+def _tcp(cluster: Cluster, node_type: NodeType, fabric: Fabric) -> Iterator[Setting]:
+    interfaces = tcp_interfaces(cluster, node_type)
     if interfaces:
         yield Setting(
             "Data goes by TCP over the fabric's interfaces, by these and no others.",
@@ -183,8 +183,8 @@ def _tcp(cluster: Cluster, kind: NodeType, fabric: Fabric) -> Iterator[Setting]:
             Safe("=" + ",".join(interfaces)),
         )
     else:
-        yield _bootstrap(cluster, kind)
-    if any(rdma_device(port, fabric) for port in kind.fabric_ports()):
+        yield _bootstrap(cluster, node_type)
+    if any(rdma_device(port, fabric) for port in node_type.fabric_ports()):
         yield Setting("The cards can do RDMA, this network is not made for it.", "NCCL_NET", Safe("Socket"))
     rate = gbit(fabric.rate) if fabric.rate else None
     if rate and rate >= _FAST_TCP:

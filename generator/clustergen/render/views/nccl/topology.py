@@ -46,57 +46,66 @@ class Topology:
     nodes: tuple[Numa, ...]
 
 
-def topology(cluster: Cluster, kind: NodeType) -> Topology | None:
+def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
     """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
-    if cluster.manifest.nccl.topology_file != "auto" or kind.gpus is None:
+    if cluster.manifest.nccl.topology_file != "auto" or node_type.gpus is None:
         return None
-    base = system(kind.system) if kind.system and kind.system not in cluster.manifest.catalogue.systems else None
-    addresses = _gpu_addresses(cluster, kind, base)
-    speed = _SPEEDS.get(kind.gpus.model.pcie_gen or 0)
-    ports = kind.fabric_ports()
-    if not addresses or not speed or len(kind.gpus.numa) != kind.gpus.count or kind.gpus.count > _MOST_SWITCHES:
+    base = (
+        system(node_type.system)
+        if node_type.system and node_type.system not in cluster.manifest.catalogue.systems
+        else None
+    )
+    addresses = _gpu_addresses(cluster, node_type, base)
+    speed = _SPEEDS.get(node_type.gpus.model.pcie_gen or 0)
+    ports = node_type.fabric_ports()
+    if (
+        not addresses
+        or not speed
+        or len(node_type.gpus.numa) != node_type.gpus.count
+        or node_type.gpus.count > _MOST_SWITCHES
+    ):
         return None
     if any(port.pci is None or port.numa is None for port in ports):
         return None
-    nearest = _nearest_gpus(kind, ports, base)
+    nearest = _nearest_gpus(node_type, ports, base)
     below: dict[int, list[Switch]] = {}
-    for number, (address, numa) in enumerate(zip(addresses, kind.gpus.numa, strict=True)):
+    for number, (address, numa) in enumerate(zip(addresses, node_type.gpus.numa, strict=True)):
         devices = [Device(address, _GPU, speed)]
-        devices += [_nic(cluster, kind, port, base, speed) for port in ports if nearest[port.device] == number]
+        devices += [_nic(cluster, node_type, port, base, speed) for port in ports if nearest[port.device] == number]
         below.setdefault(numa, []).append(Switch(f"ffff:ff:{number + 1:02x}.0", speed, tuple(devices)))
     return Topology(tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items())))
 
 
-def _gpu_addresses(cluster: Cluster, kind: NodeType, base: System | None) -> tuple[str, ...]:
-    spec = cluster.manifest.node_types.get(kind.name)
-    assert kind.gpus is not None
+def _gpu_addresses(cluster: Cluster, node_type: NodeType, base: System | None) -> tuple[str, ...]:
+    spec = cluster.manifest.node_types.get(node_type.name)
+    assert node_type.gpus is not None
     if spec is not None and spec.gpus.pci is not None:
-        return spec.gpus.pci if len(spec.gpus.pci) == kind.gpus.count else ()
-    if base is None or base.gpu_count != kind.gpus.count or not all(gpu.pci for gpu in base.gpus):
+        return spec.gpus.pci if len(spec.gpus.pci) == node_type.gpus.count else ()
+    if base is None or base.gpu_count != node_type.gpus.count or not all(gpu.pci for gpu in base.gpus):
         return ()
     return tuple(gpu.pci for gpu in base.gpus)
 
 
-def _nearest_gpus(kind: NodeType, ports: tuple[Port, ...], base: System | None) -> dict[str, int]:
+def _nearest_gpus(node_type: NodeType, ports: tuple[Port, ...], base: System | None) -> dict[str, int]:
     """Port → the GPU that it shares a switch with: as the catalogue says, else the next free one of its NUMA node."""
-    assert kind.gpus is not None
+    assert node_type.gpus is not None
     gpu_of_nic = {nic.rdma: nic.gpus[0] for nic in base.nics_of("compute") if nic.gpus} if base else {}
-    free = list(range(kind.gpus.count))
+    free = list(range(node_type.gpus.count))
     nearest = {}
     for port in ports:
         gpu = gpu_of_nic.get(port.device)
         if gpu is None or gpu not in free:
-            same = [number for number in free if kind.gpus.numa[number] == port.numa]
-            gpu = same[0] if same else kind.gpus.numa.index(port.numa) if port.numa in kind.gpus.numa else 0
+            same = [number for number in free if node_type.gpus.numa[number] == port.numa]
+            gpu = same[0] if same else node_type.gpus.numa.index(port.numa) if port.numa in node_type.gpus.numa else 0
         nearest[port.device] = gpu
         if gpu in free:
             free.remove(gpu)
     return nearest
 
 
-def _nic(cluster: Cluster, kind: NodeType, port: Port, base: System | None, gpu_speed: str) -> Device:
+def _nic(cluster: Cluster, node_type: NodeType, port: Port, base: System | None, gpu_speed: str) -> Device:
     fabric = cluster.manifest.networks.fabric
-    spec = cluster.manifest.node_types.get(kind.name)
+    spec = cluster.manifest.node_types.get(node_type.name)
     models = {nic.device: nic.model or "" for nic in (spec.nics or ())} if spec else {}
     models |= {nic.rdma: nic.nic for nic in base.nics_of("compute") if nic.rdma not in models} if base else {}
     model = parts.nic(models.get(port.device, ""))

@@ -70,34 +70,34 @@ _DIRECTORIES = {
 _DEFAULT = {4: "0.0.0.0/0", 6: "::/0"}
 
 
-def table(cluster: Cluster, kind: NodeType) -> Table | None:
+def table(cluster: Cluster, node_type: NodeType) -> Table | None:
     rows = tuple(
         Row(row.network, row.suffix or "-", ",".join(row.devices), ",".join(row.defined))
-        for row in host_interfaces(cluster, kind)
+        for row in host_interfaces(cluster, node_type)
     )
     return Table(rows) if rows else None
 
 
-def netplan(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
-    return _interface(cluster, kind, network) if kind.os.fact("network") == "netplan" else None
+def netplan(cluster: Cluster, node_type: NodeType, network: str) -> Interface | None:
+    return _interface(cluster, node_type, network) if node_type.os.fact("network") == "netplan" else None
 
 
-def ifupdown(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
-    return _interface(cluster, kind, network) if kind.os.fact("network") == "ifupdown" else None
+def ifupdown(cluster: Cluster, node_type: NodeType, network: str) -> Interface | None:
+    return _interface(cluster, node_type, network) if node_type.os.fact("network") == "ifupdown" else None
 
 
-def connections(cluster: Cluster, kind: NodeType, network: str) -> dict[str, Connection] | None:
+def connections(cluster: Cluster, node_type: NodeType, network: str) -> dict[str, Connection] | None:
     """NetworkManager's files: one for each interface, by its name."""
-    view = _interface(cluster, kind, network) if kind.os.fact("network") == "networkmanager" else None
+    view = _interface(cluster, node_type, network) if node_type.os.fact("network") == "networkmanager" else None
     if view is None:
         return None
     name = view.interface.name
     return {member.name: Connection(member, member.name == name, view.interface) for member in view.members}
 
 
-def _interface(cluster: Cluster, kind: NodeType, network: str) -> Interface | None:
+def _interface(cluster: Cluster, node_type: NodeType, network: str) -> Interface | None:
     return next(
-        (view for view in interfaces(host_interfaces(cluster, kind)) if view.interface.network == network), None
+        (view for view in interfaces(host_interfaces(cluster, node_type)) if view.interface.network == network), None
     )
 
 

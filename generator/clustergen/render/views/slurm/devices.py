@@ -7,11 +7,11 @@ from clustergen.cluster.model import Cluster
 
 
 def has_shards(cluster: Cluster) -> bool:
-    return any(kind.gpus and kind.gpus.shards_per_gpu for kind in cluster.gpu_types)
+    return any(node_type.gpus and node_type.gpus.shards_per_gpu for node_type in cluster.gpu_types)
 
 
 def has_mps(cluster: Cluster) -> bool:
-    return any(kind.gpus and kind.gpus.mps_per_gpu for kind in cluster.gpu_types)
+    return any(node_type.gpus and node_type.gpus.mps_per_gpu for node_type in cluster.gpu_types)
 
 
 def gpu_counts(gpus: GpuSet) -> dict[str, int]:
@@ -42,6 +42,8 @@ def gres(gpus: GpuSet | None) -> str:
 
 def tres_of(cluster: Cluster) -> list[str]:
     """The TRES of accounting: all GPUs together, and each type of them."""
-    types = dict.fromkeys(name for kind in cluster.gpu_types if kind.gpus for name in gpu_counts(kind.gpus))
+    types = dict.fromkeys(
+        name for node_type in cluster.gpu_types if node_type.gpus for name in gpu_counts(node_type.gpus)
+    )
     names = ["gres/gpu", *(f"gres/gpu:{name}" for name in types if name)] if types else []
     return names + ["gres/shard"] * has_shards(cluster) + ["gres/mps"] * has_mps(cluster)

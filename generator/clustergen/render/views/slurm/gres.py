@@ -36,26 +36,27 @@ def gres_conf(cluster: Cluster) -> GresConf | None:
         return GresConf((), own_lines(site_lines)) if site_lines else None
     if not cluster.gpu_types:
         return None
-    return GresConf(tuple(_devices(cluster, kind) for kind in cluster.gpu_types), ())
+    return GresConf(tuple(_devices(cluster, node_type) for node_type in cluster.gpu_types), ())
 
 
-def _devices(cluster: Cluster, kind: NodeType) -> TypeDevices:
-    assumption = of_gpu_places(cluster, kind)
+def _devices(cluster: Cluster, node_type: NodeType) -> TypeDevices:
+    assumption = of_gpu_places(cluster, node_type)
     return TypeDevices(
-        comment_text(_title(kind)),
-        tuple(_lines(cluster, kind)),
+        comment_text(_title(node_type)),
+        tuple(_lines(cluster, node_type)),
         comment_text(f"Assumed: {assumption.message}; {assumption.hint}.") if assumption is not None else None,
     )
 
 
-def _title(kind: NodeType) -> str:
-    assert kind.gpus is not None
+def _title(node_type: NodeType) -> str:
+    assert node_type.gpus is not None
     sources = {
         "off": "by device file",
         "nvml": "detected by NVML",
         "nvidia": "found in the driver's files below /proc",
     }
-    return f"{kind.name}: {kind.gpus.count} x {kind.gpus.model.nvml_name}, {sources[autodetect(kind.gpus)]}"
+    gpus = node_type.gpus
+    return f"{node_type.name}: {gpus.count} x {gpus.model.nvml_name}, {sources[autodetect(gpus)]}"
 
 
 def autodetect(gpus: GpuSet) -> str:
@@ -63,14 +64,16 @@ def autodetect(gpus: GpuSet) -> str:
     return "nvml" if any(gpus.mig) else gpus.autodetect
 
 
-def _lines(cluster: Cluster, kind: NodeType) -> list[Safe]:
-    gpus = kind.gpus
+def _lines(cluster: Cluster, node_type: NodeType) -> list[Safe]:
+    gpus = node_type.gpus
     assert gpus is not None
-    nodes = compress(host for group in cluster.of_type[kind.name] if group.has("slurm-compute") for host in group.hosts)
+    nodes = compress(
+        host for group in cluster.of_type[node_type.name] if group.has("slurm-compute") for host in group.hosts
+    )
     options = cluster.manifest.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
-        spec = cluster.manifest.node_types.get(kind.name)
+        spec = cluster.manifest.node_types.get(node_type.name)
         if cluster.bare and (spec is None or spec.gpus.numa is None):
             gpus = replace(gpus, cores=(), links=spec.gpus.links or () if spec else ())
         lines = [_line(cluster, nodes, _device(cluster, gpus, run), options) for run in device_runs(gpus)]

@@ -63,7 +63,7 @@ def is_enabled(cluster: Cluster) -> bool:
     return cluster.manifest.health.enabled
 
 
-def values(cluster: Cluster, kind: NodeType) -> Health | None:
+def values(cluster: Cluster, node_type: NodeType) -> Health | None:
     spec = cluster.manifest.health
     if not spec.enabled:
         return None
@@ -72,20 +72,20 @@ def values(cluster: Cluster, kind: NodeType) -> Health | None:
     return Health(
         spool,
         spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB,
-        _fabric_devices(cluster, kind),
+        _fabric_devices(cluster, node_type),
         (gbit(network.rate) if network and network.rate else None) or 0,
     )
 
 
-def _fabric_devices(cluster: Cluster, kind: NodeType) -> tuple[str, ...]:
+def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
-    if not cluster.manifest.health.fabric or not cluster.manifest.networks.fabric or are_guessed(cluster, kind):
+    if not cluster.manifest.health.fabric or not cluster.manifest.networks.fabric or are_guessed(cluster, node_type):
         return ()
-    return tuple(port.device for port in kind.fabric_ports() if port.device)
+    return tuple(port.device for port in node_type.fabric_ports() if port.device)
 
 
-def checks_fabric(cluster: Cluster, kind: NodeType) -> bool:
-    return is_enabled(cluster) and bool(_fabric_devices(cluster, kind))
+def checks_fabric(cluster: Cluster, node_type: NodeType) -> bool:
+    return is_enabled(cluster) and bool(_fabric_devices(cluster, node_type))
 
 
 _FIELDS = {
@@ -96,8 +96,8 @@ _FIELDS = {
 }
 
 
-def gpu_values(cluster: Cluster, kind: NodeType) -> GpuHealth | None:
-    spec, gpus = cluster.manifest.health, kind.gpus
+def gpu_values(cluster: Cluster, node_type: NodeType) -> GpuHealth | None:
+    spec, gpus = cluster.manifest.health, node_type.gpus
     if not spec.enabled or gpus is None:
         return None
     return GpuHealth(gpus.count, _floors(gpus), _nvlinks(gpus), spec.max_temperature)
@@ -118,22 +118,22 @@ def _nvlinks(gpus: GpuSet) -> tuple[int, ...]:
     return links if any(links) else ()
 
 
-def checks_gpu_count(cluster: Cluster, kind: NodeType) -> bool:
-    return is_enabled(cluster) and cluster.manifest.health.gpu_count and kind.gpus is not None
+def checks_gpu_count(cluster: Cluster, node_type: NodeType) -> bool:
+    return is_enabled(cluster) and cluster.manifest.health.gpu_count and node_type.gpus is not None
 
 
-def checks_gpu_settings(cluster: Cluster, kind: NodeType) -> bool:
+def checks_gpu_settings(cluster: Cluster, node_type: NodeType) -> bool:
     spec = cluster.manifest.health
-    return spec.enabled and spec.gpu_settings and kind.gpus is not None and bool(_floors(kind.gpus))
+    return spec.enabled and spec.gpu_settings and node_type.gpus is not None and bool(_floors(node_type.gpus))
 
 
-def checks_gpu_errors(cluster: Cluster, kind: NodeType) -> bool:
-    return is_enabled(cluster) and cluster.manifest.health.ecc and kind.gpus is not None
+def checks_gpu_errors(cluster: Cluster, node_type: NodeType) -> bool:
+    return is_enabled(cluster) and cluster.manifest.health.ecc and node_type.gpus is not None
 
 
-def checks_nvlink(cluster: Cluster, kind: NodeType) -> bool:
+def checks_nvlink(cluster: Cluster, node_type: NodeType) -> bool:
     spec = cluster.manifest.health
-    return spec.enabled and spec.nvlink is not False and kind.gpus is not None and bool(_nvlinks(kind.gpus))
+    return spec.enabled and spec.nvlink is not False and node_type.gpus is not None and bool(_nvlinks(node_type.gpus))
 
 
 def wired_links(gpus: GpuSet) -> tuple[int, ...]:
@@ -143,27 +143,27 @@ def wired_links(gpus: GpuSet) -> tuple[int, ...]:
     return (gpus.model.nvlink_links or 0,) * gpus.count if gpus.nvlink == "nvswitch" else ()
 
 
-def checks_temperature(cluster: Cluster, kind: NodeType) -> bool:
-    return is_enabled(cluster) and bool(cluster.manifest.health.max_temperature) and kind.gpus is not None
+def checks_temperature(cluster: Cluster, node_type: NodeType) -> bool:
+    return is_enabled(cluster) and bool(cluster.manifest.health.max_temperature) and node_type.gpus is not None
 
 
-def dcgm(cluster: Cluster, kind: NodeType) -> Dcgm | None:
+def dcgm(cluster: Cluster, node_type: NodeType) -> Dcgm | None:
     spec = cluster.manifest.health
-    mode = spec.dcgm or ("drain" if kind.name in dcgm_types(cluster) else "off")
-    if not spec.enabled or kind.gpus is None or mode == "off":
+    mode = spec.dcgm or ("drain" if node_type.name in dcgm_types(cluster) else "off")
+    if not spec.enabled or node_type.gpus is None or mode == "off":
         return None
-    drains = "|".join(str(xid.xid) for xid in xids_of(generation(kind.gpus.model), "drain"))
+    drains = "|".join(str(xid.xid) for xid in xids_of(generation(node_type.gpus.model), "drain"))
     texts: dict[str, list[str]] = {"drain": [], "driver": [], "warn": [], "ignore": []}
     for incident in dcgm_incidents():
         text = incident.text.replace("{xids}", f"({drains})")
-        action = incident.action if concerns(incident, kind.gpus) else "ignore"
+        action = incident.action if concerns(incident, node_type.gpus) else "ignore"
         if text not in texts[action]:
             texts[action].append(text)
     return Dcgm(mode == "drain", **{action: tuple(patterns) for action, patterns in texts.items()})
 
 
-def checks_dcgm(cluster: Cluster, kind: NodeType) -> bool:
-    return dcgm(cluster, kind) is not None
+def checks_dcgm(cluster: Cluster, node_type: NodeType) -> bool:
+    return dcgm(cluster, node_type) is not None
 
 
 def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:

@@ -29,28 +29,30 @@ class Nhc:
     scripts: tuple[str, ...]
 
 
-def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
-    if not cluster.manifest.health.nhc or not kind.is_resolved:
+def nhc(cluster: Cluster, node_type: NodeType) -> Nhc | None:
+    if not cluster.manifest.health.nhc or not node_type.is_resolved:
         return None
-    values = health.values(cluster, kind)
+    values = health.values(cluster, node_type)
     is_infiniband = (
         cluster.manifest.networks.fabric is not None and cluster.manifest.networks.fabric.type == "infiniband"
     )
-    entries = {name: entry for group in cluster.of_type[kind.name] for name, entry in mounts(cluster, group).items()}
-    scripts = {
-        "10-gpu-count": health.checks_gpu_count(cluster, kind),
-        "15-gpu-settings": health.checks_gpu_settings(cluster, kind),
-        "20-gpu-errors": health.checks_gpu_errors(cluster, kind),
-        "25-nvlink": health.checks_nvlink(cluster, kind),
-        "40-fabric": not is_infiniband and health.checks_fabric(cluster, kind),
+    entries = {
+        name: entry for group in cluster.of_type[node_type.name] for name, entry in mounts(cluster, group).items()
     }
-    has_sockets = kind.os.arch == X86_64
+    scripts = {
+        "10-gpu-count": health.checks_gpu_count(cluster, node_type),
+        "15-gpu-settings": health.checks_gpu_settings(cluster, node_type),
+        "20-gpu-errors": health.checks_gpu_errors(cluster, node_type),
+        "25-nvlink": health.checks_nvlink(cluster, node_type),
+        "40-fabric": not is_infiniband and health.checks_fabric(cluster, node_type),
+    }
+    has_sockets = node_type.os.arch == X86_64
     return Nhc(
-        sockets=kind.sockets if has_sockets else kind.cpus,
-        cores=kind.cores if has_sockets else kind.cpus,
-        threads=kind.cpus,
-        memory_mib=kind.real_memory_mib,
-        memory_most_mib=max(kind.memory_mib, kind.real_memory_mib) + _shared_mib(kind),
+        sockets=node_type.sockets if has_sockets else node_type.cpus,
+        cores=node_type.cores if has_sockets else node_type.cpus,
+        threads=node_type.cpus,
+        memory_mib=node_type.real_memory_mib,
+        memory_most_mib=max(node_type.memory_mib, node_type.real_memory_mib) + _shared_mib(node_type),
         ports=values.fabric_devices if values and values.fabric_gbit_s and is_infiniband else (),
         gbit=values.fabric_gbit_s if values else 0,
         mounts=tuple((entry.mount, not entry.read_only) for entry in entries.values() if entry.required),
@@ -58,11 +60,11 @@ def nhc(cluster: Cluster, kind: NodeType) -> Nhc | None:
     )
 
 
-def _shared_mib(kind: NodeType) -> int:
+def _shared_mib(node_type: NodeType) -> int:
     """Memory of GPUs that Linux may add to that of Grace processors."""
-    if kind.os.arch == X86_64 or not kind.gpus:
+    if node_type.os.arch == X86_64 or not node_type.gpus:
         return 0
-    return kind.gpus.count * (kind.gpus.model.memory_gb or 0) * 1024
+    return node_type.gpus.count * (node_type.gpus.model.memory_gb or 0) * 1024
 
 
 FILES = (File("slurm_compute/etc/nhc/clustergen.conf", nhc, per="type"),)

@@ -48,37 +48,37 @@ def nodes(cluster: Cluster) -> tuple[TypeNodes, ...]:
     )
 
 
-def _assumed(cluster: Cluster, kind: NodeType) -> Safe | None:
-    assumption = of_hardware(cluster, kind)
+def _assumed(cluster: Cluster, node_type: NodeType) -> Safe | None:
+    assumption = of_hardware(cluster, node_type)
     return comment_text(f"Assumed: {assumption.message}; {assumption.hint}.") if assumption is not None else None
 
 
-def _title(kind: NodeType) -> str:
-    return kind.name if kind.title == kind.name else f"{kind.name}: {kind.title}"
+def _title(node_type: NodeType) -> str:
+    return node_type.name if node_type.title == node_type.name else f"{node_type.name}: {node_type.title}"
 
 
 def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
     """One entry of the manifest. Of a machine of which nothing is known, only what it is called."""
-    kind = group.type
-    options = {**kind.slurm_options, **group.slurm_options}
+    node_type = group.type
+    options = {**node_type.slurm_options, **group.slurm_options}
     boards = {key.lower() for key in options} & {"boards", "socketsperboard"}
     names: Pairs = [("NodeName", group.folded), ("NodeAddr", compress(group.addresses))]
     hardware: Pairs = [
-        ("Sockets", None if boards else kind.slurm_sockets),
-        ("CoresPerSocket", kind.slurm_cores_per_socket),
-        ("ThreadsPerCore", kind.threads_per_core),
-        ("RealMemory", kind.real_memory_mib),
-        ("MemSpecLimit", kind.reserved_mib or None),
-        ("CoreSpecCount", None if kind.polling else kind.reserved_cores or None),
-        ("CPUSpecList", slurm_cpu_list(kind) or None),
+        ("Sockets", None if boards else node_type.slurm_sockets),
+        ("CoresPerSocket", node_type.slurm_cores_per_socket),
+        ("ThreadsPerCore", node_type.threads_per_core),
+        ("RealMemory", node_type.real_memory_mib),
+        ("MemSpecLimit", node_type.reserved_mib or None),
+        ("CoreSpecCount", None if node_type.polling else node_type.reserved_cores or None),
+        ("CPUSpecList", slurm_cpu_list(node_type) or None),
     ]
     use: Pairs = [
-        ("Gres", gres(kind.gpus)),
-        ("Feature", ",".join(dict.fromkeys([*kind.features, *group.features]))),
+        ("Gres", gres(node_type.gpus)),
+        ("Feature", ",".join(dict.fromkeys([*node_type.features, *group.features]))),
         ("Weight", weight(cluster, group)),
         ("State", group.state),
     ]
-    return block(FILE, cluster.release, [*names, *(hardware if kind.is_resolved else []), *use], options)
+    return block(FILE, cluster.release, [*names, *(hardware if node_type.is_resolved else []), *use], options)
 
 
 def weight(cluster: Cluster, group: NodeGroup) -> int | None:

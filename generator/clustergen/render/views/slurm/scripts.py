@@ -106,32 +106,34 @@ def _suspends(cluster: Cluster) -> bool:
     return everywhere or any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
 
 
-def gpu_scripts(cluster: Cluster, kind: NodeType) -> GpuScripts | None:
-    if kind.gpus is None or not (has_prolog(cluster) or has_epilog(cluster)):
+def gpu_scripts(cluster: Cluster, node_type: NodeType) -> GpuScripts | None:
+    if node_type.gpus is None or not (has_prolog(cluster) or has_epilog(cluster)):
         return None
-    return GpuScripts(is_exclusive(cluster, kind.gpus), job_map(cluster, kind), job_metrics(cluster, kind))
+    return GpuScripts(
+        is_exclusive(cluster, node_type.gpus), job_map(cluster, node_type), job_metrics(cluster, node_type)
+    )
 
 
-def has_gpu_prolog(cluster: Cluster, kind: NodeType) -> bool:
-    return has_prolog(cluster) and kind.gpus is not None
+def has_gpu_prolog(cluster: Cluster, node_type: NodeType) -> bool:
+    return has_prolog(cluster) and node_type.gpus is not None
 
 
-def has_gpu_epilog(cluster: Cluster, kind: NodeType) -> bool:
+def has_gpu_epilog(cluster: Cluster, node_type: NodeType) -> bool:
     """Only where the GPUs were the job's alone: what still runs there is its own."""
-    return has_epilog(cluster) and kind.gpus is not None and is_exclusive(cluster, kind.gpus)
+    return has_epilog(cluster) and node_type.gpus is not None and is_exclusive(cluster, node_type.gpus)
 
 
-def checks_gpu_errors(cluster: Cluster, kind: NodeType) -> bool:
-    return has_epilog(cluster) and cluster.manifest.health.ecc and kind.gpus is not None
+def checks_gpu_errors(cluster: Cluster, node_type: NodeType) -> bool:
+    return has_epilog(cluster) and cluster.manifest.health.ecc and node_type.gpus is not None
 
 
-def maps_gpus(cluster: Cluster, kind: NodeType) -> bool:
-    return kind.gpus is not None and job_map(cluster, kind) is not None
+def maps_gpus(cluster: Cluster, node_type: NodeType) -> bool:
+    return node_type.gpus is not None and job_map(cluster, node_type) is not None
 
 
-def ends_processes(cluster: Cluster, kind: NodeType) -> bool:
+def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     """True if a program of the node sources user-processes.sh."""
-    return cluster.manifest.health.enabled or has_gpu_prolog(cluster, kind) or has_gpu_epilog(cluster, kind)
+    return cluster.manifest.health.enabled or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
 
 
 def mount_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:

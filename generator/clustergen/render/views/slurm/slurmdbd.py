@@ -99,10 +99,10 @@ def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> MariadbConf | None:
 
 def _pool_mib(group: NodeGroup) -> int:
     """Where jobs run, at most half of what they do not get: the other half is for the daemons and the system."""
-    kind = group.type
-    if not kind.is_resolved:
+    node_type = group.type
+    if not node_type.is_resolved:
         return database.own_pool_mib(database.UNKNOWN_MIB)
     if not group.has("slurm-compute"):
-        return database.own_pool_mib(kind.memory_mib)
-    pool = database.shared_pool_mib(kind.memory_mib)
-    return max(_LEAST_POOL_MIB, min(pool, kind.reserved_mib // 2)) if kind.reserved_mib else pool
+        return database.own_pool_mib(node_type.memory_mib)
+    pool = database.shared_pool_mib(node_type.memory_mib)
+    return max(_LEAST_POOL_MIB, min(pool, node_type.reserved_mib // 2)) if node_type.reserved_mib else pool

@@ -10,11 +10,11 @@ from clustergen.render.views.storage import quotas
 from clustergen.render.views.storage.mounts import MountUnit, remount_unit
 
 
-def mount_units(cluster: Cluster, name: str, entry: Mount, kind: NodeType) -> dict[str, MountUnit]:
+def mount_units(cluster: Cluster, name: str, entry: Mount, node_type: NodeType) -> dict[str, MountUnit]:
     """The mount unit of an entry on nodes of one type: unit name without its suffix → view."""
     views = part(entry.type, "views")
     assert views is not None, "every kind of file system has views"
-    units: dict[str, MountUnit] = views.mount_units(cluster, name, entry, kind)
+    units: dict[str, MountUnit] = views.mount_units(cluster, name, entry, node_type)
     return units
 
 

@@ -70,9 +70,9 @@ def apply(view: Quotas) -> Effect:
     return run(f"clustergen-quota-{view.entry}.service")
 
 
-def program(cluster: Cluster, kind: NodeType) -> bool:
+def program(cluster: Cluster, node_type: NodeType) -> bool:
     """On the nodes that have the values of an entry: they mount it, or export it by NFS."""
-    for group in cluster.of_type[kind.name]:
+    for group in cluster.of_type[node_type.name]:
         for side, entries in (("client", mounts(cluster, group)), ("server", exports_on(cluster, group))):
             for name, entry in entries.items():
                 if file_system(entry.type).quotas == side and quotas_of(entry) and quota_host(cluster, name, entry):
