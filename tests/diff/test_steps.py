@@ -11,7 +11,19 @@ from clustergen.render.effects import Effect, read
 
 
 def change(effect: Effect, old: str | None, new: str | None) -> Change:
-    return Change("/etc/x", "file", "", "", old, new, "c1", (effect,), False, "", "")
+    return Change(
+        file="/etc/x",
+        kind="file",
+        name="",
+        key="",
+        old=old,
+        new=new,
+        nodes="c1",
+        effects=(effect,),
+        everywhere=False,
+        reason="",
+        source="",
+    )
 
 
 UNMOUNT = change(Effect("remount", "old.mount"), "x", None)
@@ -25,7 +37,9 @@ REBOOT = change(Effect("reboot"), "x", "y")
 def test_a_host_unmounts_first_and_reboots_last(
     changes: tuple[Change, ...], compute: tuple[str, ...], play: str
 ) -> None:
-    work = Work(changes, (), (), (), (), compute, (), None)
+    work = Work(
+        changes=changes, added=(), removed=(), controllers=(), accounting=(), compute=compute, systems=(), release=None
+    )
     [turn] = [step for step in steps(work) if step.play == play]
     verbs = turn.text.removeprefix("node by node: drain, ").split(", ")
     assert verbs[0] in ("unmount old.mount", "unmount and mount both.mount")
@@ -37,8 +51,29 @@ def test_a_host_unmounts_first_and_reboots_last(
 def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -> list[tuple[str, str | None]]:
     """The daemons' steps of a change of slurm.conf in a cluster of one controller and nodes c1 to c4."""
     kinds = tuple(map(read, effects))
-    line = Change("/etc/slurm/slurm.conf", "key", "", "Key", "x", "y", nodes, kinds, everywhere, "", "")
-    work = Work((line,), (), (), ("head",), ("db",), ("c1", "c2", "c3", "c4"), (), None)
+    line = Change(
+        file="/etc/slurm/slurm.conf",
+        kind="key",
+        name="",
+        key="Key",
+        old="x",
+        new="y",
+        nodes=nodes,
+        effects=kinds,
+        everywhere=everywhere,
+        reason="",
+        source="",
+    )
+    work = Work(
+        changes=(line,),
+        added=(),
+        removed=(),
+        controllers=("head",),
+        accounting=("db",),
+        compute=("c1", "c2", "c3", "c4"),
+        systems=(),
+        release=None,
+    )
     return [(step.text.partition(";")[0], step.hosts) for step in steps(work) if step.play in (CONTROLLERS, NODES)]
 
 
@@ -65,7 +100,28 @@ def test_each_daemon_restarts_once_and_rereads_its_files_where_it_does_not(
 
 def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
     form = Change(
-        "/etc/clustergen-network/interfaces", "file", "", "", "x", "y", "c1", (Effect("none"),), False, "", ""
+        file="/etc/clustergen-network/interfaces",
+        kind="file",
+        name="",
+        key="",
+        old="x",
+        new="y",
+        nodes="c1",
+        effects=(Effect("none"),),
+        everywhere=False,
+        reason="",
+        source="",
     )
-    *_, last = steps(Work((form, REMOUNT), (), (), (), (), (), (), None))
+    *_, last = steps(
+        Work(
+            changes=(form, REMOUNT),
+            added=(),
+            removed=(),
+            controllers=(),
+            accounting=(),
+            compute=(),
+            systems=(),
+            release=None,
+        )
+    )
     assert (last.text, last.hosts) == ("activate the interfaces with clustergen.cluster.network", "c1")

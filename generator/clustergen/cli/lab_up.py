@@ -158,7 +158,17 @@ def _wish(
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
     assignments = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
-    return Wish(list(scale), subnet, system, images, engine, slurm, assignments, list(mounts), installed)
+    return Wish(
+        scale=list(scale),
+        subnet=subnet,
+        os=system,
+        images=images,
+        engine=engine,
+        slurm=slurm,
+        variables=assignments,
+        mounts=list(mounts),
+        installed=installed,
+    )
 
 
 def _lab(manifest: Path, name: str | None, wish: Any) -> Any:

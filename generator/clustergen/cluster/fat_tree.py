@@ -112,7 +112,9 @@ def shape(
     the uplinks that its nodes need, or more where that saves spines. Raises DoesNotFitError.
     """
     if nodes <= leaf.single and (rails == 1 or not joined) and not unit:
-        return Shape(rails, 1, nodes, leaf.single, 0, 1, 0, 0, 0)
+        return Shape(
+            rails=rails, units=1, unit_nodes=nodes, down=leaf.single, up=0, groups=1, spines=0, spine_up=0, cores=0
+        )
     if not leaf.down or not leaf.up:
         raise DoesNotFitError("a leaf needs ports for nodes and for uplinks", leaf.single if rails == 1 else 0)
     most = leaf.down * leaf.nodes_each
@@ -146,7 +148,17 @@ class _Leaves:
 
 def _two_tiers(leaves: _Leaves, up: int, spine: int, least_spines: int) -> Shape:
     least = max(-(-leaves.count * up // spine), min(least_spines, up))
-    return Shape(leaves.rails, leaves.units, leaves.unit, leaves.down, up, 1, _divisor(up, least), 0, 0)
+    return Shape(
+        rails=leaves.rails,
+        units=leaves.units,
+        unit_nodes=leaves.unit,
+        down=leaves.down,
+        up=up,
+        groups=1,
+        spines=_divisor(up, least),
+        spine_up=0,
+        cores=0,
+    )
 
 
 def _three_tiers(leaves: _Leaves, up: int, spine: int, core: int, least_spines: int) -> Shape:
@@ -163,7 +175,17 @@ def _three_tiers(leaves: _Leaves, up: int, spine: int, core: int, least_spines: 
         most = (core // leaves.rails) * half * leaves.unit
         raise DoesNotFitError(f"{joined} groups of spines need a port each on every core, which has {core}", most)
     cores = _divisor(spine_up, -(-joined * spine_up // core))
-    return Shape(leaves.rails, leaves.units, leaves.unit, leaves.down, up, groups, spines, spine_up, cores)
+    return Shape(
+        rails=leaves.rails,
+        units=leaves.units,
+        unit_nodes=leaves.unit,
+        down=leaves.down,
+        up=up,
+        groups=groups,
+        spines=spines,
+        spine_up=spine_up,
+        cores=cores,
+    )
 
 
 def _divisor(of: int, least: int) -> int:

@@ -193,18 +193,18 @@ class TypeResolver:
             model = parts.nic(port.nic) if port.nic else None
             if network == "fabric" or port.rdma or interface:
                 yield Port(
-                    port.rdma or interface or "",
-                    interface,
-                    network,
-                    number,
-                    port.numa,
-                    port.pci or None,
-                    port.gbit,
-                    port.label,
-                    port.cage,
-                    port.connector,
-                    model.connector_options if model and "connector" in port.unverified else (),
-                    _driver(model),
+                    device=port.rdma or interface or "",
+                    interface=interface,
+                    network=network,
+                    rail=number,
+                    numa=port.numa,
+                    pci=port.pci or None,
+                    max_gbit=port.gbit,
+                    label=port.label,
+                    cage=port.cage,
+                    connector=port.connector,
+                    connector_options=model.connector_options if model and "connector" in port.unverified else (),
+                    driver=_driver(model),
                 )
 
     def _assemble(

@@ -103,7 +103,19 @@ def changed(
     row = slurm.key(base, key, block) if key else None
     if row is not None and row.state(release) == "defunct":
         reason = f"the key has had no effect since Slurm {row.defunct}"
-        return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
+        return Change(
+            file=file,
+            kind=kind,
+            name=name,
+            key=key,
+            old=old,
+            new=new,
+            nodes=nodes,
+            effects=(NONE,),
+            everywhere=False,
+            reason=reason,
+            source=row.source,
+        )
     label = key if key or kind != "key" else block  # a line that its first key alone names
     what = tuple(what)
     words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs
@@ -118,20 +130,20 @@ def changed(
         for affected in (slurm_jobs.waiting, slurm_jobs.running)
     )
     return Change(
-        file,
-        kind,
-        name,
-        label,
-        old,
-        new,
-        nodes,
-        effects,
-        worst.is_everywhere,
-        worst.note,
-        worst.page,
-        worst.name,
-        waiting,
-        running,
+        file=file,
+        kind=kind,
+        name=name,
+        key=label,
+        old=old,
+        new=new,
+        nodes=nodes,
+        effects=effects,
+        everywhere=worst.is_everywhere,
+        reason=worst.note,
+        source=worst.page,
+        row=worst.name,
+        waiting=waiting,
+        running=running,
     )
 
 

@@ -95,7 +95,19 @@ class Comparison:
                 hosts_of_systems.setdefault((previous, current), []).append(host)
         for (previous, current), hosts in hosts_of_systems.items():
             nodes = folded(hosts)
-            yield Change("", "system", "", "", previous, current, nodes, (Effect("drain"),), False, _ANEW, "")
+            yield Change(
+                file="",
+                kind="system",
+                name="",
+                key="",
+                old=previous,
+                new=current,
+                nodes=nodes,
+                effects=(Effect("drain"),),
+                everywhere=False,
+                reason=_ANEW,
+                source="",
+            )
 
     # -- Slurm's files ----------------------------------------------------------------------------------------------
 
@@ -228,17 +240,17 @@ def _of_policy(
         running = conditions.of(each.running)
         changes.append(
             Change(
-                target,
-                each.kind,
-                each.name,
-                each.key,
-                each.old,
-                each.new,
-                None,
-                (new.effect,),
-                False,
-                _PREEMPTION if running else _POLICY,
-                "sacctmgr(1)",
+                file=target,
+                kind=each.kind,
+                name=each.name,
+                key=each.key,
+                old=each.old,
+                new=each.new,
+                nodes=None,
+                effects=(new.effect,),
+                everywhere=False,
+                reason=_PREEMPTION if running else _POLICY,
+                source="sacctmgr(1)",
                 waiting=each.waiting,
                 running=running,
             )
@@ -252,7 +264,19 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
         return ()
     reason, source = (JOBS_READ_IT, "") if read_by_jobs(target) and new.effect == NONE else ("", "clustergen.lock.json")
     return tuple(
-        Change(target, "setting", "", name, before, after, None, (new.effect,), False, reason, source)
+        Change(
+            file=target,
+            kind="setting",
+            name="",
+            key=name,
+            old=before,
+            new=after,
+            nodes=None,
+            effects=(new.effect,),
+            everywhere=False,
+            reason=reason,
+            source=source,
+        )
         for name, before, after in differing(target, old.text, new.text)
     )
 
@@ -266,7 +290,19 @@ def _fingerprint(files: Files) -> tuple[str, ...]:
 
 
 def _same(target: str) -> Change:
-    return Change(target, "file", "", "", None, None, None, (NONE,), False, _SAME, "")
+    return Change(
+        file=target,
+        kind="file",
+        name="",
+        key="",
+        old=None,
+        new=None,
+        nodes=None,
+        effects=(NONE,),
+        everywhere=False,
+        reason=_SAME,
+        source="",
+    )
 
 
 def _file_of_slurm(target: str, old: Files, new: Files) -> Change:

@@ -17,7 +17,19 @@ def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
     what = "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
     row = slurm_effects.effect("slurm", "", new, "release", what)
     effects = tuple(read(word) for word in row.effect)
-    change = Change("", "release", "", "", str(old), str(new), None, effects, True, row.note, row.page)
+    change = Change(
+        file="",
+        kind="release",
+        name="",
+        key="",
+        old=str(old),
+        new=str(new),
+        nodes=None,
+        effects=effects,
+        everywhere=True,
+        reason=row.note,
+        source=row.page,
+    )
     if what == "jump" and way:
         through = ", then ".join(str(step) for step in way)
         change = replace(change, reason=f"{change.reason}. Upgrade through {through}")

@@ -97,7 +97,18 @@ class RoomChanges:
         return sum(n for n in counts if n > 0), -sum(n for n in counts if n < 0)
 
 
-NO_CHANGES = RoomChanges((), (), (), (), {}, 0, 0, (), (), ())
+NO_CHANGES = RoomChanges(
+    devices=(),
+    cables=(),
+    feeds=(),
+    ports_left=(),
+    parts={},
+    specified=0,
+    longer=0,
+    recabled=(),
+    recabled_bmc=(),
+    narrowed=(),
+)
 
 
 def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
@@ -115,7 +126,18 @@ def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
         return None
     recabled, bmc, narrowed = _interrupted(old, new, cables, devices)
     ports_left = _ports_left(old, new, cables)
-    return RoomChanges(devices, cables, feeds, ports_left, parts, specified, longer, recabled, bmc, narrowed)
+    return RoomChanges(
+        devices=devices,
+        cables=cables,
+        feeds=feeds,
+        ports_left=ports_left,
+        parts=parts,
+        specified=specified,
+        longer=longer,
+        recabled=recabled,
+        recabled_bmc=bmc,
+        narrowed=narrowed,
+    )
 
 
 def _tables(side: Tables) -> bool:

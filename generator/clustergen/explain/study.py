@@ -212,7 +212,17 @@ class Study:
             place = self.source.place(field.path, key=field.kind == "key")
             text = self.source.text_of(field.path) if field.kind == "value" else None
         help_, default = field.origin.help, field.default
-        return Cause(field.name, field.kind, place, text, default, help_, edit.tried, becomes, new.valid)
+        return Cause(
+            path=field.name,
+            kind=field.kind,
+            place=place,
+            text=text,
+            default=default,
+            help=help_,
+            tried=edit.tried,
+            becomes=becomes,
+            valid=new.valid,
+        )
 
 
 def _only_breaks(field: Field, others: Sequence[Trial]) -> bool:

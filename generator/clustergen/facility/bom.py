@@ -102,7 +102,16 @@ def _cables(cluster: Cluster) -> Iterator[Item]:
     spare = cluster.manifest.facility.spares.fraction
     for piece, count in sorted(pieces(cables(cluster)).items(), key=_order):
         spares = math.ceil(round(count * spare, 6)) if piece.item else 0
-        yield Item(piece.category, piece.item, piece.description, count, piece.note, piece.part, piece.length_m, spares)
+        yield Item(
+            category=piece.category,
+            item=piece.item,
+            description=piece.description,
+            count=count,
+            note=piece.note,
+            part=piece.part,
+            length_m=piece.length_m,
+            spares=spares,
+        )
 
 
 def _pdus(cluster: Cluster) -> Iterator[Item]:

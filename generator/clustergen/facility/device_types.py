@@ -112,23 +112,34 @@ def _of_nodes(kind: NodeType, used: _Used, *, is_alone: bool) -> DeviceType:
     live = (kind.psus or 0) - (kind.psus_redundant or 0)
     draw = draw_w(kind)
     return DeviceType(
-        maker if has_maker else _GENERIC,
-        model,
-        _slug(maker if has_maker else _GENERIC, model),
-        kind.rack_units,
-        base.weight_kg if base else None,
-        kind.psus or 0,
-        base.psu.inlet if base and base.psu else "",
-        -(-draw // live) if draw and live > 0 else None,
-        -(-draw // kind.psus) if draw and kind.psus else None,
-        tuple(Interface(name, kind_of, name in controllers) for name, kind_of in names.items()),
+        manufacturer=maker if has_maker else _GENERIC,
+        model=model,
+        slug=_slug(maker if has_maker else _GENERIC, model),
+        height=kind.rack_units,
+        weight_kg=base.weight_kg if base else None,
+        supplies=kind.psus or 0,
+        inlet=base.psu.inlet if base and base.psu else "",
+        supply_max_w=-(-draw // live) if draw and live > 0 else None,
+        supply_usual_w=-(-draw // kind.psus) if draw and kind.psus else None,
+        interfaces=tuple(Interface(name, kind_of, name in controllers) for name, kind_of in names.items()),
     )
 
 
 def _of_switches(model: SwitchModel | None, used: _Used, *, is_own: bool) -> DeviceType:
     if model is None:
         interfaces = tuple(Interface(name, kind, management=False) for name, kind in used.items())
-        return DeviceType(_GENERIC, "Switch", "generic-switch", 1, None, 0, "", None, None, interfaces)
+        return DeviceType(
+            manufacturer=_GENERIC,
+            model="Switch",
+            slug="generic-switch",
+            height=1,
+            weight_kg=None,
+            supplies=0,
+            inlet="",
+            supply_max_w=None,
+            supply_usual_w=None,
+            interfaces=interfaces,
+        )
     maker = _GENERIC if is_own else _MAKERS[0]
     names = dict(used)
     for name, kind in _all_ports(model):
@@ -137,16 +148,16 @@ def _of_switches(model: SwitchModel | None, used: _Used, *, is_own: bool) -> Dev
     count = model.psu_count or 0
     draw = model.power_max_w or model.power_typ_w
     return DeviceType(
-        maker,
-        model.model,
-        _slug(maker, model.model),
-        model.rack_units or 1,
-        model.weight_kg,
-        count,
-        model.inlet,
-        draw if count else None,
-        -(-draw // count) if draw and count else None,
-        tuple(Interface(name, names[name], management=False) for name in sorted(names, key=_by_number)),
+        manufacturer=maker,
+        model=model.model,
+        slug=_slug(maker, model.model),
+        height=model.rack_units or 1,
+        weight_kg=model.weight_kg,
+        supplies=count,
+        inlet=model.inlet,
+        supply_max_w=draw if count else None,
+        supply_usual_w=-(-draw // count) if draw and count else None,
+        interfaces=tuple(Interface(name, names[name], management=False) for name in sorted(names, key=_by_number)),
     )
 
 

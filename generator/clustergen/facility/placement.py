@@ -36,33 +36,33 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
         unconfirmed = _unconfirmed(base) - frozenset(stated)
         for host in group.hosts:
             all_devices[host] = Device(
-                host,
-                "node",
-                node_type.system or "",
-                node_type.title,
-                draw_w(node_type),
-                weight,
-                node_type.rack_units,
-                racks.get(host),
-                places.get(host),
-                node_type.name,
-                unconfirmed,
+                name=host,
+                kind="node",
+                model=node_type.system or "",
+                title=node_type.title,
+                power_w=draw_w(node_type),
+                weight_kg=weight,
+                height=node_type.rack_units,
+                rack=racks.get(host),
+                place=places.get(host),
+                type=node_type.name,
+                unconfirmed=unconfirmed,
             )
     for switches in switches_of(cluster).values():
         for switch in switches:
             model = view.switch(switch.model) if switch.model else None
             all_devices[switch.name] = Device(
-                switch.name,
-                "switch",
-                switch.model or "",
-                model.model if model else switch.model or "",
-                switch.power_w,
-                model.weight_kg if model else None,
-                switch.rack_units,
-                switch.rack,
-                places.get(switch.name),
-                "",
-                _unconfirmed(model),
+                name=switch.name,
+                kind="switch",
+                model=switch.model or "",
+                title=model.model if model else switch.model or "",
+                power_w=switch.power_w,
+                weight_kg=model.weight_kg if model else None,
+                height=switch.rack_units,
+                rack=switch.rack,
+                place=places.get(switch.name),
+                type="",
+                unconfirmed=_unconfirmed(model),
             )
     return all_devices
 

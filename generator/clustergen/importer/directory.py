@@ -134,18 +134,18 @@ def import_directory(
     fitted = fit(draft, originals)
     checked = lint(originals.directory.path / originals.directory.main, originals.release)
     return ImportResult(
-        fitted.text,
-        draft.files,
-        frozenset(draft.programs),
-        originals.release,
-        originals.guessed,
-        rejected(originals, checked),
-        tuple(draft.notes),
-        fitted.errors,
-        fitted.compared,
-        checked.redactions,
-        fitted.refused,
-        str(path),
+        text=fitted.text,
+        files=draft.files,
+        programs=frozenset(draft.programs),
+        release=originals.release,
+        guessed=originals.guessed,
+        rejected=rejected(originals, checked),
+        notes=tuple(draft.notes),
+        errors=fitted.errors,
+        compared=fitted.compared,
+        redactions=checked.redactions,
+        refused=fitted.refused,
+        source=str(path),
     )
 
 

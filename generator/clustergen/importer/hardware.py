@@ -77,7 +77,17 @@ def gpus_of(gres: str) -> Gpus | None:
     if model not in fitting:  # profiles alone are those of GPUs that have little else in common
         model = fitting[0] if len({candidate.mig_family for candidate in fitting}) == 1 else None
     fitting_instances = Instances(tuple(fitting), instances.profiles, instances.prefix)
-    return Gpus(kind, count, model, len(fitting) < 2, fitting_instances, 0, 0, kind == next(iter(types)), is_complete)
+    return Gpus(
+        type_text=kind,
+        count=count,
+        model=model,
+        certain=len(fitting) < 2,
+        instances=fitting_instances,
+        shards=0,
+        mps=0,
+        whole_first=kind == next(iter(types)),
+        is_complete=is_complete,
+    )
 
 
 @cache

@@ -199,14 +199,14 @@ class Machines:
 
 def _part(machine: Machine, start: int, end: int) -> Machine:
     return Machine(
-        machine.hosts[start:end],
-        machine.kind,
-        machine.origins,
-        dict(machine.values),
-        dict(machine.options),
-        {key: texts[start:end] for key, texts in machine.by_node.items()},
-        machine.addresses[start:end],
-        list(machine.roles),
+        hosts=machine.hosts[start:end],
+        kind=machine.kind,
+        origins=machine.origins,
+        values=dict(machine.values),
+        options=dict(machine.options),
+        by_node={key: texts[start:end] for key, texts in machine.by_node.items()},
+        addresses=machine.addresses[start:end],
+        roles=list(machine.roles),
     )
 
 

@@ -105,7 +105,17 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if directory.has(name))
     unread = tuple(_unread(directory, read))
-    return Report(path, judged, release is None, named, tuple(findings), read, unread, directory, redactions)
+    return Report(
+        path=path,
+        release=judged,
+        guessed=release is None,
+        named=named,
+        findings=tuple(findings),
+        read=read,
+        unread=unread,
+        directory=directory,
+        redactions=redactions,
+    )
 
 
 def _with_visible_cr(text: str) -> str:

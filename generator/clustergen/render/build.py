@@ -133,15 +133,15 @@ class Builder:
 
     def _placed(self, file: File, group: str, path: str, content: bytes, effect: Effect) -> RenderedFile:
         return RenderedFile(
-            f"overlays/{group}/{path}",
-            content,
-            group,
-            "/" + path,
-            file.mode,
-            self._account(file.owner),
-            self._account(file.group),
-            effect,
-            file.origin,
+            path=f"overlays/{group}/{path}",
+            content=content,
+            group=group,
+            target="/" + path,
+            mode=file.mode,
+            owner=self._account(file.owner),
+            owner_group=self._account(file.group),
+            effect=effect,
+            source=file.origin,
         )
 
     def _account(self, name: str | Callable[[Cluster], str]) -> str:

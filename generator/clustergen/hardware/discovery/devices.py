@@ -49,7 +49,16 @@ def _fact(device: re.Match[str], links: dict[str, tuple[float, int]]) -> PciFact
     address = device[1] if device[1].count(":") == 2 else f"0000:{device[1]}"
     speed, lanes = links.get("Sta", (None, None))
     most_speed, most_lanes = links.get("Cap", (None, None))
-    return PciFact(address, device[2], device[3], speed, lanes, most_speed, most_lanes, device[4] == "ff")
+    return PciFact(
+        address=address,
+        kind=device[2],
+        ident=device[3],
+        speed=speed,
+        lanes=lanes,
+        most_speed=most_speed,
+        most_lanes=most_lanes,
+        is_lost=device[4] == "ff",
+    )
 
 
 def ibstat(text: str) -> Iterator[PortFact]:

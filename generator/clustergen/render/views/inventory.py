@@ -181,14 +181,14 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         for title, section in sections.items()
     }
     return Variables(
-        tuple((title, section) for title, section in shown.items() if section),
-        tuple(_file_systems(cluster)),
-        tuple(_secret(secret) for secret in secrets(cluster)),
-        tuple(units_by_group(cluster, outline).items()),
-        tuple(packages_by_group(cluster, outline).items()),
-        tuple(paths_by_group(cluster, outline).items()),
-        tuple(exports(cluster)),
-        tuple(disks(cluster)),
+        sections=tuple((title, section) for title, section in shown.items() if section),
+        file_systems=tuple(_file_systems(cluster)),
+        secrets=tuple(_secret(secret) for secret in secrets(cluster)),
+        units=tuple(units_by_group(cluster, outline).items()),
+        packages=tuple(packages_by_group(cluster, outline).items()),
+        paths=tuple(paths_by_group(cluster, outline).items()),
+        exports=tuple(exports(cluster)),
+        disks=tuple(disks(cluster)),
     )
 
 

@@ -47,7 +47,16 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), slurm.user, "0400", "given")
     if cluster.accounting_hosts and has_password(cluster):
         form = "StoragePass={}\n"
-        yield Secret("slurmdbd", SECRET, ("slurm_accounting",), slurm.user, "0600", "given", form, "restart-slurmdbd")
+        yield Secret(
+            name="slurmdbd",
+            path=SECRET,
+            groups=("slurm_accounting",),
+            owner=slurm.user,
+            mode="0600",
+            origin="given",
+            form=form,
+            effect="restart-slurmdbd",
+        )
     for name, entry in cluster.manifest.storage.items():
         if not clients_of(cluster, name):
             continue

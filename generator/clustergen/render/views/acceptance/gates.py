@@ -121,7 +121,16 @@ def _gate(
     tasks_per_node: int = 1,
 ) -> Gate:
     bounds = tuple(floor for floor in floors if floor)
-    return Gate(name, subject, node_type.name, gate_kinds()[name].nodes, tasks_per_node, gpus, arguments, bounds)
+    return Gate(
+        kind=name,
+        subject=subject,
+        type=node_type.name,
+        nodes=gate_kinds()[name].nodes,
+        tasks_per_node=tasks_per_node,
+        gpus=gpus,
+        arguments=arguments,
+        floors=bounds,
+    )
 
 
 def _of_type(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:

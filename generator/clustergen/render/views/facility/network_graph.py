@@ -90,16 +90,16 @@ def network_graph(cluster: Cluster, network: str, switches: tuple[Switch, ...]) 
             bundles[box_of[a], box_of[b]] += count
     of_switches = sum(count for (a, _), count in pairs.items() if a in names)
     return NetworkGraph(
-        technology,
-        drawn,
-        len(units) - shown,
-        rest,
-        len(rest_hosts),
-        tuple(tiers),
-        bundles,
-        pairs.total() - of_switches,
-        of_switches,
-        tuple(switch.name for switch in switches if switch.name not in joined),
+        technology=technology,
+        units=drawn,
+        more_units=len(units) - shown,
+        rest_leaves=rest,
+        rest_nodes=len(rest_hosts),
+        tiers=tuple(tiers),
+        cables=bundles,
+        of_nodes=pairs.total() - of_switches,
+        of_switches=of_switches,
+        unconnected=tuple(switch.name for switch in switches if switch.name not in joined),
     )
 
 
