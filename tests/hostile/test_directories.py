@@ -220,6 +220,7 @@ FIX = [*list(CASES)[::2], *(case for case in CASES if "link" in case)]
 """Cases of `lint --fix`, which first lints as `lint` does."""
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["lint", "import"])
 @pytest.mark.parametrize("case", CASES)
