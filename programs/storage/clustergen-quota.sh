@@ -95,11 +95,9 @@ case $backend in
     }
 
     set_limits() {
-      local bytes=$(($3 * 1024)) files=$4 id
+      local bytes=$(($3 * 1024)) id
       id=$(number "$1" "$2") || return 1
-      [[ $bytes != 0 ]] || bytes=unlimited
-      [[ $files != 0 ]] || files=unlimited
-      beegfs quota set-limits storage:1 "--${1:0:1}id=$id" --space="$bytes" --inode="$files"
+      beegfs quota set-limits storage:1 "--${1:0:1}id=$id" --space="${bytes/#0/unlimited}" --inode="${4/#0/unlimited}"
     }
     ;;
   beegfs-ctl)
@@ -116,10 +114,9 @@ case $backend in
     }
 
     set_limits() {
-      local bytes=$(($3 * 1024)) files=$4
-      [[ $bytes != 0 ]] || bytes=unlimited
-      [[ $files != 0 ]] || files=unlimited
-      beegfs-ctl --setquota --mount="$place" "--${1:0:1}id" "$2" --sizelimit="$bytes" --inodelimit="$files" --storagepoolid=1
+      local bytes=$(($3 * 1024))
+      beegfs-ctl --setquota --mount="$place" "--${1:0:1}id" "$2" --sizelimit="${bytes/#0/unlimited}" \
+        --inodelimit="${4/#0/unlimited}" --storagepoolid=1
     }
     ;;
   zfs)
@@ -168,10 +165,6 @@ case $backend in
     set_limits() {
       setquota "--$1" "$2" 0 "$3" 0 "$4" "$mount"
     }
-    ;;
-  *)
-    refuse "$values names no kind of quotas: $backend"
-    exit 1
     ;;
 esac
 

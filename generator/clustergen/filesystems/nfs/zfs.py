@@ -16,9 +16,6 @@ from clustergen.render.file import File
 _PROPERTIES = {"compression": "lz4", "atime": "off", "xattr": "sa", "acltype": "posixacl"}
 
 
-PROGRAM = "/usr/local/sbin/clustergen-zpool"
-
-
 @record
 class Vdev:
     """Neighbouring disks of the list, and the words before them on zpool's command line."""
@@ -103,7 +100,7 @@ def _zfs_servers(cluster: Cluster, node_type: NodeType) -> Iterator[tuple[NodeGr
 
 
 FILES: tuple[File, ...] = (
-    File(f"nfs_server{PROGRAM}", program, mode=0o755, program="storage/clustergen-zpool.sh"),
+    File("nfs_server/usr/local/sbin/clustergen-zpool", program, mode=0o755, program="storage/clustergen-zpool.sh"),
     File("export/etc/clustergen/zpool-{name}.sh", pool_values, values=True),
     File("nfs_server/etc/modprobe.d/clustergen-zfs.conf", arc, per="type"),
 )

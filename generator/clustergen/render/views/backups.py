@@ -8,7 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File, View
+from clustergen.render.file import File
 from clustergen.render.views.alerts.backups import TEXTFILE, kinds
 from clustergen.render.views.exporters import node_exporter
 from clustergen.render.views.slurm.daemons import state_location
@@ -24,31 +24,22 @@ _CALENDAR = {
 
 @record
 class Values:
-    """Those of both backups. `metrics_file`: for node_exporter, empty for none."""
+    """Those of clustergen-backup-KIND. `metrics_file`: for node_exporter, or empty. `state`: slurmctld's directory.
+
+    Where mariadb-dump connects: `database_host` is empty for the socket, `secret_file` without a password.
+    """
 
     user: str
     cluster: str
     directory: str
     keep_days: int
     metrics_file: str
-
-
-@record
-class Database(Values):
-    """Where mariadb-dump connects. `database_host`: empty for the socket; `secret_file`: empty without a password."""
-
+    state: str
     database: str
     database_user: str
     database_host: str
     database_port: str
     secret_file: str
-
-
-@record
-class State(Values):
-    """The directory of slurmctld's state."""
-
-    state: str
 
 
 @record
@@ -83,32 +74,33 @@ def _units(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "sta
     )
 
 
-def _common(cluster: Cluster, os: OperatingSystem, kind: str) -> tuple[str, str, str, int, str] | None:
-    spec = cluster.manifest.backups
+def _values(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Values | None:
+    spec, accounting = cluster.manifest.backups, cluster.manifest.slurm.accounting
     if spec is None or kind not in kinds(cluster):
         return None
     textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
-    metrics_file = f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else ""
-    directory = spec.directory.rstrip("/")
-    return cluster.manifest.slurm.user, cluster.slurm_name, directory, spec.keep_days, metrics_file
-
-
-def database(cluster: Cluster, os: OperatingSystem) -> Database | None:
-    spec = cluster.manifest.slurm.accounting
     host, port = ("", "") if is_local(cluster) else database_endpoint(cluster)
-    secret = SECRET if has_password(cluster) else ""
-    common = _common(cluster, os, "database")
-    return common and Database(*common, spec.database_name, spec.database_user, host, port, secret)
+    return Values(
+        user=cluster.manifest.slurm.user,
+        cluster=cluster.slurm_name,
+        directory=spec.directory.rstrip("/"),
+        keep_days=spec.keep_days,
+        metrics_file=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
+        state=state_location(cluster).rstrip("/"),
+        database=accounting.database_name,
+        database_user=accounting.database_user,
+        database_host=host,
+        database_port=port,
+        secret_file=SECRET if has_password(cluster) else "",
+    )
 
 
-def state(cluster: Cluster, os: OperatingSystem) -> State | None:
-    common = _common(cluster, os, "state")
-    return common and State(*common, state_location(cluster).rstrip("/"))
-
-
-def _rows(group: str, kind: Literal["database", "state"], values: View) -> tuple[File, ...]:
+def _rows(group: str, kind: Literal["database", "state"]) -> tuple[File, ...]:
     def units(cluster: Cluster, os: OperatingSystem) -> Units | None:
         return _units(cluster, os, kind)
+
+    def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
+        return _values(cluster, os, kind)
 
     name, unit = f"clustergen-backup-{kind}", "slurm_controller/etc/systemd/system/clustergen-backup"
     place = f"{group}/etc/systemd/system/{name}"
@@ -121,4 +113,4 @@ def _rows(group: str, kind: Literal["database", "state"], values: View) -> tuple
     )
 
 
-FILES = (*_rows("slurm_accounting", "database", database), *_rows("slurm_controller", "state", state))
+FILES = (*_rows("slurm_accounting", "database"), *_rows("slurm_controller", "state"))
