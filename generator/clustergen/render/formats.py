@@ -122,6 +122,12 @@ def shell_word(value: object) -> Safe:
     return Safe(shlex.quote(one_line(str(value))))
 
 
+def shell_text(value: object) -> Safe:
+    """A text in quotes in any case: shellcheck warns of the assignment of a command's name, as `login=head`."""
+    word = shell_word(value)
+    return word if word.startswith("'") else Safe(f"'{word}'")
+
+
 def slurm_value(value: object) -> Safe:
     """A value of Slurm's own grammar; a text that the grammar cannot hold is refused."""
     try:
@@ -229,6 +235,7 @@ def comment_text(value: object) -> Safe:
 
 FILTERS: dict[str, Callable[..., Safe]] = {
     "sh": shell_word,
+    "sh_text": shell_text,
     "slurm": slurm_value,
     "yaml": yaml_scalar,
     "yaml_block": yaml_block,

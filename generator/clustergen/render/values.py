@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clustergen.records import fields
-from clustergen.render.formats import RenderError, finite, one_line, shell_word
+from clustergen.render.formats import RenderError, finite, one_line, shell_text, shell_word
 
 _WIDTH = 120  # of a line; words of a longer one stand below each other
 
@@ -46,14 +46,17 @@ def _plain(value: Any) -> Any:
 
 
 def _word(value: Any) -> str:
+    """Quoted where the shell needs it, and with a comma, of which shellcheck warns between words of an array."""
     plain = _plain(value)
     if isinstance(plain, dict | list):
         raise RenderError(f"{value!r} is not one word of shell")
-    return shell_word({True: "true", False: "false", None: ""}.get(plain, plain) if not _is_number(plain) else plain)
+    if plain is None or isinstance(plain, bool):
+        return {None: "''", True: "true", False: "false"}[plain]
+    return shell_text(plain) if "," in str(plain) else shell_word(plain)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _value(value: Any) -> str:
+    return shell_text(value) if isinstance(value, str) else _word(value)
 
 
 def _assignment(name: str, value: Any) -> Iterator[str]:
@@ -62,7 +65,7 @@ def _assignment(name: str, value: Any) -> Iterator[str]:
         yield from (f"  [{_word(key)}]={_word(item)}" for key, item in value.items())
         yield ")"
     elif not isinstance(value, tuple | list):
-        yield f"{name}={_word(value)}"
+        yield f"{name}={_value(value)}"
     elif not any(isinstance(item, tuple) or hasattr(item, "__record_fields__") for item in value):
         words = [_word(item) for item in value]
         line = f"{name}=({' '.join(words)})"

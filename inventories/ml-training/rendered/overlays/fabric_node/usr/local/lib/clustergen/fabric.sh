@@ -1,5 +1,5 @@
 # Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
-# edit the manifest and render again. Template: fabric_node/usr/local/lib/clustergen/fabric.sh.j2
+# edit the manifest and render again. Program: fabric/fabric.sh
 # Functions that clustergen's fabric scripts share. Sourced by bash, never executed.
 # shellcheck shell=bash
 

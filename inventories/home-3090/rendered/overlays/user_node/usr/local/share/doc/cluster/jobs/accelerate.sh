@@ -1,6 +1,6 @@
 #!/bin/bash
 # Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
-# edit the manifest and render again. Template: user_node/jobs/accelerate.sh.j2
+# edit the manifest and render again. Template: user_node/jobs/job.sh.j2
 # Hugging Face Accelerate.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.
 # The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.
@@ -19,38 +19,10 @@
 # The share of a GPU.
 #SBATCH --mem-per-gpu=30617M
 
-echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. If your program exchanges Python objects, not just tensors, they may run code as you.' >&2
-
-# Your program and its arguments: sbatch accelerate.sh my_training.py --epochs 10
-if (($# == 0)); then set -- train.py --steps 200; fi
-
+# Your program and its arguments: sbatch accelerate.sh my_training.py --epochs 10; without them, train.py
 # A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy accelerate
-PATH=${VENV:-$HOME/venv}/bin:$PATH
-
-# A port by the job's number: two jobs may share a node.
-port=${JOB_PORT:-$((20000 + SLURM_JOB_ID % 10000))}
-if (: <"/dev/tcp/$SLURMD_NODENAME/$port") 2>/dev/null; then
-  echo "port $port of $SLURMD_NODENAME is in use; to select another one: JOB_PORT=$((port + 1)) sbatch accelerate.sh …" >&2
-  exit 1
-fi
-# All processes meet at the first node, which runs this script.
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=$port
-export MASTER_ADDR MASTER_PORT
-# Files of programs for a while: on each node, a directory that only you can open. In a /tmp that all users share, another
-# one could create what a program expects there, as the caches of torch.compile and Dask, which are run as code.
-each=()
-((SLURM_NNODES == 1)) || each=(srun --overlap --nodes="$SLURM_NNODES" --ntasks="$SLURM_NNODES" --ntasks-per-node=1)
-temporary=$(mktemp -u "${TMPDIR:-/tmp}/accelerate-XXXXXX")
-"${each[@]}" mkdir -m 700 "$temporary" || exit 1
-trap '"${each[@]}" rm -rf "$temporary"' EXIT
-export TMPDIR=$temporary
-export PROCESSES=$((SLURM_NNODES * 4))
-export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / 4))
-
-# shellcheck disable=SC2016 # expanded in each task
-srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c '
-  exec accelerate launch --multi_gpu --mixed_precision=no --dynamo_backend=no \
-    --num_machines="$SLURM_NNODES" --machine_rank="$SLURM_NODEID" --num_processes="$PROCESSES" \
-    --main_process_ip="$MASTER_ADDR" --main_process_port="$MASTER_PORT" "$@"
-' bash "$@"
+echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. If your program exchanges Python objects, not just tensors, they may run code as you.' >&2
+# This file has the commands: to change them, copy it to a directory that all nodes see, and name your copy here.
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/job.sh
+gpus='4' interface='' job_accelerate "$@"

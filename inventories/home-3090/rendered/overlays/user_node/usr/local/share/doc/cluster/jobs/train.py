@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
-# edit the manifest and render again. Template: user_node/jobs/train.py.j2
+# edit the manifest and render again. Program: jobs/train.py
 """Example of distributed training with PyTorch: fits a small model, and shows the parts that every training job needs.
 
-Runs on GPUs with NCCL, and on CPUs with Gloo. Start it with a job template of this directory. Checkpoints are written every
---every steps, and when Slurm announces the end of the job (SIGUSR1 or SIGTERM); the next run resumes from the last one.
+Runs on GPUs with NCCL, and on CPUs with Gloo. Start it with a job template of this directory. Checkpoints are written
+every --every steps, and when Slurm announces the end of the job (SIGUSR1 or SIGTERM); the next run resumes from the
+last one.
 """
+
+from __future__ import annotations
 
 import argparse
 import os
@@ -22,12 +25,12 @@ RESUME_LATER = 75  # exit status of a run that has to be continued (EX_TEMPFAIL)
 stop = False
 
 
-def on_signal(_number, _frame):
+def on_signal(_number: int, _frame: object) -> None:
     global stop
     stop = True
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--every", type=int, default=100, help="steps between checkpoints")
@@ -61,7 +64,7 @@ def main():
         dist.destroy_process_group()
         return
 
-    def save():
+    def save() -> None:
         if rank == 0:
             unfinished = arguments.checkpoint.with_suffix(".new")
             torch.save(
@@ -94,7 +97,8 @@ def main():
     dist.all_reduce(loss)
     if rank == 0:
         seconds = time.monotonic() - started
-        print(f"{world} processes, steps {first} to {step}, loss {loss.item() / world:.4f}, {seconds:.1f} s", flush=True)
+        result = f"loss {loss.item() / world:.4f}, {seconds:.1f} s"
+        print(f"{world} processes, steps {first} to {step}, {result}", flush=True)
     dist.destroy_process_group()
 
 

@@ -1,0 +1,7 @@
+# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# edit the manifest and render again.
+# shellcheck shell=bash disable=SC2034
+spool='/var/lib/slurm/slurmd'
+min_free_kib=1048576
+fabric_devices=()
+fabric_gbit_s=0

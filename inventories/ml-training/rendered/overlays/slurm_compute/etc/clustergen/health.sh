@@ -1,0 +1,7 @@
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again.
+# shellcheck shell=bash disable=SC2034
+spool='/var/lib/slurm/slurmd'
+min_free_kib=1048576
+fabric_devices=(mlx5_0)
+fabric_gbit_s=200

@@ -1,0 +1,5 @@
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again.
+# shellcheck shell=bash disable=SC2034
+limit_s=285
+admin_group=''

@@ -1,0 +1,6 @@
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again.
+# shellcheck shell=bash disable=SC2034
+metrics_file='/var/lib/prometheus/node-exporter/slurm.prom'
+counts=true
+power_saving=false
