@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
@@ -11,15 +11,25 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.fabric import leaves_of
+from clustergen.cluster.features import acceptance, facility, nccl
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.partitions import resolve_partitions
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
+from clustergen.cluster.tracing import resolving
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
+
+FEATURES: Mapping[type, Callable[[Manifest], object]] = {
+    facility.Facility: facility.resolve,
+    acceptance.Acceptance: acceptance.resolve,
+    nccl.Nccl: nccl.resolve,
+    nccl.Ucx: nccl.resolve_ucx,
+}
+"""The function that resolves the record of each feature, in order; None where the cluster does not have it."""
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
@@ -46,7 +56,18 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, groups, report),
+        features=_features(manifest),
     )
+
+
+def _features(manifest: Manifest) -> dict[type, object]:
+    features = {}
+    for record, resolve_feature in FEATURES.items():
+        with resolving(record):
+            resolved = resolve_feature(manifest)
+        if resolved is not None:
+            features[record] = resolved
+    return features
 
 
 def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[str, NodeType]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from clustergen.cluster.tracing import listening
 from clustergen.manifest.base import Section
 
 _MISSING = object()
@@ -27,8 +28,20 @@ class Reads:
 
     def __init__(self) -> None:
         self.sections: set[tuple[int, str]] = set()
+        self.sections_now = self.sections  # of the record that is being resolved, else of the render itself
+        self._sections_of: dict[type, set[tuple[int, str]]] = {}
         self.rows: dict[int, Any] = {}
         self.fields: dict[int, set[str]] = {}
+
+    def resolving(self, record: type) -> None:
+        self.sections_now = self._sections_of[record] = set()
+
+    def resolved(self, record: type) -> None:
+        self.sections_now = self.sections
+
+    def used(self, record: type) -> None:
+        """What a record was resolved from is read by whoever asks for the record."""
+        self.sections_now |= self._sections_of.get(record, set())
 
     def facts(self) -> set[Fact]:
         return {(ident, name) for ident, names in self.fields.items() for name in names}
@@ -74,7 +87,7 @@ def reading() -> Iterator[Reads]:
     read_field = Section.__getattribute__
 
     def noted(self: Section, name: str) -> Any:
-        reads.sections.add((id(self), name))
+        reads.sections_now.add((id(self), name))
         return read_field(self, name)
 
     def note(row: Any, field: str, value: Any) -> Any:
@@ -84,7 +97,7 @@ def reading() -> Iterator[Reads]:
 
     Section.__getattribute__ = noted  # type: ignore[method-assign, assignment]
     try:
-        with _hooked(note):
+        with _hooked(note), listening(reads):
             yield reads
     finally:
         del Section.__getattribute__

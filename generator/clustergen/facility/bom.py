@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue.facility import pdus, rack_system_of
 from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cable_bill import Piece, pieces
 from clustergen.facility.cabling import cables
@@ -17,6 +18,7 @@ from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
 from clustergen.records import record, replace
+from clustergen.units import Watts
 
 
 @record
@@ -51,8 +53,8 @@ class Item:
 @once_per_cluster
 def bill(cluster: Cluster) -> tuple[Item, ...]:
     """All lines, by category."""
-    facility = cluster.manifest.facility
-    prices = facility.prices.items if facility.prices else {}
+    stated = cluster.of(Facility).prices
+    prices = stated.items if stated else {}
     items = [*_systems(cluster), *_switches(cluster), *_cables(cluster), *_room(cluster)]
     return tuple(
         replace(item, price=next((prices[name] for name in item.price_names if name in prices), None)) for item in items
@@ -99,7 +101,7 @@ def _switches(cluster: Cluster) -> Iterator[Item]:
 
 def _cables(cluster: Cluster) -> Iterator[Item]:
     """Spares are rounded up for each line."""
-    spare = cluster.manifest.facility.spares.fraction
+    spare = cluster.of(Facility).spares
     for piece, count in sorted(pieces(cables(cluster)).items(), key=_order):
         spares = math.ceil(round(count * spare, 6)) if piece.item else 0
         yield Item(
@@ -155,7 +157,7 @@ def _room(cluster: Cluster) -> Iterator[Item]:
             )
         else:
             yield Item("cord", "", "power cord, inlet not known", count)
-    ups = cluster.manifest.facility.ups
+    ups = cluster.of(Facility).ups
     if ups:
-        rating = f"UPS of {ups.power}" + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
+        rating = f"UPS of {Watts(ups.power_w)}" + (f", {ups.apparent_va / 1000:g} kVA" if ups.apparent_va else "")
         yield Item("ups", "ups", rating, 1)

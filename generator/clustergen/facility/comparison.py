@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill, total
 from clustergen.facility.cabling import cables
@@ -49,7 +50,7 @@ def design(cluster: Cluster, all_reduce: Bytes) -> Design:
         count[item.category] += item.count
     load = room_load(cluster)
     half = bisection(cluster)
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     unpriced = sum(item.price is None for item in items)
     reduces = all_reduces(cluster, (all_reduce,))
     return Design(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
 from clustergen.facility.cabling import cables
 from clustergen.records import record
@@ -116,7 +117,7 @@ def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduc
     for node_type in cluster.gpu_types:
         count = sum(len(group.hosts) for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
         for nodes in dict.fromkeys((1, count)):
-            one = _all_reduce(node_type, nodes, rate, sizes or cluster.manifest.facility.estimates.all_reduce)
+            one = _all_reduce(node_type, nodes, rate, sizes or cluster.of(Facility).all_reduce)
             several += [one] if one else []
     return tuple(several)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.model import Place
 from clustergen.facility.placement import devices
@@ -19,7 +20,7 @@ UNIT_M = 0.04445
 def lengths(cluster: Cluster) -> Callable[[str, str], float | None]:
     """A function that gives the metres between two devices, rounded up to 0.1; None where one of them has no place."""
     racks = {rack.name: rack for rack in cluster.racks}
-    room = cluster.manifest.facility.cabling
+    room = cluster.of(Facility).cabling
     placed = devices(cluster)
     metres_between: dict[tuple[Place, Place], float] = {}
 
@@ -29,10 +30,10 @@ def lengths(cluster: Cluster) -> Callable[[str, str], float | None]:
         else:
             first, second = racks[one.rack], racks[two.rack]
             ups = first.spec.units - one.unit + second.spec.units - two.unit
-            along = abs(first.position - second.position) * room.rack_pitch
-            across = abs(first.row_number - second.row_number) * room.row_pitch
-            way = ups * UNIT_M + along + across + room.overhead
-        return -(-round((way + room.slack) * (1 + room.margin.fraction) * 1000) // 100) / 10
+            along = abs(first.position - second.position) * room.rack_pitch_m
+            across = abs(first.row_number - second.row_number) * room.row_pitch_m
+            way = ups * UNIT_M + along + across + room.overhead_m
+        return -(-round((way + room.slack_m) * (1 + room.margin) * 1000) // 100) / 10
 
     def length(a: str, b: str) -> float | None:
         one, two = placed[a].place, placed[b].place

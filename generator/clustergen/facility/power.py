@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
+from clustergen.cluster.features.facility import Ups
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices
-from clustergen.manifest.facility import Ups
 from clustergen.manifest.hardware import Circuit
 from clustergen.records import record
 
@@ -209,7 +209,7 @@ def run_time_minutes(ups: Ups, watts: float) -> float | None:
     """
     if ups.minutes is None or not watts:
         return None
-    return ups.minutes * ups.power.value / watts
+    return ups.minutes * ups.power_w / watts
 
 
 def fit_of(load: Load, limit_w: float) -> int:

@@ -17,9 +17,9 @@ from clustergen.catalogue.nccl import (
 )
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.features.nccl import Nccl, Ucx, Variable
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.accelerators import EnvValue, Override
 
 UCX_LINE = 198  # characters of a line that UCX keeps; it takes the rest for another line
 _MOST_SOCKETS = 64  # threads times sockets of each
@@ -28,10 +28,6 @@ _ROCE_ONLY = (
     "NCCL_IB_ROCE_VERSION_NUM",
 )  # fmt: skip
 _INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
-
-
-def _plain(value: EnvValue | Override) -> str:
-    return str(value.value if isinstance(value, Override) else value)
 
 
 def _unprintable(text: str) -> str | None:
@@ -51,24 +47,25 @@ def _cut_by_ucx(name: str, value: str) -> str | None:
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
-    version = NcclVersion(cluster.manifest.nccl.version)
-    for name, value in cluster.manifest.nccl.env.items():
+    nccl = cluster.of(Nccl)
+    version = nccl.version
+    for name, variable in nccl.env.items():
         path: ManifestPath = ("nccl", "env", name)
         param = nccl_param(name)
         if param is None or not param.known_in(version):
-            if not (version > LAST and isinstance(value, Override) and name.startswith("NCCL_")):
+            if not (version > LAST and variable.reason and name.startswith("NCCL_")):
                 yield _unknown_name(path, name, param, version)
             continue
-        if param.use == "debugging" and not isinstance(value, Override):
+        if param.use == "debugging" and not variable.reason:
             yield Finding(
                 "nccl-name-debugging",
                 path,
                 f"NVIDIA documents '{name}' as a debugging variable, not for production",
-                f'to keep it, give a reason: {name}: {{value: {value}, reason: "…"}}',
+                f'to keep it, give a reason: {name}: {{value: {variable.value}, reason: "…"}}',
                 key=True,
             )
-        where: ManifestPath = (*path, "value") if isinstance(value, Override) else path
-        text = _plain(value)
+        where: ManifestPath = (*path, "value") if variable.reason else path
+        text = variable.value
         if wrong := _unprintable(text):
             yield Finding("nccl-value-wrong", where, wrong)
         elif not param.accepts(text):
@@ -106,9 +103,9 @@ def _expected(param: NcclParam) -> str:
 
 def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
     """Threads and sockets of each multiply."""
-    env = cluster.manifest.nccl.env
+    env = cluster.of(Nccl).env
     names = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
-    texts = [_plain(env[name]) for name in names if name in env]
+    texts = [env[name].value for name in names if name in env]
     if len(texts) == 2 and all(text.isdigit() for text in texts) and int(texts[0]) * int(texts[1]) > _MOST_SOCKETS:
         yield Finding(
             "nccl-value-wrong",
@@ -120,10 +117,10 @@ def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
 
 def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
     """The GID index: needed on RoCE before 2.21, and harmful from there on. What else only RoCE knows."""
-    spec = cluster.manifest.nccl
+    spec = cluster.of(Nccl)
     fabric = cluster.manifest.networks.fabric
     roce = fabric is not None and fabric.type == "roce"
-    version = NcclVersion(spec.version)
+    version = spec.version
     stated: list[ManifestPath] = []
     if spec.gid_index is not None:
         stated.append(("nccl", "gid_index"))
@@ -160,9 +157,9 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
 
 def nccl_prefix_match(cluster: Cluster) -> Iterator[Finding]:
     """Lists of devices and interfaces match by prefix, unless they begin with an equals sign."""
-    env = cluster.manifest.nccl.env
+    env = cluster.of(Nccl).env
     for name in ("NCCL_IB_HCA", *_INTERFACE_LISTS):
-        text = _plain(env[name]) if name in env else ""
+        text = env[name].value if name in env else ""
         names = text.removeprefix("^")
         if not names or names.startswith("="):
             continue
@@ -199,16 +196,16 @@ def _other_networks(cluster: Cluster, path: ManifestPath, prefixes: list[str]) -
             return
 
 
-def _value_path(value: EnvValue | Override, name: str) -> ManifestPath:
-    return ("nccl", "env", name, "value") if isinstance(value, Override) else ("nccl", "env", name)
+def _value_path(variable: Variable, name: str) -> ManifestPath:
+    return ("nccl", "env", name, "value") if variable.reason else ("nccl", "env", name)
 
 
 def nccl_hca_unknown(cluster: Cluster) -> Iterator[Finding]:
     """A list of HCAs must name devices that the GPU nodes have."""
-    value = cluster.manifest.nccl.env.get("NCCL_IB_HCA")
-    if value is None or _plain(value).startswith("^"):
+    variable = cluster.of(Nccl).env.get("NCCL_IB_HCA")
+    if variable is None or variable.value.startswith("^"):
         return
-    text = _plain(value)
+    text = variable.value
     exact = text.startswith("=")
     start = 1 if exact else 0
     for item in text[start:].split(","):
@@ -222,7 +219,7 @@ def nccl_hca_unknown(cluster: Cluster) -> Iterator[Finding]:
         for kind_name, devices in list(lacking.items())[:1]:
             yield Finding(
                 "nccl-hca-unknown",
-                _value_path(value, "NCCL_IB_HCA"),
+                _value_path(variable, "NCCL_IB_HCA"),
                 f"node type '{kind_name}' has no device '{name}'",
                 did_you_mean(name, devices) or f"use one of {', '.join(devices)}",
                 at=(start, len(name)),
@@ -246,7 +243,7 @@ def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
 
 
 def ucx_env(cluster: Cluster) -> Iterator[Finding]:
-    for name, value in cluster.manifest.ucx.env.items():
+    for name, value in cluster.of(Ucx).env.items():
         path: ManifestPath = ("ucx", "env", name)
         if not name.startswith("UCX_"):
             home = "nccl.env" if name.startswith("NCCL_") else None
@@ -257,8 +254,8 @@ def ucx_env(cluster: Cluster) -> Iterator[Finding]:
                 f"set NCCL variables in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
                 key=True,
             )
-        elif wrong := _unprintable(str(value)) or _cut_by_ucx(name, str(value)):
+        elif wrong := _unprintable(value) or _cut_by_ucx(name, value):
             yield Finding("ucx-value-wrong", path, wrong)
-    for name, value in cluster.manifest.ucx.mca.items():
-        if wrong := _unprintable(str(value)):
+    for name, value in cluster.of(Ucx).mca.items():
+        if wrong := _unprintable(value):
             yield Finding("ucx-value-wrong", ("ucx", "mca", name), wrong)

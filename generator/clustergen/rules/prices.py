@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.facility.bom import bill, total
@@ -12,7 +13,7 @@ _MOST_NAMES = 6
 
 
 def price_unused(cluster: Cluster) -> Iterator[Finding]:
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     if prices is None:
         return
     names = dict.fromkeys(name for item in bill(cluster) for name in item.price_names)
@@ -28,7 +29,7 @@ def price_unused(cluster: Cluster) -> Iterator[Finding]:
 
 
 def over_budget(cluster: Cluster) -> Iterator[Finding]:
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     if prices is None or prices.budget is None:
         return
     items = bill(cluster)
@@ -46,7 +47,7 @@ def over_budget(cluster: Cluster) -> Iterator[Finding]:
 
 def budget_incomplete(cluster: Cluster) -> Iterator[Finding]:
     """A budget that holds only because lines have no price."""
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     if prices is None or prices.budget is None:
         return
     items = bill(cluster)

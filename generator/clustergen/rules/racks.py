@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath
@@ -36,7 +37,7 @@ def _doubt(load: Load) -> tuple[str, str]:
 
 def rack_checks(cluster: Cluster) -> Iterator[Finding]:
     """Of the racks of one entry, the first one that does not hold is reported for each limit."""
-    power_factor = cluster.manifest.facility.power_factor
+    power_factor = cluster.of(Facility).power_factor
     reported: set[tuple[str, str]] = set()
     for one in rack_loads(cluster):
         for finding in _of_rack(one, power_factor):
@@ -143,38 +144,38 @@ def _fitting_height(load: Load, units: int) -> str:
 
 
 def room_cooling(cluster: Cluster) -> Iterator[Finding]:
-    cooling = cluster.manifest.facility.cooling
-    if cooling and (watts := room_load(cluster).watts) > cooling.value:
+    cooling_w = cluster.of(Facility).cooling_w
+    if cooling_w and (watts := room_load(cluster).watts) > cooling_w:
         doubt = _doubt(room_load(cluster))
         yield Finding(
             "room-cooling",
             ("facility", "cooling"),
             f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes"
-            f" {kilowatts(cooling.value)}{doubt[0]}",
+            f" {kilowatts(cooling_w)}{doubt[0]}",
             f"{doubt[1]}plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
         )
 
 
 def ups_too_small(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.facility.ups
+    spec = cluster.of(Facility).ups
     if spec is None:
         return
     watts, doubt = room_load(cluster).watts, _doubt(room_load(cluster))
-    apparent = watts / cluster.manifest.facility.power_factor
+    apparent = watts / cluster.of(Facility).power_factor
     path: ManifestPath = ("facility", "ups")
-    if watts > spec.power.value:
+    if watts > spec.power_w:
         yield Finding(
             "ups-too-small",
             (*path, "power"),
-            f"all devices may draw {kilowatts(watts)}, but the UPS supplies {kilowatts(spec.power.value)}{doubt[0]}",
+            f"all devices may draw {kilowatts(watts)}, but the UPS supplies {kilowatts(spec.power_w)}{doubt[0]}",
             f"{doubt[1]}use a UPS of {kilowatts(watts)} and {apparent / 1000:.1f} kVA",
         )
-    elif spec.apparent and apparent > spec.apparent:
+    elif spec.apparent_va and apparent > spec.apparent_va:
         yield Finding(
             "ups-too-small",
             (*path, "apparent"),
             f"all devices may take {apparent / 1000:.1f} kVA ({kilowatts(watts)}), but the UPS supplies"
-            f" {spec.apparent / 1000:.1f} kVA{doubt[0]}",
+            f" {spec.apparent_va / 1000:.1f} kVA{doubt[0]}",
             f"{doubt[1]}use a UPS of {apparent / 1000:.1f} kVA, or set facility.power_factor to that of the load",
         )
     elif spec.required_minutes and (minutes := run_time_minutes(spec, watts)) and minutes < spec.required_minutes:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
@@ -103,10 +104,10 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "slurm_accounting", "mariadb_client"
     if cluster.manifest.ansible.pull:
         yield "pull_node", "pull"
-    if cluster.manifest.acceptance.enabled:
+    if cluster.has(Acceptance):
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"
-        if "hpcc" in cluster.manifest.acceptance.benchmarks:
+        if "hpcc" in cluster.of(Acceptance).benchmarks:
             yield "slurm_compute", "hpcc"
 
 

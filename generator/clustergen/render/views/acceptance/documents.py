@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 from clustergen.catalogue.acceptance import gate_kinds
+from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.model import Cluster
 from clustergen.facility.expectations import Floor
 from clustergen.records import record
@@ -45,7 +46,7 @@ class FloorsPage:
 
 
 def _is_enabled(cluster: Cluster) -> bool:
-    return cluster.manifest.acceptance.enabled and bool(gated_types(cluster))
+    return cluster.has(Acceptance) and bool(gated_types(cluster))
 
 
 def gates_json(cluster: Cluster) -> GatesFile | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.cluster.fabric import are_guessed, has_rdma
+from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.expectations import (
@@ -156,7 +157,7 @@ def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
         yield _gate(node_type, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
     errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
     yield _gate(node_type, "cpu-burn", {}, (errors,))
-    if "hpcc" in cluster.manifest.acceptance.benchmarks:
+    if "hpcc" in cluster.of(Acceptance).benchmarks:
         wrong = Floor("wrong", 0, "results", "most", "hpcc checks the residual of each result", "manifest")
         yield _gate(node_type, "linpack", {}, (wrong,), tasks_per_node=max(1, node_type.job_cores))
 
@@ -213,7 +214,7 @@ def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
         if entry.type != "local" and count > 1:
             floor = storage_floor(cluster, node_type, entry, count, "write")
             yield _gate(node_type, "storage-whole", arguments, (floor,), subject=name)
-            if "ior" in cluster.manifest.acceptance.benchmarks:
+            if "ior" in cluster.of(Acceptance).benchmarks:
                 tasks = min(_MOST_WRITERS, max(1, node_type.job_cores))
                 parallel = {**arguments, **_messages(cluster, node_type)}
                 yield _gate(node_type, "ior", parallel, (floor,), subject=name, tasks_per_node=tasks)

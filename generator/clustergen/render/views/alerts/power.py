@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.power import capacity_w
 from clustergen.render.views.alerts.model import Alert, Topic, one_of
@@ -24,7 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
 
 def _feeds(cluster: Cluster) -> Iterator[Alert]:
     """An alert for all racks whose feeds may carry the same."""
-    factor = cluster.manifest.facility.power_factor
+    factor = cluster.of(Facility).power_factor
     by_capacity: dict[int, list[str]] = {}
     for rack in cluster.racks:
         if rack.hosts and rack.spec.circuits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import Item, bill, total
 from clustergen.facility.placement import switches_of
@@ -23,7 +24,7 @@ def has_facility(cluster: Cluster) -> bool:
 def bom_csv(cluster: Cluster) -> CsvTable | None:
     if not has_facility(cluster):
         return None
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     return csv_table(_COLUMNS, _rows(bill(cluster), prices.currency if prices else ""))
 
 

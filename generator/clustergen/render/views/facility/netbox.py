@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.netbox import power_connectors
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.facility.device_types import DeviceType, device_types
 from clustergen.facility.placement import devices, switches_of
@@ -73,7 +74,7 @@ def _standing(rack: Rack) -> str:
 
 def _feed_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
     """Feeds of side B come from a panel of their own."""
-    factor = cluster.manifest.facility.power_factor
+    factor = cluster.of(Facility).power_factor
     for rack, load in ((each.rack, each.load) for each in rack_loads(cluster)):
         for feed_load in feed_loads(rack, load.watts, factor):
             feed = feed_load.feed

@@ -8,6 +8,7 @@ from clustergen.catalogue.facility import pdus
 from clustergen.catalogue.labels import label
 from clustergen.catalogue.systems import System, system
 from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill
 from clustergen.facility.cabling import cables
@@ -119,14 +120,14 @@ def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
     homeless = [device.name for device in devices(cluster).values() if device.place is None and device.height]
     if cluster.racks and homeless:
         yield compress(homeless), "Which rack? Without a place, no cable length is derived."
-    ups = cluster.manifest.facility.ups
+    ups = cluster.of(Facility).ups
     if ups is None:
         yield "UPS", "Rated power in W and VA, and run time? None is stated."
-    elif ups.minutes is None or ups.apparent is None:
+    elif ups.minutes is None or ups.apparent_va is None:
         yield "UPS", "Rating in VA, and run time at rated power?"
-    if cluster.manifest.facility.pue is None:
+    if cluster.of(Facility).pue is None:
         yield "PUE", "Power of the whole facility to that of the devices? None is stated, so the report leaves it out."
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     if prices is not None:
         missing_price = [item.item or item.description for item in bill(cluster) if item.price is None]
         if missing_price:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill, total
 from clustergen.facility.cabling import cables
@@ -106,7 +107,7 @@ def _reduce(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
-    size = cluster.manifest.facility.estimates.checkpoint
+    size = cluster.of(Facility).checkpoint
     for name, entry in cluster.manifest.storage.items():
         if size is not None and entry.bandwidth is not None and not entry.read_only:
             network = cluster.manifest.networks.storage or cluster.manifest.networks.fabric
@@ -122,7 +123,7 @@ def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _cost(cluster: Cluster) -> Iterator[dict[str, str]]:
-    prices = cluster.manifest.facility.prices
+    prices = cluster.of(Facility).prices
     if prices is None:
         return
     items = bill(cluster)

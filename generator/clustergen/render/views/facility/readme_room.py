@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.facility import heat_btu_h
+from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.outlets import Outlets, outlet_volts, rack_outlets
 from clustergen.facility.power import RackLoad, feed_loads, rack_loads, room_load, run_time_minutes
 from clustergen.hostlist import compress
 from clustergen.render.views.tables import UNCONFIRMED, Table, marked, table_of
+from clustergen.units import Watts
 
 _NOTE = (
     "Maximum power at the wall. The maximum of a system includes its adapters, and the maximum of a switch a module in"
@@ -18,7 +20,7 @@ _NOTE = (
 
 
 def room_tables(cluster: Cluster) -> tuple[Table, ...]:
-    factor = cluster.manifest.facility.power_factor
+    factor = cluster.of(Facility).power_factor
     feeds_intro = (
         f"Used: VA of the load (power factor {factor:g}) by what the feed may carry continuously; 100 % is the limit."
         " Equal feeds carry equal parts, and all phases of a feed too. The voltage of outlets assumes PDUs with outlets"
@@ -45,11 +47,11 @@ def _folded(rows: Iterator[dict[str, str]], name: str) -> Iterator[dict[str, str
 
 def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
     load = room_load(cluster)
-    facility = cluster.manifest.facility
+    facility = cluster.of(Facility)
     va = load.watts / facility.power_factor
     doubtful = "power" in load.unconfirmed
     yield _fact("Power", marked(f"{kw(load.watts)}, {va / 1000:,.1f} kVA", doubtful))
-    limit = f", the room removes {facility.cooling}" if facility.cooling else ""
+    limit = f", the room removes {Watts(facility.cooling_w)}" if facility.cooling_w else ""
     yield _fact("Heat", marked(f"{kw(load.watts)}, {heat_btu_h(load.watts):,.0f} BTU/h", doubtful) + limit)
     if facility.pue:
         yield _fact("Whole facility", f"{kw(load.watts * facility.pue)} at the stated PUE of {facility.pue:g}")
@@ -60,8 +62,8 @@ def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield _fact("Weight of devices", marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed))
     ups = facility.ups
     if ups:
-        rating = str(ups.power) + (f", {ups.apparent / 1000:g} kVA" if ups.apparent else "")
-        yield _fact("UPS", f"{rating}; load {load.watts / ups.power.value:.0%} of its power")
+        rating = str(Watts(ups.power_w)) + (f", {ups.apparent_va / 1000:g} kVA" if ups.apparent_va else "")
+        yield _fact("UPS", f"{rating}; load {load.watts / ups.power_w:.0%} of its power")
         minutes = run_time_minutes(ups, load.watts)
         if minutes is not None:
             need = f", required {ups.required_minutes:g} min" if ups.required_minutes else ""
@@ -118,7 +120,7 @@ def _unknown(one: RackLoad) -> str:
 
 def _feeds(cluster: Cluster) -> Iterator[dict[str, str]]:
     for one in rack_loads(cluster):
-        for feed in feed_loads(one.rack, one.load.watts, cluster.manifest.facility.power_factor):
+        for feed in feed_loads(one.rack, one.load.watts, cluster.of(Facility).power_factor):
             circuit = feed.feed.circuit
             phases = "3 phases" if circuit.phases == 3 else "1 phase"
             yield {

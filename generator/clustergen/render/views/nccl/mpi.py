@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.features.nccl import Ucx
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.formats import Safe
@@ -34,9 +37,9 @@ class Parameters:
 
 def ucx(cluster: Cluster, node_type: NodeType) -> Parameters | None:
     """ucx.conf by node type. Grace keeps the one of its package, which holds the tuning of that CPU."""
-    if not cluster.manifest.ucx.enabled or "grace" in node_type.cpu_model.lower():
+    if not cluster.of(Ucx).enabled or "grace" in node_type.cpu_model.lower():
         return None
-    return _merged([*_devices(cluster, node_type), *_marks(cluster, node_type)], cluster.manifest.ucx.env)
+    return _merged([*_devices(cluster, node_type), *_marks(cluster, node_type)], cluster.of(Ucx).env)
 
 
 def _devices(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
@@ -84,7 +87,7 @@ def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
 
 def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
     """Open MPI's parameters; the file that the distribution ships at that place keeps UCX off."""
-    if not cluster.manifest.ucx.enabled or cluster.host_count < 2:
+    if not cluster.of(Ucx).enabled or cluster.host_count < 2:
         return None
     networks = cluster.manifest.networks
     fabric = networks.fabric
@@ -105,10 +108,10 @@ def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
     if networks.management.cidr:
         ours.append(Parameter("oob_tcp_if_include", Safe(networks.management.cidr), "The network of mpirun itself."))
     ours.append(Parameter("btl_base_warn_component_unused", Safe("0"), "Suppresses warnings on nodes without RDMA."))
-    return _merged(ours, cluster.manifest.ucx.mca)
+    return _merged(ours, cluster.of(Ucx).mca)
 
 
-def _merged(ours: list[Parameter], stated: dict[str, str | int | float]) -> Parameters | None:
+def _merged(ours: list[Parameter], stated: Mapping[str, str]) -> Parameters | None:
     left = dict(stated)
     merged = [
         Parameter(item.name, plain(item.name, left.pop(item.name)), _STATED) if item.name in left else item

@@ -8,8 +8,8 @@ from clustergen.catalogue.nccl import FINDS_GID, LONGEST_VALUE, nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed, has_separate_rails
+from clustergen.cluster.features.nccl import Nccl, Variable
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.accelerators import Override
 from clustergen.manifest.networks import Fabric
 from clustergen.records import record
 from clustergen.render.formats import RenderError, Safe, one_line
@@ -45,8 +45,8 @@ class NcclConf:
 
 def nccl_conf(cluster: Cluster, node_type: NodeType) -> NcclConf | None:
     """None where there is nothing to say, as on a single machine."""
-    version = NcclVersion(cluster.manifest.nccl.version)
-    env = dict(cluster.manifest.nccl.env)
+    nccl = cluster.of(Nccl)
+    version, env = nccl.version, dict(nccl.env)
     settings = []
     for setting in _ours(cluster, node_type, version):
         if setting.name and not _is_known(setting.name, version):
@@ -62,15 +62,13 @@ def _is_known(name: str, version: NcclVersion) -> bool:
     return param is not None and param.known_in(version)
 
 
-def _stated(name: str, value: str | int | float | Override) -> Setting:
-    if isinstance(value, Override):
-        return Setting(value.reason, name, plain(name, value.value))
-    return Setting("Stated in the manifest.", name, plain(name, value))
+def _stated(name: str, variable: Variable) -> Setting:
+    return Setting(variable.reason or "Stated in the manifest.", name, plain(name, variable.value))
 
 
-def plain(name: str, value: str | int | float) -> Safe:
+def plain(name: str, value: str) -> Safe:
     """The value of a line NAME=VALUE that knows no quotes: blanks and quotes would count. RenderError for those."""
-    text = one_line(str(value))
+    text = one_line(value)
     if text != text.strip() or len(text) > LONGEST_VALUE or text[:1] in ("'", '"'):
         raise RenderError(f"{name}: {text!r} cannot be written in a line without quotes")
     return Safe(text)
@@ -81,7 +79,7 @@ def _ours(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterat
         yield from _network(cluster, node_type, version)
     if topology(cluster, node_type):
         yield Setting("The nodes' PCIe tree, which a virtual machine does not show.", "NCCL_TOPO_FILE", Safe(TOPOLOGY))
-    if debug := cluster.manifest.nccl.debug:
+    if debug := cluster.of(Nccl).debug:
         yield Setting("What NCCL prints on standard output.", "NCCL_DEBUG", Safe(debug))
 
 
@@ -157,7 +155,7 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
         )
     if any(":" in rail[0] for group in cluster.groups for rail in group.fabric):
         yield Setting("The fabric's addresses are IPv6.", "NCCL_IB_ADDR_FAMILY", Safe("AF_INET6"))
-    gid = cluster.manifest.nccl.gid_index
+    gid = cluster.of(Nccl).gid_index
     if gid is not None and version < FINDS_GID:
         yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System, system
+from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.records import record
 
@@ -48,7 +49,7 @@ class Topology:
 
 def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
     """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
-    if cluster.manifest.nccl.topology_file != "auto" or node_type.gpus is None:
+    if not cluster.of(Nccl).writes_topology or node_type.gpus is None:
         return None
     base = (
         system(node_type.system)

@@ -1,0 +1,18 @@
+"""Acceptance as resolved: the benchmarks of its gates."""
+
+from __future__ import annotations
+
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+
+
+@record
+class Acceptance:
+    """Gates of the finished cluster. `benchmarks`: of further gates, hpcc and ior."""
+
+    benchmarks: tuple[str, ...]
+
+
+def resolve(manifest: Manifest) -> Acceptance | None:
+    written = manifest.acceptance
+    return Acceptance(written.benchmarks) if written.enabled else None

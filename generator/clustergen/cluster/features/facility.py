@@ -1,0 +1,70 @@
+"""The machine room as resolved: power in W and VA, lengths in metres, times in minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+from clustergen.units import Bytes
+
+
+@record
+class Cabling:
+    """Geometry from which cable lengths are derived."""
+
+    rack_pitch_m: float
+    row_pitch_m: float
+    overhead_m: float
+    slack_m: float
+    margin: float  # fraction of each length
+
+
+@record
+class Ups:
+    """Uninterruptible power supply of the room."""
+
+    power_w: int
+    apparent_va: int | None
+    minutes: float | None  # at rated power
+    required_minutes: float | None
+
+
+@record
+class Prices:
+    """Prices of the site, by item of the bill of materials."""
+
+    currency: str
+    items: Mapping[str, float]
+    budget: float | None
+
+
+@record
+class Facility:
+    """The machine room. `spares`: fraction of each line of the bill; `pue`: of the whole facility to the devices."""
+
+    cabling: Cabling
+    cooling_w: int | None
+    power_factor: float
+    pue: float | None
+    ups: Ups | None
+    spares: float
+    all_reduce: tuple[Bytes, ...]  # message sizes of the estimates
+    checkpoint: Bytes | None
+    prices: Prices | None
+
+
+def resolve(manifest: Manifest) -> Facility:
+    written = manifest.facility
+    room, ups, prices = written.cabling, written.ups, written.prices
+    return Facility(
+        cabling=Cabling(room.rack_pitch, room.row_pitch, room.overhead, room.slack, room.margin.fraction),
+        cooling_w=written.cooling.value if written.cooling else None,
+        power_factor=written.power_factor,
+        pue=written.pue,
+        ups=Ups(ups.power.value, ups.apparent, ups.minutes, ups.required_minutes) if ups else None,
+        spares=written.spares.fraction,
+        all_reduce=written.estimates.all_reduce,
+        checkpoint=written.estimates.checkpoint,
+        prices=Prices(prices.currency, prices.items, prices.budget) if prices else None,
+    )

@@ -1,0 +1,61 @@
+"""NCCL, UCX and Open MPI as resolved: environment variables of all jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.catalogue.versions import NcclVersion
+from clustergen.manifest.accelerators import Override
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+
+
+@record
+class Variable:
+    """An environment variable. `reason`: why a debugging variable is set; empty for others."""
+
+    value: str
+    reason: str = ""
+
+
+@record
+class Nccl:
+    """Settings of NCCL. `version`: the oldest that jobs use."""
+
+    version: NcclVersion
+    debug: str | None
+    env: Mapping[str, Variable]
+    writes_topology: bool
+    gid_index: int | None
+
+
+@record
+class Ucx:
+    """Settings of UCX, and parameters of Open MPI. `enabled`: clustergen renders their files."""
+
+    enabled: bool
+    env: Mapping[str, str]
+    mca: Mapping[str, str]
+
+
+def resolve(manifest: Manifest) -> Nccl:
+    written = manifest.nccl
+    return Nccl(
+        version=NcclVersion(written.version),
+        debug=written.debug,
+        env={
+            name: Variable(str(value.value), value.reason) if isinstance(value, Override) else Variable(str(value))
+            for name, value in written.env.items()
+        },
+        writes_topology=written.topology_file == "auto",
+        gid_index=written.gid_index,
+    )
+
+
+def resolve_ucx(manifest: Manifest) -> Ucx:
+    written = manifest.ucx
+    return Ucx(
+        written.enabled,
+        {name: str(value) for name, value in written.env.items()},
+        {name: str(value) for name, value in written.mca.items()},
+    )
