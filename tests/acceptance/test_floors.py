@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clustergen import compile as compiler
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.facility.expectations import rounded
 from clustergen.render.views.acceptance.gates import gates
-from strategies.inventories import compiled
+from strategies.inventories import MANIFESTS, compiled
 from strategies.trees import manifest
 
 
 def floors_of(data: dict[str, Any], directory: Path) -> dict[str, dict[str, tuple[str, float]]]:
     path = directory / "manifest.yaml"
-    path.write_text(json.dumps(data), encoding="utf-8")
+    path.write_text(json.dumps({"acceptance": {}, **data}), encoding="utf-8")
     cluster = compiler.validate(path).cluster
     assert cluster is not None
     return {
@@ -136,9 +137,11 @@ def test_a_node_type_in_two_partitions_has_gates_for_each() -> None:
 
 def test_geforce_gets_a_diagnosis_of_level_1_and_mig_no_collectives() -> None:
     home = compiled("home-3090")[0].cluster
-    mig = compiled("dgx-a100-mig")[0].cluster
+    data = yaml.safe_load(MANIFESTS["dgx-a100-mig"].read_text(encoding="utf-8"))
+    made = compiler.tree_of(data | {"acceptance": {}}, "manifest.yaml")
     assert home is not None
-    assert mig is not None
+    assert made is not None
+    mig = made[0]
     (level,) = (gate.arguments["LEVEL"] for gate in gates(home) if gate.kind == "gpu-diagnosis")
     assert level == "1"
     divided = {kind.name for kind in mig.gpu_types if kind.gpus and any(kind.gpus.mig)}

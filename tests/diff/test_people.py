@@ -237,7 +237,7 @@ def test_scratch_of_running_jobs_that_no_epilog_removes(tmp_path: Path, moved: s
     new = write(tmp_path / "b", (scripts, moved), text=MANIFEST + scripts)
     plan = plan_of(old, new)
     changed = {change["file"]: change for change in plan["changes"]}["/etc/clustergen/task-prolog.sh"]
-    assert (changed["key"], changed["old"], changed["new"]) == ("tmpdir", "/scratch/jobs", "/local" if moved else "''")
+    assert (changed["key"], changed["old"], changed["new"]) == ("tmpdir", "/scratch/jobs", "/local" if moved else "")
     assert "changes environment settings of new jobs" in plan["verdict"]
     (text,) = by_hand(plan)
     assert text.startswith("remove what is left in /scratch/jobs once the jobs that run now have ended")

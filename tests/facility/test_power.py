@@ -9,6 +9,7 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.catalogue.facility import airflow_cfm, heat_btu_h
+from clustergen.cluster.features.facility import Ups
 from clustergen.cluster.model import Cluster
 from clustergen.facility.power import (
     capacity_w,
@@ -19,9 +20,7 @@ from clustergen.facility.power import (
     room_load,
     run_time_minutes,
 )
-from clustergen.manifest.facility import Ups
 from clustergen.manifest.hardware import Circuit
-from clustergen.units import Watts
 from strategies.trees import codes_of, manifest
 
 # Volts, amperes, phases → kVA of the breaker, and kW at 80 % of it with a power factor of 0.95.
@@ -132,7 +131,7 @@ def test_the_weaker_side_is_what_redundant_feeds_carry(tmp_path):
 
 def test_the_rated_run_time_is_a_lower_bound_below_full_load():
     """SMT1500: 1000 W, 6 minutes at full load and 17 at half (upssize.com, APC UPS runtime)."""
-    ups = Ups(apparent=1500, power=Watts(1000), minutes=6)
+    ups = Ups(power_w=1000, apparent_va=1500, minutes=6, required_minutes=None)
     assert run_time_minutes(ups, 1000) == 6
     assert run_time_minutes(ups, 500) == 12 <= 17
     assert run_time_minutes(ups, 0) is None

@@ -264,7 +264,7 @@ def test_labels_differ_for_names_that_begin_alike(tmp_path: Path) -> None:
     for name in ("projects-a", "projects-b", "projects", "projects2"):
         tree = tree_of(data() | {"storage": {name: HOME}}, tmp_path)
         text = text_of(tree, "nfs1", f"/etc/clustergen/failover-{name}.sh")
-        labels |= set(re.findall(r"^label=(\S+)", text, re.MULTILINE))
+        labels |= set(re.findall(r"^label='(\S+)'$", text, re.MULTILINE))
     assert len(labels) == 4
     assert all(len(label) <= 12 for label in labels)
 

@@ -112,9 +112,9 @@ def test_tcp_ports_have_no_rdma_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fabric", "mtu", "mode"),
     [
-        ({"type": "roce"}, "9000", "''"),
-        ({"type": "roce", "mtu": 4200}, "4200", "''"),
-        ({"cidr": "10.1.0.0/16"}, "''", "datagram"),
+        ({"type": "roce"}, "9000", ""),
+        ({"type": "roce", "mtu": 4200}, "4200", ""),
+        ({"cidr": "10.1.0.0/16"}, "", "datagram"),
         ({"cidr": "10.1.0.0/16", "ipoib_mode": "connected"}, "65520", "connected"),
         ({"cidr": "10.1.0.0/16", "mtu": 4092}, "4092", "datagram"),
     ],
@@ -122,7 +122,7 @@ def test_tcp_ports_have_no_rdma_device(tmp_path: Path) -> None:
 def test_mtu(tmp_path: Path, fabric: dict[str, Any], mtu: str, mode: str) -> None:
     nodes = COMPUTE if fabric.get("type") == "roce" else TWO_RAILS
     values = text_of(fabric_tree(tmp_path, nodes, **fabric), "c1", "/etc/clustergen/fabric-interfaces.sh")
-    assert f"\nmtu={mtu}\nipoib_mode={mode}\n" in values
+    assert f"\nmtu='{mtu}'\nipoib_mode='{mode}'\n" in values
 
 
 def test_others_leave_our_interfaces_alone(tmp_path: Path) -> None:

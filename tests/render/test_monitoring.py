@@ -580,7 +580,7 @@ def test_roce_counters_only_where_a_monitored_fabric_is_roce(tmp_path: Path) -> 
     assert ROCE_METRICS not in node_files(tree_of(manifest(networks=LOSSLESS), tmp_path), "c1")
     tree = tree_of(monitored(networks=LOSSLESS, os="rocky-9"), tmp_path)
     values = text_of(tree, "c1", "/etc/clustergen/roce-metrics.sh")
-    assert "\nmetrics_file=/var/lib/node_exporter/textfile_collector/roce.prom\n" in values
+    assert "\nmetrics_file='/var/lib/node_exporter/textfile_collector/roce.prom'\n" in values
     made = {rule["alert"] for rule in loaded(tree, f"{PROMETHEUS}/rules/fabric.yml")["groups"][0]["rules"]}
     fired = re.findall(r'alertname="(\w+)"', (UNIT_TESTS / "roce.yml").read_text(encoding="utf-8"))
     assert {name for name in made if name.startswith("Roce")} == set(fired)
@@ -825,7 +825,7 @@ def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: 
     tree = tree_of(monitored(monitoring={"dcgm": {"job_label_limit": limit}}), tmp_path)
     made = {
         "label": "--hpc-job-mapping-dir" in _arguments(text_of(tree, "c1", EXPORTER)),
-        "info": "\nmetrics_file=/var/" in text_of(tree, "c1", "/etc/clustergen/gpu-scripts.sh"),
+        "info": "\nmetrics_file='/var/" in text_of(tree, "c1", "/etc/clustergen/gpu-scripts.sh"),
     }
     assert [name for name, is_made in made.items() if is_made] == [form]
     # Only node_exporter serves the series of jobs.
@@ -967,7 +967,7 @@ def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tm
     tree = tree_of(monitored(drift=spec), tmp_path)
     script = runnable(
         tree, "head", "/usr/local/sbin/clustergen-drift", tmp_path,
-        elsewhere={"/var/lib/clustergen-drift": tmp_path, "/var/lib/prometheus/node-exporter": tmp_path},
+        {"/var/lib/clustergen-drift": tmp_path, "/var/lib/prometheus/node-exporter": tmp_path},
     )  # fmt: skip
     done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == expected

@@ -27,7 +27,9 @@ RIGHT = {
     "jobs have to ask for a time": partitions("gpu: {nodes: all, max_time: 2:00:00, default_time: 0}"),
     "two numbers that cannot be misread": partitions("gpu: {nodes: all, max_time: 1-12:30, default_time: 90}"),
     "samples limited by size only": changed(
-        TINY, ("slurm:", "monitoring: {retention: 0d, retention_size: 1TB}\nslurm:")
+        TINY,
+        ("slurm:", "monitoring: {retention: 0d, retention_size: 1TB}\nslurm:"),
+        ("[slurm-controller]", "[slurm-controller, monitoring]"),
     ),
     "a node set with an underscore": slurm(
         '  node_sets: {dgx_h100: "gpu[1-4]"}\n  partitions: {gpu: {nodes: dgx_h100}}'
@@ -97,7 +99,11 @@ WRONG = {
         [("value-out-of-range", "0")],
     ),
     "samples kept for no time": (
-        changed(TINY, ("slurm:", "monitoring: {retention: 0d}\nslurm:")),
+        changed(
+            TINY,
+            ("slurm:", "monitoring: {retention: 0d}\nslurm:"),
+            ("[slurm-controller]", "[slurm-controller, monitoring]"),
+        ),
         [("value-out-of-range", "0d")],
     ),
     "one node left out of many": (

@@ -97,9 +97,9 @@ def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
 
 
 def test_what_is_off_hides_nothing(tmp_path: Path) -> None:
-    fields = "private_tmp: {directories: [/data/x]}, pyxis: {cache: /data/x/enroot}"
+    fields = "private_tmp: {directories: [/data/x]}, pyxis: {enabled: false, cache: /data/x/enroot}"
     assert messages(tmp_path, fields, DISK) == []
-    (message,) = messages(tmp_path, fields.replace("cache", "enabled: true, cache"), DISK)
+    (message,) = messages(tmp_path, fields.replace("false", "true"), DISK)
     assert "jobs cannot see /data/x/enroot, the cache of enroot" in message
 
 

@@ -196,6 +196,8 @@ def test_a_list_and_the_switch_for_one_of_its_words_agree(value: bool) -> None:
             continue
         data = deepcopy(BASE)
         put(data, tuple(row.path.split(".")), value)
+        if row.path.startswith("slurm.preemption."):
+            data["slurm"]["preemption"]["by"] = "partition"
         data["slurm"]["defaults"] = "slurm"
         assert refused(data, HATCHES[file, block], key, f"{row.word},more") is not value, row.path
         assert refused(data, HATCHES[file, block], key, "more") is value, row.path

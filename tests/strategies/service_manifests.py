@@ -229,7 +229,9 @@ RIGHT = {
         ),
         ("os: debian-12", "os: debian-13"),
     ),
-    "a mail server by its IPv6 address": monitoring('smtp: "[2001:db8::25]:25", mail_from: c@example.org'),
+    "a mail server by its IPv6 address": monitoring(
+        'smtp: "[2001:db8::25]:25", mail_from: c@example.org, receivers: {mail: {email: ops@example.org}}'
+    ),
     "jobs with names near ours": monitoring("targets: {nodes: [filer:9100], ipmi: [bmc1:9290]}"),
     "ports of daemons on different nodes": monitoring("port: 9400, alertmanager_port: 6818"),
 }

@@ -213,19 +213,19 @@ class Cluster:
     topology: str  # flat, tree or block
     racks: tuple[Rack, ...]
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
-    features: Mapping[type, object]  # the record of each feature that the cluster has, by its type
+    _features: Mapping[type, object]  # the record of each feature that the cluster has, by its type
 
     def of(self, record: type[T]) -> T:
         """The record of a feature. LookupError if the cluster does not have it."""
         used(record)
-        if record not in self.features:
+        if record not in self._features:
             raise LookupError(f"the cluster has no {record.__name__}")
-        return self.features[record]  # type: ignore[return-value]
+        return self._features[record]  # type: ignore[return-value]
 
     def has(self, record: type) -> bool:
         """True if the cluster has the feature."""
         used(record)
-        return record in self.features
+        return record in self._features
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

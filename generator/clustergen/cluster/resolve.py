@@ -56,7 +56,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, groups, report),
-        features=_features(manifest),
+        _features=_features(manifest),
     )
 
 

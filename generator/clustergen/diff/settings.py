@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -62,6 +63,12 @@ def _assignments(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
         yield section + match[1], match[2]
 
 
+def _words(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Assignments of a shell, without the quotes around their values."""
+    for name, value in _assignments(lines):
+        yield name, " ".join(shlex.split(value))
+
+
 def _limits(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
     """`DOMAIN TYPE ITEM VALUE`, as limits.conf(5)."""
     for line in lines:
@@ -82,6 +89,7 @@ def _modprobe(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 
 _READERS = (
+    ("/etc/clustergen/*.sh", _words),
     ("/etc/security/limits.d/*", _limits),
     ("/etc/modprobe.d/*", _modprobe),
 )
