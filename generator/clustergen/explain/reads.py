@@ -40,7 +40,7 @@ class Reads:
         self.sections_now = self.sections
 
     def used(self, record: type) -> None:
-        """What a record was resolved from is read by whoever asks for the record."""
+        """Count the reads of a record for its user as well."""
         self.sections_now |= self._sections_of.get(record, set())
 
     def facts(self) -> set[Fact]:

@@ -14,5 +14,5 @@ class Acceptance:
 
 
 def resolve(manifest: Manifest) -> Acceptance | None:
-    written = manifest.acceptance
-    return Acceptance(written.benchmarks) if written.enabled else None
+    section = manifest.acceptance
+    return Acceptance(section.benchmarks) if section.enabled else None

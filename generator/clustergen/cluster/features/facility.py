@@ -55,16 +55,16 @@ class Facility:
 
 
 def resolve(manifest: Manifest) -> Facility:
-    written = manifest.facility
-    room, ups, prices = written.cabling, written.ups, written.prices
+    section = manifest.facility
+    room, ups, prices = section.cabling, section.ups, section.prices
     return Facility(
         cabling=Cabling(room.rack_pitch, room.row_pitch, room.overhead, room.slack, room.margin.fraction),
-        cooling_w=written.cooling.value if written.cooling else None,
-        power_factor=written.power_factor,
-        pue=written.pue,
+        cooling_w=section.cooling.value if section.cooling else None,
+        power_factor=section.power_factor,
+        pue=section.pue,
         ups=Ups(ups.power.value, ups.apparent, ups.minutes, ups.required_minutes) if ups else None,
-        spares=written.spares.fraction,
-        all_reduce=written.estimates.all_reduce,
-        checkpoint=written.estimates.checkpoint,
+        spares=section.spares.fraction,
+        all_reduce=section.estimates.all_reduce,
+        checkpoint=section.estimates.checkpoint,
         prices=Prices(prices.currency, prices.items, prices.budget) if prices else None,
     )

@@ -39,23 +39,23 @@ class Ucx:
 
 
 def resolve(manifest: Manifest) -> Nccl:
-    written = manifest.nccl
+    section = manifest.nccl
     return Nccl(
-        version=NcclVersion(written.version),
-        debug=written.debug,
+        version=NcclVersion(section.version),
+        debug=section.debug,
         env={
             name: Variable(str(value.value), value.reason) if isinstance(value, Override) else Variable(str(value))
-            for name, value in written.env.items()
+            for name, value in section.env.items()
         },
-        writes_topology=written.topology_file == "auto",
-        gid_index=written.gid_index,
+        writes_topology=section.topology_file == "auto",
+        gid_index=section.gid_index,
     )
 
 
 def resolve_ucx(manifest: Manifest) -> Ucx:
-    written = manifest.ucx
+    section = manifest.ucx
     return Ucx(
-        written.enabled,
-        {name: str(value) for name, value in written.env.items()},
-        {name: str(value) for name, value in written.mca.items()},
+        section.enabled,
+        {name: str(value) for name, value in section.env.items()},
+        {name: str(value) for name, value in section.mca.items()},
     )
