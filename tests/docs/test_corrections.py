@@ -19,7 +19,9 @@ _SETTING = re.compile(r"`([A-Za-z_]+=[^`]+)`")  # words with a value; names alon
 
 @pytest.fixture(scope="module")
 def settings() -> str:
-    """All files for nodes of the examples that come from guides, without comments; every setting between blanks."""
+    """All files for nodes of the examples that come from guides, without comments; every setting between blanks, also
+    those of JSON files.
+    """
     lines = []
     for path in sorted((ROOT / "inventories").glob("*/manifest.yaml")):
         if path.parent.name == "superpod-h100":  # NVIDIA's reference architecture
@@ -29,6 +31,7 @@ def settings() -> str:
         for file in tree:
             if file.group is not None:
                 lines += [re.sub(r"(^| )#.*", "", line) for line in file.content.decode().splitlines()]
+    lines = [re.sub(r'"(\w+)": "([^"]*)",?$', r"\1=\2", line) for line in lines]
     return f" {' '.join(' '.join(lines).split())} "
 
 

@@ -107,7 +107,7 @@ DISK = {
 
 def form(directory: Path) -> tuple[int, list[str]]:
     """`format` on a disk of stand-ins: the exit status, and what changed the disk."""
-    changes = {"device=/dev/mapper/nfs": f"device={directory}/disk", "[[ -b ": "[[ -f "}
+    changes = {"device='/dev/mapper/nfs'": f"device={directory}/disk", "[[ -b ": "[[ -f "}
     script = runnable(tree_of(data(data=DATA), directory), "nfs1", SCRIPT, directory, changes)
     (directory / "disk").touch()
     programs = {name: body.replace("{0}", str(directory)) for name, body in DISK.items()}
