@@ -128,6 +128,8 @@ def with_field(file: str, block: str, row: Field, *, bare: bool) -> tuple[dict[s
         base["slurm"]["defaults"] = "slurm"
     if row.path.startswith("slurm.power_saving."):
         base["slurm"]["power_saving"] = {"suspend_time": 900}  # required
+    if row.path.startswith("slurm.preemption."):
+        base["slurm"]["preemption"] = {"by": "partition"}
     if row.path == "nodes":
         return base, "all"  # every manifest has them
     sample = next((value for path, value in SAMPLES.items() if path == row.path), None)

@@ -161,7 +161,7 @@ def test_a_component_selects_its_checks(clustergen: Command, tree: Path) -> None
         assert name not in {check.name for check in CHECKS if check not in checks}
     assert [check.name for check in chosen(["systemd", "tree", "systemd-units"])][:2] == ["tree", "systemd units"]
     done = clustergen("verify", tree, "--only", "scripts", "--format", "json")
-    assert {row["check"] for row in json.loads(done.stdout)["rows"]} <= {"bash", "shellcheck"}
+    assert {row["check"] for row in json.loads(done.stdout)["rows"]} <= {"bash", "shellcheck", "python"}
 
 
 @pytest.mark.parametrize(
