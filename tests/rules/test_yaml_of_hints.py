@@ -48,13 +48,11 @@ def snippets(text: str) -> Iterator[tuple[str, str]]:
 
 
 def all_snippets() -> list[tuple[str, str]]:
+    """Of all modules, which takes seconds."""
     modules = (path for path in HOME.rglob("*.py") if path.relative_to(HOME).parts[0] not in OTHER_FORMATS)
     texts = [text for path in modules for text in texts_of(path)]
     texts += [row.hint for row in table("other_names.tsv", OtherName)]
     return sorted({snippet for text in texts for snippet in snippets(text)})
-
-
-SNIPPETS = all_snippets()
 
 
 def sections(kind: type[Section] = Section) -> Iterator[type[Section]]:
@@ -86,17 +84,16 @@ def unknown_keys(value: Any, below: str) -> list[str]:
     return unknown + [key for name, part in value.items() for key in unknown_keys(part, name)]
 
 
-def test_there_are_such_hints() -> None:
-    assert len(SNIPPETS) > 30
-    assert ("slurm", "{preemption: {by: qos}}") in SNIPPETS
+@pytest.mark.slow
+def test_the_yaml_of_hints_has_known_keys() -> None:
+    hints = all_snippets()
+    assert len(hints) > 30
+    assert ("slurm", "{preemption: {by: qos}}") in hints
     assert unknown_keys({"premption": {"by": "qos"}}, "slurm") == ["premption"]
-
-
-@pytest.mark.parametrize(("path", "value"), SNIPPETS)
-def test_the_yaml_of_a_hint_has_known_keys(path: str, value: str) -> None:
-    parts = path.split(".")
-    assert [part for part in parts if part not in FIELDS | PLACEHOLDERS] == []
-    assert unknown_keys(yaml.safe_load(value), parts[-1]) == []
+    for path, value in hints:
+        parts = path.split(".")
+        assert [part for part in parts if part not in FIELDS | PLACEHOLDERS] == [], path
+        assert unknown_keys(yaml.safe_load(value), parts[-1]) == [], (path, value)
 
 
 @pytest.mark.parametrize("path", EXAMPLES)

@@ -7,6 +7,7 @@ in a module `*rules` of a kind of file system. A rule whose one code no other ru
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -19,6 +20,7 @@ _TYPE = {"cluster": "Cluster", "return": "Iterator[Finding]"}
 _PACKAGE = Path(__file__).parents[1]
 
 
+@cache
 def rules() -> tuple[Rule, ...]:
     """All rules, module by module."""
     files = sorted((*_PACKAGE.glob("rules/[!_]*.py"), *_PACKAGE.glob("filesystems/*/*rules.py")))
