@@ -21,9 +21,10 @@ NO_FILE = {
     "networks.bmc.interface": "network-value-unused",
     "catalogue.systems.*.power.psu": "psu-too-small",
     "catalogue.systems.*.power.redundant": "psu-redundancy",
-    "catalogue.switches.*.rate": "switch-too-slow",
     **{f"networks.{name}.plan.core": "network-value-unused" for name in ("management", "bmc", "storage")},
     "networks.bmc.plan.ports": "network-value-unused",
+    "networks.management.plan.spines": "network-value-unused",
+    "networks.fabric.plan.unit": "plan-does-not-fit",
     "nccl.gid_index": "nccl-gid-useless",
     "node_types.*.disks[].device": "disk-twice",
     "nodes[].in_no_partition": "node-in-no-partition",
@@ -48,8 +49,13 @@ def _acts(name: str) -> bool:
     return any(trial.files != start.files for start, trial in trials(name))
 
 
+_ONCE_BROKEN = "node_types.*.power.psu"  # of a site's own system
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _sample([name for name in all_fields() if name not in (*NO_FILE, *SOURCES)]))
+@pytest.mark.parametrize(
+    "name", [_ONCE_BROKEN, *_sample([name for name in all_fields() if name not in (*NO_FILE, *SOURCES)])]
+)
 def test_a_field_acts(name: str) -> None:
     assert _acts(name)
 
@@ -86,12 +92,14 @@ _OF_ENTRIES = {
 
 
 def _rows() -> Iterator[tuple[str, str, str, str]]:
-    """File, key that opens the line, key and field; without fields that are printed under another key."""
+    """File, key that opens the line, key and field; without fields that are printed under another key, and those whose
+    entries are lines of their own.
+    """
     for table in (FIELDS, MORE):
         for (file, opening), keys in table.items():
             for key, rows in keys.items():
                 for row in [rows] if isinstance(rows, Field) else rows:
-                    if not row.other_key:
+                    if not row.other_key and row.path not in ("nodes", "slurm.partitions"):
                         yield file, opening, key, row.path
 
 

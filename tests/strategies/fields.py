@@ -52,6 +52,8 @@ VALUES: dict[str, Any] = {
     "networks.storage.interface": "bond9.20",
     **{f"networks.{name}.plan.nodes": "n[2-6],n1" for name in ("management", "bmc", "storage", "fabric")},
     "networks.fabric.plan.capacity": 160,
+    **{f"networks.{name}.plan.capacity": 16 for name in ("management", "bmc", "storage")},
+    "node_types.*.system": "dgx-h200",
     "node_types.*.gpus.gres_type": "own",
     "node_types.*.gpus.mig_prefix": "a100",
     "node_types.*.gpus.links": [[-1, 1, 1, 1], [1, -1, 1, 1], [1, 1, -1, 1], [1, 1, 1, -1]],
@@ -247,13 +249,15 @@ def _playbooks() -> str:
 
 
 def _without_unread(path: str, content: bytes) -> bytes:
-    """Variables that no playbook reads are no effect."""
+    """Variables that neither Ansible nor a playbook reads are no effect."""
     if not path.startswith("inventory/group_vars/"):
         return content
     lines = content.decode().splitlines()
     names = (re.match(r"([a-z_]+):", line) for line in lines)
     return "\n".join(
-        line for line, name in zip(lines, names, strict=True) if name is None or name[1] in _playbooks()
+        line
+        for line, name in zip(lines, names, strict=True)
+        if name is None or name[1].startswith("ansible_") or name[1] in _playbooks()
     ).encode()
 
 

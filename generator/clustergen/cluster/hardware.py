@@ -224,7 +224,9 @@ class TypeResolver:
         psu = base.psu if base else None
         own_system = self.manifest.catalogue.systems.get(spec.system or "")
         if own_system is not None:
-            power = own_system.power.model_copy(update=power.model_dump(exclude_unset=True))
+            power = own_system.power.model_copy(
+                update={field: getattr(power, field) for field in power.model_fields_set}
+            )
         bare = self.manifest.slurm.defaults == "slurm"
         reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
         if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, self.entries[name]):
