@@ -18,7 +18,6 @@ from strategies.trees import text_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "slurm.md"
-IS_ROOT = os.geteuid() == 0  # only root can create the device file of FUSE
 USERS = "printf 'alice:x:1000:1000::/:/bin/sh\\nbob:x:1001:1001::/:/bin/sh\\n' >>/etc/passwd"
 # A FUSE file system of user $1 at $2 whose program never answers. Root may look into it, and then waits for ever.
 LIBRARY = """
@@ -180,6 +179,12 @@ CASES = [
 
 
 @pytest.fixture
+def root_user() -> None:
+    """Only root can create the device file of FUSE and mount ext4; like `make test` with its labs, this needs root."""
+    assert os.geteuid() == 0, "run this test as root"
+
+
+@pytest.fixture
 def box(tmp_path: Path) -> Node:
     """A node with all scripts, home directories and scratch."""
     root = root_with("pgrep")
@@ -222,7 +227,7 @@ def test_slurm_waits_for_two_health_checks_before_a_process_counts_as_unkillable
 
 
 @pytest.mark.real
-@pytest.mark.skipif(not IS_ROOT, reason="only root can mount FUSE without its program")
+@pytest.mark.usefixtures("root_user")
 @pytest.mark.parametrize("how", ["mounted", "detached"])
 def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) -> None:
     done = play(box, f"how={how}\n{UNKILLABLE}", FREED)
@@ -245,7 +250,7 @@ def test_what_a_tracer_holds_is_freed(how: str, script: str, box: Node) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.skipif(not IS_ROOT, reason="only root can mount FUSE without its program")
+@pytest.mark.usefixtures("root_user")
 def test_a_check_for_killed_programs_that_users_slow_down_drains_no_node(box: Node) -> None:
     slow = "sed -i s/^limit=.*/limit=3/ /etc/slurm/health; sed -i 's/timeout -k 1 10/timeout -k 1 1/' $check"
     slow += "; printf '#!/bin/sh\\nsleep 9\\n' >/usr/sbin/xargs; chmod 755 /usr/sbin/xargs"
@@ -290,11 +295,12 @@ os.chdir(os.environ["job"])
 for _ in range(300): os.mkdir("d" * 16); os.chdir("d" * 16)' """,
     "files of other users": """umask 0; mkdir $job/d; as 1000 touch $job/d/f
 ln -s /etc $job/l; mkfifo $job/p; chmod 0 $job/d""",
-    **(FUSE_LEFTOVERS if IS_ROOT else {}),
+    **FUSE_LEFTOVERS,
 }
 
 
 @pytest.mark.real
+@pytest.mark.usefixtures("root_user")
 def test_leftovers_of_a_job_are_removed_by_its_epilog(box: Node) -> None:
     """A job for each kind, one after the other; the programs of FUSE hang until the end."""
     jobs = "\n".join(
@@ -313,11 +319,12 @@ TAKEN = {
     "a file": "as 1000 touch $job",
     "a mount": "mkdir $job; mount -t tmpfs x $job",
     "the trash": "rm -r /scratch/.removing; as 1000 mkdir -m 777 /scratch/.removing; as 1000 mkdir $job",
-    **({"FUSE": "as 1000 mkdir $job; fuse 1000 $job"} if IS_ROOT else {}),
+    "FUSE": "as 1000 mkdir $job; fuse 1000 $job",
 }
 
 
 @pytest.mark.real
+@pytest.mark.usefixtures("root_user")
 def test_a_job_starts_although_users_took_its_name(box: Node) -> None:
     """The parent is open to all users, as on a disk that a site gave to them."""
     show = "$(stat -c %u:%F:%a:%h $job) $(stat -c %u:%a /etc) $(grep -c ' /scratch' /proc/self/mountinfo)"
@@ -504,7 +511,7 @@ print(reason)
 
 
 @pytest.mark.real
-@pytest.mark.skipif(not IS_ROOT, reason="only root can mount ext4")
+@pytest.mark.usefixtures("root_user")
 def test_a_directory_that_holds_no_more_names_drains_no_node(tmp_path: Path) -> None:
     image = tmp_path / "image"
     with image.open("wb") as file:
