@@ -227,7 +227,7 @@ def _whole(path: str) -> str:
 
 
 def _is_of(field: Field, steps: tuple[str, ...]) -> bool:
-    """True if a field of a manifest is the one of these steps, or stands in it."""
+    """True if these steps lead to a field of a manifest, or to a section around it."""
     left = list(steps)
     for part in field.path:
         if left and part == left[0]:

@@ -1,4 +1,4 @@
-"""Settings that nothing in this cluster reads, although whoever writes them expects an effect."""
+"""Settings that have no effect in this cluster because nothing reads them."""
 
 from __future__ import annotations
 

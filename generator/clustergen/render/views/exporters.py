@@ -15,7 +15,6 @@ from clustergen.render.file import File, View
 from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
-from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.services import state_is_mounted
 
@@ -80,10 +79,10 @@ class Unit:
     script: str
 
 
-def write_program(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
+def write_program(cluster: Cluster, os: OperatingSystem) -> bool:
     """The program that replaces files in directories that may belong to another account."""
     is_used = node_exporter(cluster, os) is not None or cluster.manifest.reports is not None
-    return Fixed() if is_used or state_is_mounted(cluster) else None
+    return is_used or state_is_mounted(cluster)
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:

@@ -33,9 +33,9 @@ def _example(cluster: Cluster) -> dict[str, Fixed]:
     return {_place(cluster): Fixed()} if _TRAINING & job_scripts(cluster).keys() else {}
 
 
-def _library(cluster: Cluster) -> Fixed | None:
+def _library(cluster: Cluster) -> bool:
     """On all nodes: jobs run on some, and users copy it on others."""
-    return Fixed() if job_scripts(cluster) else None
+    return bool(job_scripts(cluster))
 
 
 def _place(cluster: Cluster) -> str:

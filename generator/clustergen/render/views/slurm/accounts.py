@@ -75,7 +75,7 @@ class Accounts:
     federation: str
     """Empty: left as it is."""
     announces_inherited: bool
-    """Whether slurmctld has to be told of rights that accounts inherit from a changed one."""
+    """True if slurmdbd does not notify slurmctld of rights that accounts inherit from a changed one."""
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
     qos_keys: tuple[Key, ...]

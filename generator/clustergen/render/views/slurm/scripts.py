@@ -155,12 +155,8 @@ def script(
     path: str, is_wanted: Callable[..., bool], program: str = "", *, per_type: bool = False, mode: int = 0o755
 ) -> File:
     """A program below /etc/slurm, read anew each time it runs."""
-
-    def view(*arguments: object) -> Fixed | None:
-        return Fixed() if is_wanted(*arguments) else None
-
     program = program or f"slurm/{path.partition('/etc/slurm/')[2]}.sh"
-    return File(path, view, mode=mode, per="type" if per_type else "cluster", program=program)
+    return File(path, is_wanted, mode=mode, per="type" if per_type else "cluster", program=program)
 
 
 _VALUES = "etc/clustergen"
