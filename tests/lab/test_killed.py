@@ -36,10 +36,10 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
 def test_a_lab_that_was_killed_can_be_started_again(engine: Engine) -> None:
     work = Work("test-killed")
     engine.run(
-        "network", "create", "--subnet", "10.89.205.0/29", "--label", f"{nodes.LABEL}={work.name}", nodes.network(work)
+        "network", "create", "--subnet", "10.89.206.0/29", "--label", f"{nodes.LABEL}={work.name}", nodes.network(work)
     )
     engine.run(
-        "run", "--detach", "--name", "solo", "--network", nodes.network(work), "--ip", "10.89.205.2",
+        "run", "--detach", "--name", "solo", "--network", nodes.network(work), "--ip", "10.89.206.2",
         "--label", f"{nodes.LABEL}={work.name}", "--label", "clustergen.node=solo",
         "--rootfs", f"{slurm_roots.parsers_directory() / 'bookworm'}:O", "/bin/sleep", "1000",
     )  # fmt: skip
@@ -57,4 +57,4 @@ def test_a_lab_that_was_killed_can_be_started_again(engine: Engine) -> None:
     assert [row["state"] for row in nodes.running(engine, work)] == ["running"]
     assert nodes.remove(engine, work) == 1
     routes = subprocess.run(["ip", "route"], capture_output=True, text=True, timeout=10, check=True).stdout
-    assert "10.89.205" not in routes
+    assert "10.89.206" not in routes
