@@ -94,3 +94,9 @@ def replace(original: T, **changes: Any) -> T:
     """The same record with some fields changed."""
     values = {name: original.__dict__[name] for name in fields(original)}
     return type(original)(**{**values, **changes})
+
+
+def copied(kind: type[T], source: object, **others: Any) -> T:
+    """A record of this type whose fields have what `source` has under the same names; `others` are its other fields."""
+    values = {name: getattr(source, name) for name in fields(kind) if name not in others}
+    return kind(**values, **others)

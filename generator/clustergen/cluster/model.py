@@ -213,19 +213,19 @@ class Cluster:
     topology: str  # flat, tree or block
     racks: tuple[Rack, ...]
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
-    _features: Mapping[type, object]  # the record of each feature that the cluster has, by its type
+    _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent
 
     def of(self, record: type[T]) -> T:
-        """The record of a feature. LookupError if the cluster does not have it."""
+        """The record of this type. LookupError if the cluster does not have it."""
         used(record)
-        if record not in self._features:
+        if record not in self._records:
             raise LookupError(f"the cluster has no {record.__name__}")
-        return self._features[record]  # type: ignore[return-value]
+        return self._records[record]  # type: ignore[return-value]
 
     def has(self, record: type) -> bool:
-        """True if the cluster has the feature."""
+        """True if the cluster has a record of this type."""
         used(record)
-        return record in self._features
+        return record in self._records
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

@@ -23,13 +23,15 @@ from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
-FEATURES: Mapping[type, Callable[[Manifest], object]] = {
+RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
     facility.Facility: facility.resolve,
     acceptance.Acceptance: acceptance.resolve,
     nccl.Nccl: nccl.resolve,
     nccl.Ucx: nccl.resolve_ucx,
 }
-"""The function that resolves the record of each feature, in order; None where the cluster does not have it."""
+"""The function that resolves each record, in this order: it sees the ground and the records above its own. None where
+the cluster does not have it.
+"""
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
@@ -43,7 +45,8 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     system = operating_system(manifest.os)
     assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
     plugin = manifest.slurm.topology.plugin
-    return Cluster(
+    records: dict[type, object] = {}
+    cluster = Cluster(
         manifest=manifest,
         name=manifest.name,
         os=system,
@@ -56,18 +59,14 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, groups, report),
-        _features=_features(manifest),
+        _records=records,
     )
-
-
-def _features(manifest: Manifest) -> dict[type, object]:
-    features = {}
-    for record, resolve_feature in FEATURES.items():
+    for record, resolve_record in RECORDS.items():
         with resolving(record):
-            resolved = resolve_feature(manifest)
+            resolved = resolve_record(manifest, cluster)
         if resolved is not None:
-            features[record] = resolved
-    return features
+            records[record] = resolved
+    return cluster
 
 
 def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[str, NodeType]:

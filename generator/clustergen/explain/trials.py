@@ -12,7 +12,7 @@ from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.producers import Producer
 from clustergen.manifest.model import Manifest
 from clustergen.render.tree import RenderedFile
-from clustergen.rules import rules
+from clustergen.rules import findings_of, rules
 
 
 class Judge:
@@ -27,7 +27,7 @@ class Judge:
             return code
         for rule in self._rules:
             try:
-                code = _error(rule(cluster))
+                code = _error(findings_of(rule, cluster))
             except Exception as err:  # noqa: BLE001 - rules count on what others refuse, which a trial does not wait for
                 code = type(err).__name__
             if code:

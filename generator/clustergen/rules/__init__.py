@@ -1,7 +1,9 @@
 """Cross-checks of a resolved cluster: a topic per module.
 
 A rule is found by its type: a public function `(cluster: Cluster) -> Iterator[Finding]` in a module of this package or
-in a module `*rules` of a kind of file system. A rule whose one code no other rule reports has the name of that code.
+in a module `*rules` of a kind of file system. One that judges how something was written has a second argument,
+`section`, whose type is that of a section of the manifest, as `Logs` or `Mapping[str, NodeType]`; it is asked where the
+section is present. A rule whose one code no other rule reports has the name of that code.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any, get_type_hints
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.places import section_of
 
-Rule = Callable[[Cluster], Iterator[Finding]]
+Rule = Callable[..., Iterator[Finding]]
 _TYPE = {"cluster": "Cluster", "return": "Iterator[Finding]"}
 _PACKAGE = Path(__file__).parents[1]
 
@@ -32,12 +36,28 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
     """The rules of one module, in its order."""
     for name, value in vars(module).items():
         is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
-        if is_own and value.__annotations__ == _TYPE and not name.startswith("_"):
-            yield value
+        if is_own and not name.startswith("_"):
+            types = {argument: kind for argument, kind in value.__annotations__.items() if argument != "section"}
+            if types == _TYPE:
+                yield value
+
+
+def findings_of(rule: Rule, cluster: Cluster) -> Iterator[Finding]:
+    """Findings of one rule; none where the section that it judges is absent."""
+    kind = _section_type(rule)
+    if kind is None:
+        yield from rule(cluster)
+    elif (section := section_of(cluster.manifest, kind)) is not None:
+        yield from rule(cluster, section)
+
+
+@cache
+def _section_type(rule: Rule) -> Any:
+    return get_type_hints(rule, include_extras=True)["section"] if "section" in rule.__annotations__ else None
 
 
 def check(cluster: Cluster) -> list[Finding]:
     """Findings of all rules."""
     from clustergen.rules.consequences import causes_only
 
-    return list(causes_only(finding for rule in rules() for finding in rule(cluster)))
+    return list(causes_only(finding for rule in rules() for finding in findings_of(rule, cluster)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.model import Cluster
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
@@ -13,6 +14,6 @@ class Acceptance:
     benchmarks: tuple[str, ...]
 
 
-def resolve(manifest: Manifest) -> Acceptance | None:
+def resolve(manifest: Manifest, _: Cluster) -> Acceptance | None:
     section = manifest.acceptance
     return Acceptance(section.benchmarks) if section.enabled else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.model import Cluster
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
 from clustergen.units import Bytes
@@ -54,7 +55,7 @@ class Facility:
     prices: Prices | None
 
 
-def resolve(manifest: Manifest) -> Facility:
+def resolve(manifest: Manifest, _: Cluster) -> Facility:
     section = manifest.facility
     room, ups, prices = section.cabling, section.ups, section.prices
     return Facility(

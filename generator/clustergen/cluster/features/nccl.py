@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.model import Cluster
 from clustergen.manifest.accelerators import Override
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
@@ -38,7 +39,7 @@ class Ucx:
     mca: Mapping[str, str]
 
 
-def resolve(manifest: Manifest) -> Nccl:
+def resolve(manifest: Manifest, _: Cluster) -> Nccl:
     section = manifest.nccl
     return Nccl(
         version=NcclVersion(section.version),
@@ -52,7 +53,7 @@ def resolve(manifest: Manifest) -> Nccl:
     )
 
 
-def resolve_ucx(manifest: Manifest) -> Ucx:
+def resolve_ucx(manifest: Manifest, _: Cluster) -> Ucx:
     section = manifest.ucx
     return Ucx(
         section.enabled,

@@ -1,0 +1,50 @@
+"""Sections of the manifest by their type: rules name in their signature what they judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from clustergen.manifest.base import Section
+from clustergen.manifest.model import Manifest
+
+
+def section_of(manifest: Manifest, kind: Any) -> Any:
+    """The section of this type, or the mapping or tuple of such sections; None where the manifest does not have it.
+
+    LookupError for a type that no section has, or that several have.
+    """
+    section: Any = manifest
+    for name in _path(kind):
+        section = getattr(section, name, None)
+    return section
+
+
+@cache
+def _path(kind: Any) -> tuple[str, ...]:
+    if kind is Manifest:
+        return ()
+    paths = [path for path, section in _sections(Manifest, ()) if section == kind]
+    if len(paths) != 1:
+        raise LookupError(f"{len(paths)} sections of the manifest are {kind}")
+    return paths[0]
+
+
+def _sections(model: type[Section], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, info in model.model_fields.items():
+        path = (*above, name)
+        for kind in _parts(info.annotation):
+            if isinstance(kind, type) and issubclass(kind, Section):
+                yield path, kind
+                yield from _sections(kind, path)
+            elif get_origin(kind) is dict:
+                yield path, Mapping[str, get_args(kind)[1]]  # type: ignore[misc]
+            elif get_origin(kind) is tuple:
+                yield path, kind
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:
+    """Members of a union, or the type alone."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
