@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clustergen import log
-from clustergen.diagnostics import Diagnostic, Finding, Place, Severity, in_file_order
+from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Place, Severity, in_file_order
 from clustergen.diagnostics.words import forget_guesses
 from clustergen.manifest.source import Source, load
 from clustergen.records import record
@@ -30,6 +30,9 @@ class Compiled:
     """Whether mistakes of its shape kept the rules from judging it: once they are corrected, there may be more."""
     meant: Cluster | None = None
     """With mistakes of its shape: the cluster that was probably meant."""
+    remainder: Cluster | None = None
+    """Where that is open: the cluster without the values at `left_out`."""
+    left_out: tuple[ManifestPath, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -63,11 +66,11 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         meant, hidden = _hidden_by(err, source)
-        of_types = _of_node_types(err, source) if hidden is None else []
+        remainder, left_out, of_types = _of_node_types(err, source) if hidden is None else (None, (), [])
         rejected = {item.place for item in hidden or () if item.severity is Severity.ERROR}
         more = [item for item in more if item.code != "type-wrong" or item.place not in rejected]
         listed = tuple(in_file_order([*diagnostics, *more, *(hidden or of_types)]))
-        return Compiled(source, None, listed, is_partial=hidden is None, meant=meant)
+        return Compiled(source, None, listed, hidden is None, meant, remainder, left_out)
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
@@ -107,8 +110,10 @@ def _hidden_by(err: ValidationError, source: Source) -> tuple[Cluster | None, li
     return cluster, source.diagnose(repair.certain(findings))
 
 
-def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:
-    """Diagnostics on the hardware of node types beside the mistakes of `err`."""
+def _of_node_types(
+    err: ValidationError, source: Source
+) -> tuple[Cluster | None, tuple[ManifestPath, ...], list[Diagnostic]]:
+    """The cluster without the mistakes of `err`, their places, and diagnostics on the hardware of its node types."""
     from clustergen.cluster.resolve import resolve
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
@@ -117,10 +122,11 @@ def _of_node_types(err: ValidationError, source: Source) -> list[Diagnostic]:
     rest = rest_of(err, Manifest, source.data or {}, frozen)
     manifest = Manifest.model_validate(frozen(rest.data)) if rest is not None else None
     if rest is None or manifest is None or too_many_names(manifest):
-        return []
+        return None, (), []
     findings: list[Finding] = []
-    resolve(manifest, findings.append)
-    return source.diagnose(rest.certain(findings))
+    cluster = resolve(manifest, findings.append)
+    places = tuple(sorted(rest.removed, key=str))
+    return cluster, places, source.diagnose(rest.certain(findings))
 
 
 def frozen(data: Any) -> Any:

@@ -23,6 +23,7 @@ CONF = "ClusterName=c\nSlurmctldHost=h\nFoo=1\nNodeName=n CPUs=1\nPartitionName=
 # Verb → its arguments, in a directory with the files below; several where the documents differ.
 USES = {
     "validate": ["m.yaml", "bad.yaml"],
+    "resolve": ["m.yaml", "m.yaml --section nccl --origin"],
     "render": ["m.yaml --check"],
     "diff": ["m.yaml longer.yaml"],
     "plan": ["m.yaml"],

@@ -81,6 +81,7 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "explain": (("explain", "key-unknown"), "# key-unknown", ""),
     "catalogue": (("catalogue", "systems"), "dgx-h100", ""),
     "schema": (("schema",), r"\A\{", ""),
+    "resolve": (("resolve", "git"), r"\Acluster_version: 1\n", ""),
     "completion": (("completion", "bash"), "clustergen", ""),
     "lab": (("lab", "list"), "", ""),
     "discover": (("discover", "--script"), r"\A#!/bin/sh", ""),

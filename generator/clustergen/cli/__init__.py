@@ -28,8 +28,8 @@ from clustergen.regular_file import reason_of
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 _VERBS = (
-    "init", "validate", "render", "diff", "plan", "apply", "verify", "lint", "import", "lab", "setup", "explain",
-    "discover", "drift", "catalogue", "schema", "fabric", "facility", "completion",
+    "init", "validate", "resolve", "render", "diff", "plan", "apply", "verify", "lint", "import", "lab", "setup",
+    "explain", "discover", "drift", "catalogue", "schema", "fabric", "facility", "completion",
 )  # fmt: skip
 """In the order of the help. A verb is a module of its name, whose docstring is its summary there."""
 _MAINTAINERS_VERBS = ("proof",)

@@ -83,7 +83,7 @@ def show(
     if form == "text":
         readable = [one for one in diagnostics if exit_code([one]) != UNREADABLE]
         unreadable = [one for one in diagnostics if exit_code([one]) == UNREADABLE]
-        _complain(compiled, unreadable, () if readable else unreadable)
+        complain(compiled, unreadable, () if readable else unreadable)
         if readable:  # one summary, of all
             output.findings(
                 _text(readable, diagnostics, _sources(compiled, readable), colour=output.colour(sys.stdout))
@@ -98,11 +98,12 @@ def show(
 
 def refuse(compiled: Compiled, diagnostics: Sequence[Diagnostic]) -> NoReturn:
     """Ends a verb whose stdout is for something else than findings: they go to stderr, as any reason for a failure."""
-    _complain([compiled], diagnostics, diagnostics)
+    complain([compiled], diagnostics, diagnostics)
     sys.exit(exit_code(diagnostics))
 
 
-def _complain(compiled: Sequence[Compiled], shown: Sequence[Diagnostic], counted: Sequence[Diagnostic]) -> None:
+def complain(compiled: Sequence[Compiled], shown: Sequence[Diagnostic], counted: Sequence[Diagnostic]) -> None:
+    """Prints diagnostics to stderr; the summary counts `counted`."""
     colour = output.colour(sys.stderr)
     click.echo(_text(shown, counted, _sources(compiled, shown), colour=colour), nl=False, err=True, color=colour)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
@@ -21,6 +21,9 @@ from clustergen.manifest.partitions import Partition as ManifestPartition
 from clustergen.records import record
 
 T = TypeVar("T")
+HOSTS = "hosts"
+Hosts = Annotated[tuple[str, ...], HOSTS]
+"""Host names, addresses or others that fold into a list."""
 
 
 @record
@@ -117,15 +120,15 @@ class NodeGroup:
     """One entry of the manifest's `nodes`."""
 
     index: int  # in the manifest
-    hosts: tuple[str, ...]
+    hosts: Hosts
     folded: str  # as the manifest has it, in Slurm's canonical form
     type: NodeType
     roles: tuple[str, ...]
-    addresses: tuple[str, ...]  # management, by host; empty where none are given
-    bmc: tuple[str, ...]
-    storage: tuple[str, ...]
-    fabric: tuple[tuple[str, ...], ...]  # by rail, then by host
-    macs: tuple[str, ...]  # of the port that boots, by host; empty where none are given
+    addresses: Hosts  # management, by host; empty where none are given
+    bmc: Hosts
+    storage: Hosts
+    fabric: tuple[Hosts, ...]  # by rail, then by host
+    macs: Hosts  # of the port that boots, by host; empty where none are given
     features: tuple[str, ...]
     weight: int | None
     state: str
@@ -153,7 +156,7 @@ class Switch:
     port_gbit: float | None
     power_w: int | None
     rack_units: int
-    nodes: tuple[str, ...]
+    nodes: Hosts
     rail: int | None
     uplinks: Mapping[str, int]  # switch above → cables
 
@@ -165,7 +168,7 @@ class Rack:
     name: str
     entry: str
     spec: ManifestRack
-    hosts: tuple[str, ...]
+    hosts: Hosts
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
     position: int  # in the row, from 1
@@ -176,7 +179,7 @@ class Leaf:
     """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
 
     name: str
-    nodes: tuple[str, ...]
+    nodes: Hosts
     parents: tuple[str, ...]
 
 
@@ -187,7 +190,7 @@ class Partition:
     name: str
     spec: ManifestPartition
     nodes: str  # folded, or ALL, or node sets as written
-    hosts: frozenset[str]
+    hosts: Annotated[frozenset[str], HOSTS]
     default: bool
     max_time_minutes: int | None  # None: unlimited
     default_time_minutes: int | None  # None: unlimited
@@ -226,6 +229,11 @@ class Cluster:
         """True if the cluster has a record of this type."""
         used(record)
         return record in self._records
+
+    @property
+    def record_types(self) -> tuple[type, ...]:
+        """Types of all records that the cluster has, in order."""
+        return tuple(self._records)
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

@@ -1,0 +1,131 @@
+"""Origins of the values of a resolved cluster: what `explain` does for the lines of a file, for those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from clustergen.cluster.document import document
+from clustergen.cluster.model import Cluster
+from clustergen.compile import Compiled
+from clustergen.diagnostics.document import json_document
+from clustergen.explain.causes import Cause
+from clustergen.explain.fields import as_yaml
+from clustergen.explain.rows import Row
+from clustergen.explain.study import Study
+from clustergen.explain.trials import Renderer, lines_of
+from clustergen.records import record
+from clustergen.render.tree import RenderedFile
+
+_PATH = "model"
+_SHOWN = 3
+Origin = Literal["written", "derived", "catalogue", "default", "fixed"]
+"""Written as it is; worked out from what is written; a fact of the catalogue; a default; the same in every cluster."""
+
+
+@record
+class Value:
+    """A value of the model and what it depends on. `text` is the value in YAML."""
+
+    path: str
+    text: str
+    origin: Origin
+    stated: tuple[Cause, ...]
+    defaults: tuple[Cause, ...]
+    catalogue: tuple[Row, ...]
+
+
+def origins(compiled: Compiled, section: str | None = None) -> list[Value]:
+    """The values of a valid manifest's model, or of one section, in order."""
+    assert compiled.cluster is not None
+
+    def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
+        try:
+            fields = document(cluster, section)
+        except LookupError:  # a trial may have removed the section
+            return {}
+        text = "".join(f"{path}: {value}\n" for path, value in flat(fields, "") if path != "cluster_version")
+        return {_PATH: RenderedFile(_PATH, text.encode())}
+
+    file = make(compiled.cluster)[_PATH]
+    lines = lines_of(file.content)
+    study = Study(compiled.source, Renderer(make, file), lines, range(len(lines)), stated=False)
+    return [_value(line, *study.causes_of(index), study.rows_of(index)) for index, line in enumerate(lines)]
+
+
+def flat(value: object, path: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each value in YAML; a list of simple values is one."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from flat(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        for index, item in enumerate(value):
+            yield from flat(item, f"{path}[{index}]")
+    else:
+        yield path, "''" if value == "" else as_yaml(value)
+
+
+def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:
+    path, _, text = line.partition(": ")
+    verbatim = [cause for cause in stated if cause.kind == "value" and cause.text and _same(cause.text, text)]
+    origin: Origin = "fixed"
+    if verbatim and not catalogue:
+        origin, stated = "written", (verbatim[0],)
+    elif stated:
+        origin = "catalogue" if catalogue else "derived"
+    elif catalogue:
+        origin = "catalogue"
+    elif defaults:
+        origin = "default"
+    return Value(path, text, origin, stated, defaults, catalogue)
+
+
+def _same(stated: str, text: str) -> bool:
+    try:
+        return float(stated) == float(text)
+    except ValueError:
+        return stated.strip("'\"") == text.strip("'\"")
+
+
+def text_of_origins(values: list[Value]) -> str:
+    """A line for each value: its path, the value, and behind `#` its origin."""
+    return "".join(f"{value.path}: {value.text}  # {_phrase(value)}\n" for value in values)
+
+
+def _phrase(value: Value) -> str:
+    if value.origin == "fixed":
+        return "fixed"
+    places = list(dict.fromkeys(_place(cause) for cause in (*value.stated, *value.defaults)))
+    if value.origin == "catalogue":
+        rows = dict.fromkeys(f"{row.name} [{' '.join(code for code, _ in row.sources)}]" for row in value.catalogue)
+        places = [*rows, *places]
+    listed = ", ".join(places[:_SHOWN]) + (f" and {len(places) - _SHOWN} more" if places[_SHOWN:] else "")
+    words = {"written": "written in", "derived": "derived from", "catalogue": "catalogue", "default": "default of"}
+    return f"{words[value.origin]} {listed}"
+
+
+def _place(cause: Cause) -> str:
+    return f"{cause.place.file.rpartition('/')[2]}:{cause.place.line} {cause.path}" if cause.place else cause.path
+
+
+def json_of_origins(values: list[Value]) -> str:
+    """The same as JSON, with all causes."""
+    return json_document({"values": [_row(value) for value in values]})
+
+
+def _row(value: Value) -> dict[str, Any]:
+    return {
+        "path": value.path,
+        "value": value.text,
+        "origin": value.origin,
+        "manifest": [
+            {"path": cause.path, "file": cause.place.file, "line": cause.place.line}
+            for cause in value.stated
+            if cause.place
+        ],
+        "defaults": [cause.path for cause in value.defaults],
+        "catalogue": [
+            {"row": row.name, "table": row.table, "sources": [code for code, _ in row.sources]}
+            for row in value.catalogue
+        ],
+    }

@@ -1,0 +1,194 @@
+"""The printed model: valid by its schema, folded, the same for manifests that mean the same, and whole origins."""
+
+from __future__ import annotations
+
+import json
+import random
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+
+from clustergen import compile as compiler
+from clustergen.cli import group
+from clustergen.cluster.document import document, schema
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.resolve import resolve
+from clustergen.diagnostics import CODES, ClustergenError, Finding, Severity
+from clustergen.explain.fields import Fields
+from clustergen.explain.manifests import Original
+from clustergen.explain.origin import Value, flat, origins
+from clustergen.hostlist import expand
+from clustergen.manifest.model import Manifest
+from clustergen.rules import check
+from strategies.inventories import MANIFESTS
+from strategies.manifests import manifests
+from strategies.trees import manifest
+
+FIXTURES = sorted((Path(__file__).parents[1] / "fixtures" / "verify").glob("*.yaml"))
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+def cluster_of(data: dict[str, Any]) -> Cluster:
+    return resolve(Manifest.model_validate(compiler.frozen(data)), lambda _: None)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(group, ["resolve", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_yaml_and_json_are_valid_by_the_schema(path: Path) -> None:
+    text, data = run(path), run(path, "--format", "json")
+    assert (text.exit_code, data.exit_code) == (0, 0), text.output + data.output
+    fields = json.loads(data.stdout)
+    VALIDATOR.validate(fields)
+    assert yaml.safe_load(text.stdout) == {name: value for name, value in fields.items() if name != "version"}
+
+
+@settings(max_examples=60)
+@given(manifests())
+def test_every_manifest_has_a_valid_document(data: dict[str, Any]) -> None:
+    VALIDATOR.validate(document(cluster_of(data)))
+
+
+def test_a_schema_refuses_what_is_no_document() -> None:
+    good = document(cluster_of(manifest()))
+    for wrong in ({**good, "more": 1}, {**good, "name": 1}, {key: value for key, value in good.items() if key != "os"}):
+        assert not VALIDATOR.is_valid(wrong)
+
+
+def test_hosts_are_folded_and_none_is_lost() -> None:
+    compiled = compiler.validate(MANIFESTS["ml-training"])
+    assert compiled.cluster is not None
+    groups = document(compiled.cluster)["groups"]
+    assert isinstance(groups, list)
+    for entry, group_ in zip(groups, compiled.cluster.groups, strict=True):
+        assert (tuple(expand(entry["hosts"])), entry["type"]) == (group_.hosts, group_.type.name)
+        assert tuple(expand(entry["addresses"])) == group_.addresses
+    assert groups[-1]["hosts"] == "compute[01-08]"
+
+
+def _reordered(data: dict[str, Any]) -> dict[str, Any]:
+    return dict(reversed(data.items()))
+
+
+def _expanded(data: dict[str, Any]) -> dict[str, Any]:
+    changed = deepcopy(data)
+    for entry in changed["nodes"]:
+        for field in ("name", "address"):
+            if field in entry:
+                entry[field] = ",".join(expand(entry[field]))
+    return changed
+
+
+def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
+    """With the default of each unset field of `facility`, `ucx` and `nccl` as the schema has it."""
+    more = {"facility": {"cabling": {"rack_pitch": 0.6, "slack": 0.6}, "power_factor": 0.95, "spares": "0%"}}
+    return {**data, **more, "ucx": {"enabled": True}, "nccl": {"topology_file": "off"}}
+
+
+@pytest.mark.parametrize("change", [_reordered, _expanded, _with_defaults])
+def test_the_same_in_other_words_is_the_same_model(change: Any) -> None:
+    assert document(cluster_of(change(manifest()))) == document(cluster_of(manifest()))
+
+
+def test_a_section_is_printed_alone() -> None:
+    path = MANIFESTS["ml-training"]
+    assert yaml.safe_load(run(path, "--section", "facility").stdout).keys() == {"cluster_version", "facility"}
+
+
+@pytest.mark.parametrize(
+    ("section", "hint"), [("facilty", "did you mean 'facility'?"), ("x9", "name one of name, os, ")]
+)
+def test_an_unknown_section_names_others(section: str, hint: str) -> None:
+    done = run(MANIFESTS["home-3090"], "--section", section)
+    assert isinstance(done.exception, ClustergenError)
+    assert done.exception.exit_code == 2
+    assert (done.exception.hint or "").startswith(hint)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "left_out"),
+    [
+        ({"slurm": {"version": "24.11", "partitions": {"p": {"nodes": "nobody"}}}}, []),  # a rule refuses it
+        ({"gpu": {"compute_mode": "shared"}}, ["gpu.compute_mode"]),
+        ({"slurm": {"version": "24.11", "partition": {}}}, []),  # a misspelt key
+    ],
+)
+def test_an_invalid_manifest_is_printed_on_request_alone(
+    change: dict[str, Any], left_out: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(yaml.safe_dump(manifest(**change)), encoding="utf-8")
+    refused = run(path)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "error" in refused.stderr
+    shown = run(path, "--partial", "--format", "json")
+    assert shown.exit_code == 2
+    fields = json.loads(shown.stdout)
+    VALIDATOR.validate(fields)
+    assert (fields["is_partial"], fields["left_out"]) == (True, left_out)
+    assert fields["groups"][1]["hosts"]
+    assert shown.stderr == refused.stderr
+
+
+def test_a_manifest_with_a_secret_is_never_printed(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    secret = "AKIA" + "IOSFODNN7EXAMPLQ"
+    data = manifest(slurm={"version": "24.11", "options": {"AuthInfo": secret}})
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    for options in ((), ("--partial",), ("--partial", "--format", "json")):
+        done = run(path, *options)
+        assert done.exit_code == 2
+        assert done.stdout == ""
+        assert secret not in done.output
+
+
+@cache
+def _origins() -> dict[str, Value]:
+    return {value.path: value for value in origins(compiler.validate(MANIFESTS["home-3090"]))}
+
+
+@pytest.mark.slow
+@pytest.mark.many
+@pytest.mark.parametrize("seed", range(30))
+def test_what_changes_the_model_is_among_the_origins(seed: int) -> None:
+    """Ten random edits of a manifest: each value that becomes another one names the field, or one around or in it."""
+    compiled = compiler.validate(MANIFESTS["home-3090"])
+    assert compiled.cluster is not None
+    original = Original(compiled.source.data)
+    fields = Fields(original)
+    before = dict(flat(document(compiled.cluster), ""))
+    random_ = random.Random(seed)
+    edits = [
+        (field, edit) for field in fields.all if field.kind in ("value", "default") for edit in fields.edits(field)
+    ]
+    for field, edit in random_.sample(edits, 10):
+        findings: list[Finding] = []
+        try:
+            cluster = resolve(original.edited([edit]), findings.append)
+        except ValueError:  # no manifest
+            continue
+        if any(CODES[finding.code].severity is Severity.ERROR for finding in [*findings, *check(cluster)]):
+            continue
+        after = dict(flat(document(cluster), ""))
+        changed = {path for path in before.keys() & after.keys() if before[path] != after[path]}
+        unnamed = {path for path in changed if not _names(_origins()[path], field.name)}
+        assert not unnamed, (field.name, edit)
+
+
+def _names(value: Value, field: str) -> bool:
+    causes = [cause.path for cause in (*value.stated, *value.defaults)]
+    return any(_holds(cause, field) or _holds(field, cause) for cause in causes)
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
