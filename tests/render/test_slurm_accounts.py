@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from clustergen.cli import group
-from clustergen.cluster.rights import parents_first
+from clustergen.cluster.slurm.rights import parents_first
 from clustergen.manifest.accounts import Account
 from clustergen.render.formats import RenderError
 from clustergen.verify import sandbox

@@ -10,7 +10,7 @@ import pytest
 from clustergen.catalogue.slurm import key
 from clustergen.catalogue.slurm_values import token
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.render.views.slurm.daemons import tree_width
+from clustergen.cluster.slurm.ground import tree_width
 from clustergen.render.views.slurm.settings import Section, Setting, with_options
 from clustergen.render.views.slurm.settings import block as line_of
 from strategies.slurm_trees import CPU, GPU, block, cluster, gpu_type, lines, roles, settings, words

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustergen.cluster.model import Leaf
+from clustergen.cluster.slurm.model import Leaf
 from clustergen.hostlist import count, expand
 from clustergen.render.views.slurm.devices import gpu_counts
 from clustergen.render.views.slurm.gres import device_runs

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.stated import is_stated
 from clustergen.records import record

@@ -8,7 +8,7 @@ from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
-from clustergen.cluster.slurm_daemons import ROLES
+from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import record
 
 if TYPE_CHECKING:

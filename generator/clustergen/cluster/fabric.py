@@ -6,7 +6,8 @@ import re
 from collections.abc import Container
 
 from clustergen.catalogue.systems import system
-from clustergen.cluster.model import Cluster, Leaf, NodeType, Port, Switch
+from clustergen.cluster.model import Cluster, NodeType, Port, Switch
+from clustergen.cluster.slurm.model import Leaf
 from clustergen.manifest.networks import Fabric
 
 _RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")

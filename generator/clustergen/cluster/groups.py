@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from clustergen.cluster.builds import has_sackd
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.nfs import server_of
+from clustergen.cluster.slurm.builds import has_sackd
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.descriptor import Scope
 from clustergen.manifest.nodes import Role

@@ -11,10 +11,10 @@ from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, ope
 from clustergen.catalogue.products import board_hint, systems_hint, systems_like
 from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
-from clustergen.cluster.database import shared_pool_mib, shares_node_with_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import NodeType, Port
+from clustergen.cluster.slurm.accounting import shared_pool_mib, shares_node_with_jobs
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest

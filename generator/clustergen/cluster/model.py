@@ -13,11 +13,11 @@ from typing import Annotated, TypeVar
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
+from clustergen.cluster.slurm.model import Leaf, Partition, Slurm
 from clustergen.cluster.tracing import used
 from clustergen.hostlist import compress
 from clustergen.manifest.hardware import Rack as ManifestRack
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.partitions import Partition as ManifestPartition
 from clustergen.records import record
 
 T = TypeVar("T")
@@ -175,32 +175,6 @@ class Rack:
 
 
 @record
-class Leaf:
-    """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
-
-    name: str
-    nodes: Hosts
-    parents: tuple[str, ...]
-
-
-@record
-class Partition:
-    """A partition with its defaults worked out."""
-
-    name: str
-    spec: ManifestPartition
-    nodes: str  # folded, or ALL, or node sets as written
-    hosts: Annotated[frozenset[str], HOSTS]
-    default: bool
-    max_time_minutes: int | None  # None: unlimited
-    default_time_minutes: int | None  # None: unlimited
-    cpus_per_gpu: int | None
-    mem_per_gpu_mib: int | None
-    mem_per_cpu_mib: int | None
-    billing: Mapping[str, float]
-
-
-@record
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 
@@ -258,25 +232,28 @@ class Cluster:
             groups_of_type[group.type.name].append(group)
         return {name: tuple(groups) for name, groups in groups_of_type.items()}
 
-    @cached_property
+    @property
+    def slurm(self) -> Slurm:
+        return self.of(Slurm)
+
+    @property
     def controllers(self) -> tuple[str, ...]:
         """slurmctld hosts; the first is the primary."""
-        return tuple(self.hosts("slurm-controller"))
+        return self.slurm.controllers
 
-    @cached_property
+    @property
     def accounting_hosts(self) -> tuple[str, ...]:
-        return tuple(self.hosts("slurm-accounting"))
+        return self.slurm.accounting_hosts
 
-    @cached_property
+    @property
     def slurmdbd_hosts(self) -> tuple[str, ...]:
         """Hosts of slurmdbd: nodes of this cluster, or another cluster's."""
-        return self.accounting_hosts or tuple(filter(None, [self.manifest.slurm.accounting.slurmdbd]))
+        return self.slurm.slurmdbd_hosts
 
-    @cached_property
+    @property
     def keeps_books(self) -> bool:
         """True if there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
-        elsewhere = str(self.manifest.slurm.options.get("AccountingStorageType", ""))
-        return bool(self.slurmdbd_hosts) or elsewhere.lower().endswith("slurmdbd")
+        return self.slurm.keeps_books
 
     @cached_property
     def address(self) -> Mapping[str, str]:
@@ -300,11 +277,11 @@ class Cluster:
     @property
     def bare(self) -> bool:
         """True if Slurm's own defaults hold where the manifest says nothing, and not our recommendations."""
-        return self.manifest.slurm.defaults == "slurm"
+        return self.slurm.bare
 
     @property
     def slurm_name(self) -> str:
-        return self.manifest.slurm.cluster_name or self.name
+        return self.slurm.cluster_name
 
 
 def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import plugin
 from clustergen.catalogue.systems import system
-from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.builds import offers
 
 IMEX = "switch/nvidia_imex"
 

@@ -15,8 +15,10 @@ from clustergen.cluster.features import acceptance, facility, nccl
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
-from clustergen.cluster.partitions import resolve_partitions
 from clustergen.cluster.racks import resolve_racks
+from clustergen.cluster.slurm import accounting, associations, ground, jobs, power_saving, scheduling
+from clustergen.cluster.slurm.model import Slurm
+from clustergen.cluster.slurm.partitions import resolve_partitions
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
 from clustergen.manifest.model import Manifest
@@ -24,6 +26,21 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
 RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
+    Slurm: ground.resolve,
+    ground.Metrics: ground.resolve_metrics,
+    ground.Timeouts: ground.resolve_timeouts,
+    ground.StatedFields: ground.resolve_stated_fields,
+    accounting.Accounting: accounting.resolve,
+    associations.Associations: associations.resolve,
+    scheduling.Scheduler: scheduling.resolve_scheduler,
+    scheduling.Priority: scheduling.resolve_priority,
+    scheduling.Preemption: scheduling.resolve_preemption,
+    scheduling.Topology: scheduling.resolve_topology,
+    jobs.Resources: jobs.resolve_resources,
+    jobs.Scripts: jobs.resolve_scripts,
+    jobs.Pyxis: jobs.resolve_pyxis,
+    jobs.PrivateTmp: jobs.resolve_private_tmp,
+    power_saving.PowerSaving: power_saving.resolve,
     facility.Facility: facility.resolve,
     acceptance.Acceptance: acceptance.resolve,
     nccl.Nccl: nccl.resolve,

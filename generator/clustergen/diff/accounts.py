@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue import sacctmgr
-from clustergen.cluster.rights import NORMAL, ROOT
+from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diff.narrower import ROOT_ACCOUNT, Entity, Settings, limits, manages_qos
 from clustergen.diff.policy import RIGHTS, VALUES, read, settings_of
 from clustergen.diff.snapshot import Snapshot

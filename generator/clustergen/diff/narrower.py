@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from clustergen.cluster.rights import NORMAL, ROOT
+from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.records import record, replace
 from clustergen.units import Duration, UnitError
 

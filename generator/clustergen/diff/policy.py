@@ -9,7 +9,7 @@ from typing import Any
 from clustergen.catalogue import slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.rights import NORMAL, ROOT
+from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diff.narrower import (
     ROOT_ACCOUNT,
     Entity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from clustergen.cluster.rights import NORMAL, ROOT, Rights
+from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights
 from clustergen.diagnostics import ClustergenError, ManifestPath
 from clustergen.diff.messages import count
 from clustergen.importer.associations import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue import sacctmgr
-from clustergen.cluster.rights import NORMAL
+from clustergen.cluster.slurm.rights import NORMAL
 from clustergen.importer.associations import Fields, Unsupported, fields_of, import_fields, origin, phrase
 from clustergen.importer.draft import Draft
 from clustergen.importer.forms import fits

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import yaml
 
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.builds import from_distribution
+from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import images, substitutions
 from clustergen.lab.engine import Engine

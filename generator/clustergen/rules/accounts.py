@@ -9,7 +9,7 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.nodes import is_pending
-from clustergen.cluster.rights import NORMAL, ROOT
+from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.rules.rights import holders
 from clustergen.rules.slurm_daemons import accounting_hint

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.slurm_values import plugin
-from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import IMEX, domain_nodes, makes_imex_channels
+from clustergen.cluster.slurm.builds import offers
 from clustergen.diagnostics import Finding, ManifestPath
 
 _CHANNEL_0 = "NVreg_CreateImexChannel0"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from clustergen.cluster.model import Cluster, Partition
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.base import OptionValue
@@ -77,11 +78,10 @@ def _is_zero(value: OptionValue) -> bool:
         return False
 
 
-def partition_values(cluster: Cluster) -> Iterator[Finding]:
+def partition_values(cluster: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
     complete = _all_known(cluster)
-    for partition in cluster.partitions:
-        path: ManifestPath = (*_PARTITIONS, partition.name)
-        spec = partition.spec
+    for name, spec in section.items():
+        path: ManifestPath = (*_PARTITIONS, name)
         limits: dict[ManifestPath, OptionValue] = {
             ("options", key): value for key, value in spec.options.items() if key.lower() == "maxtime"
         }
@@ -104,8 +104,8 @@ def partition_values(cluster: Cluster) -> Iterator[Finding]:
                 f"write default_time: {spec.max_time} or less, or a longer max_time",
             )
         yield from _exclusive(path, spec)
-        if complete:
-            yield from _sizes(path, partition)
+    for partition in cluster.slurm.partitions if complete else ():
+        yield from _sizes((*_PARTITIONS, partition.name), partition)
 
 
 def _exclusive(path: ManifestPath, spec: PartitionSpec) -> Iterator[Finding]:
@@ -123,7 +123,7 @@ def _exclusive(path: ManifestPath, spec: PartitionSpec) -> Iterator[Finding]:
 
 
 def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
-    smallest, largest, available = partition.spec.min_nodes, partition.spec.max_nodes, len(partition.hosts)
+    smallest, largest, available = partition.min_nodes, partition.max_nodes, len(partition.hosts)
     if not smallest:
         return
     if largest and smallest > largest:
@@ -141,11 +141,12 @@ def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
         )
 
 
-def share_per_gpu_too_large(cluster: Cluster) -> Iterator[Finding]:
+def share_per_gpu_too_large(cluster: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
     """Defaults per GPU that would leave GPUs of a node without CPUs or memory."""
-    for partition in cluster.partitions:
-        spec, path = partition.spec, (*_PARTITIONS, partition.name)
-        kinds = {group.type.name: group.type for group in cluster.compute if partition.hosts.intersection(group.hosts)}
+    hosts_of = {partition.name: partition.hosts for partition in cluster.slurm.partitions}
+    for name, spec in section.items():
+        path = (*_PARTITIONS, name)
+        kinds = {group.type.name: group.type for group in cluster.compute if hosts_of[name].intersection(group.hosts)}
         for kind in kinds.values():
             if not kind.gpus or not kind.is_resolved:
                 continue

@@ -8,8 +8,7 @@ from typing import NamedTuple, get_args
 from clustergen.catalogue.network import ports
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import answers_quotas, served, server_port
-from clustergen.cluster.slurm_daemons import ROLES
-from clustergen.cluster.slurm_daemons import port as slurm_port
+from clustergen.cluster.slurm.model import ROLES
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.slurm import Daemon
 
@@ -45,7 +44,7 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         yield _Daemon("rpc.rquotad", ports()["rquotad"].port, None, cluster.with_role("nfs-server"))
     for name in get_args(Daemon):
         path = ("slurm", "ports", name) if name in slurm.ports else None
-        yield _Daemon(name, slurm_port(cluster, name), path, cluster.with_role(ROLES[name]))
+        yield _Daemon(name, cluster.slurm.daemons[name].port, path, cluster.with_role(ROLES[name]))
     if not monitoring.enabled or not servers:
         return
     exporter, dcgm = monitoring.node_exporter, monitoring.dcgm

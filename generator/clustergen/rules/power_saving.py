@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.power_saving import staying_on
+from clustergen.cluster.slurm.power_saving import staying_on
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.rights import NORMAL, ROOT, Rights, rights_of
+from clustergen.cluster.slurm.associations import Associations, Limits, Qos
+from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights, rights_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.accounts import Limits, Qos
 from clustergen.manifest.base import OptionValue
 from clustergen.units import Duration, UnitError
 
@@ -20,10 +20,10 @@ Holder = tuple[ManifestPath, Entity, Limits | Qos]
 
 def holders(cluster: Cluster) -> Iterator[Holder]:
     """All QOS, accounts, and users of accounts that have settings."""
-    slurm = cluster.manifest.slurm
-    for name, qos in slurm.qos.items():
+    policy = cluster.of(Associations)
+    for name, qos in policy.qos.items():
         yield ("slurm", "qos", name), "qos", qos
-    for name, account in slurm.accounts.items():
+    for name, account in policy.accounts.items():
         yield (*_ACCOUNTS, name), "association", account
         for user, member in account.user_limits.items():
             yield (*_ACCOUNTS, name, "user_limits", user), "association", member
@@ -31,7 +31,7 @@ def holders(cluster: Cluster) -> Iterator[Holder]:
 
 def qos_not_allowed(cluster: Cluster) -> Iterator[Finding]:
     """A default QOS has to be in the list, be it inherited."""
-    accounts = cluster.manifest.slurm.accounts
+    accounts = cluster.of(Associations).accounts
     rights = rights_of(accounts)
     for name, account in accounts.items():
         path: ManifestPath = (*_ACCOUNTS, name)
@@ -53,16 +53,16 @@ def _default(path: ManifestPath, name: str, limits: Limits, rights: Rights) -> I
 
 def qos_unused(cluster: Cluster) -> Iterator[Finding]:
     """A QOS that no job can have: accounts without a list inherit, and root has normal."""
-    slurm = cluster.manifest.slurm
-    if not slurm.accounts:
+    accounts = cluster.of(Associations).accounts
+    if not accounts:
         return
-    used = {NORMAL, *(partition.qos for partition in slurm.partitions.values())}
-    for rights in rights_of(slurm.accounts).values():
+    used = {NORMAL, *(partition.qos for partition in cluster.slurm.partitions)}
+    for rights in rights_of(accounts).values():
         used.update(rights.qos)
-    for account in slurm.accounts.values():
+    for account in accounts.values():
         used.update(name for member in account.user_limits.values() for name in member.qos)
-    example = next(iter(slurm.accounts))
-    for name in slurm.qos:
+    example = next(iter(accounts))
+    for name in cluster.of(Associations).qos:
         if name not in used:
             hint = f"add it to an account, for example slurm.accounts.{example}.qos: [{NORMAL}, {name}]"
             yield Finding("qos-unused", ("slurm", "qos", name), f"no account may use QOS '{name}'", hint, key=True)

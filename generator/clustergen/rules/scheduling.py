@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.priority import priority_weights
+from clustergen.cluster.slurm.scheduling import Priority
 from clustergen.diagnostics import Finding, ManifestPath, shortened
 
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
@@ -88,10 +88,7 @@ def _circles(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int, lis
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
     section = cluster.manifest.slurm
     by = section.preemption.by
-    tiers = {
-        partition.spec.priority_tier if partition.spec.priority_tier is not None else 1
-        for partition in cluster.partitions
-    }
+    tiers = {partition.priority_tier if partition.priority_tier is not None else 1 for partition in cluster.partitions}
     if by == "partition" and len(tiers) < 2:
         yield Finding(
             "preemption-without-tiers",
@@ -151,7 +148,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
 def priority(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.manifest.slurm.priority
     path: ManifestPath = ("slurm", "priority")
-    total = sum(priority_weights(cluster.manifest).values())
+    total = sum(cluster.of(Priority).weights.values())
     if total >= 1 << 32:
         yield Finding(
             "priority-weights",
@@ -180,7 +177,7 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
 def age(cluster: Cluster) -> Iterator[Finding]:
     """priority_multifactor.c: a job older than PriorityMaxAge has the whole factor, and with 0 every job is."""
     spec = cluster.manifest.slurm.priority
-    if spec.max_age.seconds == 0 and priority_weights(cluster.manifest)["age"]:
+    if spec.max_age.seconds == 0 and cluster.of(Priority).weights["age"]:
         yield Finding(
             "value-out-of-range",
             ("slurm", "priority", "max_age"),

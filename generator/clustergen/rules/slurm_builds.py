@@ -8,8 +8,8 @@ from clustergen.catalogue import slurm_values
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.builds import from_distribution, offers
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.builds import from_distribution, offers
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.stated import is_stated
 

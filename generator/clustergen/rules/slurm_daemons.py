@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.versions import SlurmRelease, since
-from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.mount import Mount
 from clustergen.slurmrules.keys import unread

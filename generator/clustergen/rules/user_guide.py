@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.system_paths import is_listed, nearest
-from clustergen.cluster.job_site import job_site, requested_templates, service_site, unfit
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.job_site import job_site, requested_templates, service_site, unfit
 from clustergen.diagnostics import Finding, did_you_mean, quote
 from clustergen.manifest.user_guide import UserGuide
 

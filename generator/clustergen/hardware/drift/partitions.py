@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from clustergen.cluster.model import Cluster, Partition
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Partition
 from clustergen.hardware.discovery.plain import plain
 from clustergen.hardware.drift.model import DriftFinding
 from clustergen.hostlist import HostlistError, compress, expand
@@ -39,7 +40,7 @@ def findings(cluster: Cluster, controller: str, partitions: Mapping[str, Mapping
         if values is None:
             yield DriftFinding(_KIND, (controller,), subject, "slurmctld does not have it")
             continue
-        stated = {key.lower() for key in partition.spec.options}
+        stated = {key.lower() for key in partition.options}
         for key, expected in _expected(cluster, partition).items():
             if key in values and key.lower() not in stated and values[key] != expected:
                 yield DriftFinding(_KIND, (controller,), f"{subject} {key}", values[key] or "none", expected)
@@ -50,13 +51,12 @@ def findings(cluster: Cluster, controller: str, partitions: Mapping[str, Mapping
 
 def _expected(cluster: Cluster, partition: Partition) -> dict[str, str]:
     """The values that `scontrol` shows if slurmctld has the rendered slurm.conf."""
-    spec = partition.spec
-    expected = {"State": spec.state, "Default": "YES" if partition.default else "NO"}
-    if spec.priority_tier is not None:
-        expected["PriorityTier"] = str(spec.priority_tier)
-    if spec.max_time or not cluster.bare:
+    expected = {"State": partition.state, "Default": "YES" if partition.default else "NO"}
+    if partition.priority_tier is not None:
+        expected["PriorityTier"] = str(partition.priority_tier)
+    if partition.max_time_at or not cluster.bare:
         expected["MaxTime"] = slurm_minutes(partition.max_time_minutes)
-    if spec.default_time or not cluster.bare:
+    if partition.default_time_at or not cluster.bare:
         expected["DefaultTime"] = slurm_minutes(partition.default_time_minutes)
     return expected
 

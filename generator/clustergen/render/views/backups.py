@@ -6,13 +6,13 @@ from typing import Literal
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.backups import TEXTFILE, kinds
 from clustergen.render.views.exporters import node_exporter
-from clustergen.render.views.slurm.daemons import state_location
-from clustergen.render.views.slurm.slurmdbd import SECRET, database_endpoint, has_password, is_local
+from clustergen.render.views.slurm.slurmdbd import SECRET
 
 _CALENDAR = {
     ("database", "day"): "*-*-* 02:15:00",
@@ -65,7 +65,7 @@ def _units(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "sta
     return Units(
         title="the accounting database of Slurm" if kind == "database" else "the state of slurmctld",
         script=f"/usr/local/sbin/clustergen-backup-{kind}",
-        user=cluster.manifest.slurm.user,
+        user=cluster.slurm.user,
         host=hosts[0],
         directory=spec.directory.rstrip("/"),
         period=period,
@@ -75,23 +75,22 @@ def _units(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "sta
 
 
 def _values(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Values | None:
-    spec, accounting = cluster.manifest.backups, cluster.manifest.slurm.accounting
+    spec, accounting = cluster.manifest.backups, cluster.of(Accounting)
     if spec is None or kind not in kinds(cluster):
         return None
     textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
-    host, port = ("", "") if is_local(cluster) else database_endpoint(cluster)
     return Values(
-        user=cluster.manifest.slurm.user,
-        cluster=cluster.slurm_name,
+        user=cluster.slurm.user,
+        cluster=cluster.slurm.cluster_name,
         directory=spec.directory.rstrip("/"),
         keep_days=spec.keep_days,
         metrics_file=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
-        state=state_location(cluster).rstrip("/"),
+        state=cluster.slurm.state_location.rstrip("/"),
         database=accounting.database_name,
         database_user=accounting.database_user,
-        database_host=host,
-        database_port=port,
-        secret_file=SECRET if has_password(cluster) else "",
+        database_host="" if accounting.database_is_local else accounting.database_host,
+        database_port="" if accounting.database_port is None else str(accounting.database_port),
+        secret_file=SECRET if accounting.has_password else "",
     )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.local.model import Local
 from clustergen.filesystems.nfs.model import Nfs

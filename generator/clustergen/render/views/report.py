@@ -171,7 +171,6 @@ def _mig(node_type: NodeType) -> str:
 
 def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
     for partition in cluster.partitions:
-        spec = partition.spec
         yield {
             "Partition": partition.name,
             "Nodes": "all" if partition.nodes == "ALL" else partition.nodes,
@@ -181,10 +180,10 @@ def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
             "DefaultTime": slurm_minutes(partition.default_time_minutes).lower()
             if partition.default_time_minutes != 0
             else "none: jobs must state --time",
-            "PriorityTier": "" if spec.priority_tier is None else str(spec.priority_tier),
-            "PreemptMode": spec.preempt or "",
-            "Partition QOS": spec.qos or "",
-            "Accounts": ", ".join(spec.allow_accounts),
+            "PriorityTier": "" if partition.priority_tier is None else str(partition.priority_tier),
+            "PreemptMode": partition.preempt or "",
+            "Partition QOS": partition.qos or "",
+            "Accounts": ", ".join(partition.allow_accounts),
         }
 
 

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.rights import NORMAL, ROOT, parents_first, rights_of
-from clustergen.manifest.accounts import AS_PARENT, Account
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.associations import Account, Associations
+from clustergen.cluster.slurm.rights import NORMAL, ROOT, parents_first, rights_of
+from clustergen.manifest.accounts import AS_PARENT
 from clustergen.render.views.slurm.accounts import settings
 
 _SHOWN = 20
@@ -17,7 +19,7 @@ _IN_COLUMNS = ("Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExempt
 
 
 def qos_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for name, qos in cluster.manifest.slurm.qos.items():
+    for name, qos in cluster.of(Associations).qos.items():
         stated = dict(settings("qos", qos))
         yield {
             "QOS": name,
@@ -31,14 +33,14 @@ def qos_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     """Accounts, parents first, each followed by its users with settings of their own."""
-    slurm = cluster.manifest.slurm
-    rights = rights_of(slurm.accounts)
+    accounts = cluster.of(Associations).accounts
+    rights = rights_of(accounts)
     shares: Counter[str] = Counter()
     """Of all accounts below one."""
-    for account in slurm.accounts.values():
+    for account in accounts.values():
         if account.fairshare != AS_PARENT:
             shares[account.parent or ROOT] += account.fairshare
-    for name, account in parents_first(slurm.accounts):
+    for name, account in parents_first(accounts):
         yield {
             "Account": name,
             "Parent": "" if name == ROOT else account.parent or ROOT,
@@ -66,7 +68,7 @@ def account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def people_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for name, user in cluster.manifest.slurm.users.items():
+    for name, user in cluster.of(Associations).users.items():
         yield {
             "User": name,
             "Default account": user.default_account or "",
@@ -76,9 +78,8 @@ def people_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def accounts_intro(cluster: Cluster) -> str:
     """The sentence above the table of accounts."""
-    slurm = cluster.manifest.slurm
-    words = "" if ROOT in slurm.accounts else f"Account root has QOS {NORMAL}. "
-    enforced = ", ".join(slurm.accounting.enforce) or "none"
+    words = "" if ROOT in cluster.of(Associations).accounts else f"Account root has QOS {NORMAL}. "
+    enforced = ", ".join(cluster.of(Accounting).enforce) or "none"
     return f"{words}QOS and default QOS include inherited values. AccountingStorageEnforce: {enforced}."
 
 

@@ -10,7 +10,6 @@ from clustergen.render.views import grafana
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.model import Alert
-from clustergen.render.views.slurm.daemons import state_location
 
 _EXPANDED = re.compile(r"\{\{\s*\$(?:labels\.)?(\w+)[^}]*\}\}")
 _LOOK = {
@@ -119,7 +118,7 @@ def _runbook(cluster: Cluster, topic: str, alerts: list[Alert]) -> Runbook:
 
 
 def _steps(cluster: Cluster, topic: str, alert: Alert) -> tuple[str, ...]:
-    look = _LOOK_OF.get(alert.name, _LOOK[topic]).replace("{state}", state_location(cluster))
+    look = _LOOK_OF.get(alert.name, _LOOK[topic]).replace("{state}", cluster.slurm.state_location)
     last = (
         f"If jobs on the node fail: `scontrol update nodename=NODE state=drain reason='{alert.name}'`. Resume it after"
         " the repair."

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.cluster.slurm_daemons import port
 from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import own_endpoint
@@ -123,8 +122,9 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
         yield Job("dcgm", members, monitoring.dcgm.port, interval=interval)
     if own_endpoint(cluster):
         interval = max(_SLURM_INTERVAL, monitoring.scrape_interval)
+        port = cluster.slurm.daemons["slurmctld"].port
         for name, path in _SLURM_PATHS.items():
-            yield Job(name, cluster.with_role("slurm-controller"), port(cluster, "slurmctld"), path, interval)
+            yield Job(name, cluster.with_role("slurm-controller"), port, path, interval)
     servers = cluster.with_role("monitoring")
     yield Job("prometheus", servers, monitoring.port)
     if monitoring.alertmanager:

@@ -7,13 +7,14 @@ from typing import Literal
 
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.filesystems import file_system
 from clustergen.filesystems.descriptor import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
 from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
-from clustergen.render.views.slurm.slurmdbd import SECRET, has_password
+from clustergen.render.views.slurm.slurmdbd import SECRET
 
 
 @record
@@ -35,8 +36,8 @@ class Secret:
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
     """All of them, in the order in which they are needed."""
-    slurm = cluster.manifest.slurm
-    members = ("slurm_node", "slurm_accounting") if cluster.accounting_hosts else ("slurm_node",)
+    slurm = cluster.slurm
+    members = ("slurm_node", "slurm_accounting") if slurm.accounting_hosts else ("slurm_node",)
     if slurm.auth == "munge":
         yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
     else:
@@ -45,7 +46,7 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
     if needs_password(cluster):
         yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), slurm.user, "0400", "given")
-    if cluster.accounting_hosts and has_password(cluster):
+    if slurm.accounting_hosts and cluster.of(Accounting).has_password:
         form = "StoragePass={}\n"
         yield Secret(
             name="slurmdbd",
@@ -88,7 +89,7 @@ def _of_servers(cluster: Cluster) -> Iterator[Secret]:
 
 def _jwt_key(cluster: Cluster) -> str | None:
     """Where slurm.conf names the key of auth/jwt; None where that is not used."""
-    options = cluster.manifest.slurm.options
+    options = cluster.slurm.options
     if "auth/jwt" not in str(options.get("AuthAltTypes", "")).split(","):
         return None
     words = str(options.get("AuthAltParameters", "")).split(",")

@@ -15,9 +15,8 @@ from typing import Literal, NamedTuple
 from clustergen.catalogue.network import ports
 from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
-from clustergen.cluster.job_site import users_groups
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.cluster.slurm_daemons import port as slurm_port
+from clustergen.cluster.slurm.job_site import users_groups
 from clustergen.filesystems import file_system
 from clustergen.filesystems.descriptor import Scope
 from clustergen.manifest.mount import Mount
@@ -138,7 +137,7 @@ def _all(cluster: Cluster) -> Iterator[Service]:
 
 
 def _controller(cluster: Cluster) -> Iterator[Service]:
-    yield Service("slurmctld", slurm_port(cluster, "slurmctld"))
+    yield Service("slurmctld", cluster.slurm.daemons["slurmctld"].port)
     yield _srun(cluster)
     if cluster.manifest.host.chrony:
         yield _catalogued("chrony")
@@ -149,12 +148,12 @@ def _srun(cluster: Cluster) -> Service:
 
 
 def _accounting(cluster: Cluster) -> Iterator[Service]:
-    yield Service("slurmdbd", slurm_port(cluster, "slurmdbd"))
+    yield Service("slurmdbd", cluster.slurm.daemons["slurmdbd"].port)
 
 
 def _compute(cluster: Cluster) -> Iterator[Service]:
     stated = {str(group.slurm_options["Port"]) for group in cluster.compute if "Port" in group.slurm_options}
-    for number in sorted({str(slurm_port(cluster, "slurmd")), *stated}):
+    for number in sorted({str(cluster.slurm.daemons["slurmd"].port), *stated}):
         yield Service("slurmd", number)
     has_addresses = all(group.addresses for group in cluster.compute)
     source: Literal["cluster", "compute"] = "compute" if has_addresses else "cluster"
@@ -170,7 +169,7 @@ def _login(cluster: Cluster) -> Iterator[Service]:
 
 
 def _sackd(cluster: Cluster) -> Iterator[Service]:
-    yield Service("sackd", slurm_port(cluster, "slurmd"))
+    yield Service("sackd", cluster.slurm.daemons["slurmd"].port)
 
 
 def _monitoring(cluster: Cluster) -> Iterator[Service]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.directories import TEMPORARY
-from clustergen.cluster.job_site import JobSite, job_site, users_groups
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups
 from clustergen.records import record
 from clustergen.render.views.jobs.guide_part import Part
 from clustergen.render.views.jobs.guide_servers import reachable, servers

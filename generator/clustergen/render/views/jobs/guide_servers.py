@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.job_site import JobSite
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.render.views.jobs.guide_part import Part
 from clustergen.render.views.jobs.scripts import job_scripts
 

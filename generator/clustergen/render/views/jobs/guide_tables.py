@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import quota_commands
-from clustergen.cluster.job_site import JobSite, shared_with_jobs, users_groups, visible
-from clustergen.cluster.model import Cluster, NodeType, Partition
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nfs import answers_quotas, serves
-from clustergen.cluster.rights import parents_first, rights_of
+from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.job_site import JobSite, shared_with_jobs, users_groups, visible
+from clustergen.cluster.slurm.model import Partition
+from clustergen.cluster.slurm.rights import parents_first, rights_of
 from clustergen.hostlist import compress
 from clustergen.render.views.jobs.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.render.views.report_policy import qos_rows
@@ -37,7 +39,7 @@ def partition_table(cluster: Cluster) -> Table:
 def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     """A row per partition and node type; hidden partitions are left out."""
     for one in cluster.partitions:
-        if one.spec.hidden or not one.hosts:
+        if one.hidden or not one.hosts:
             continue
         for kind in _kinds(cluster, one):
             gpus = kind.gpus
@@ -55,9 +57,9 @@ def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "DefaultTime": slurm_minutes(one.default_time_minutes).lower()
                 if one.default_time_minutes != 0
                 else "state --time",
-                "Nodes per job": f"at most {one.spec.max_nodes}" if one.spec.max_nodes else "",
-                "Accounts": ", ".join(one.spec.allow_accounts),
-                "Allowed QOS": ", ".join(one.spec.allow_qos),
+                "Nodes per job": f"at most {one.max_nodes}" if one.max_nodes else "",
+                "Accounts": ", ".join(one.allow_accounts),
+                "Allowed QOS": ", ".join(one.allow_qos),
             }
 
 
@@ -96,7 +98,7 @@ def account_table(cluster: Cluster) -> Table:
 
 def _account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     """Accounts that have users; who is in one is not said here."""
-    accounts = cluster.manifest.slurm.accounts
+    accounts = cluster.of(Associations).accounts
     rights = rights_of(accounts)
     for name, account in parents_first(accounts):
         if account.users:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
-from clustergen.cluster.job_site import JobSite, job_site, requested_templates, service_site, unfit
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.slurm.job_site import JobSite, job_site, requested_templates, service_site, unfit
 from clustergen.records import record
 from clustergen.render.views.nccl.devices import management_interface
 from clustergen.render.views.slurm.resources import mpi_default

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm_daemons import port
 from clustergen.render.views.slurm.devices import tres_of
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
@@ -24,7 +23,7 @@ def accounting(cluster: Cluster) -> Section:
         ]
     if hosts or cluster.bare:
         rows += [
-            Setting("AccountingStoragePort", port(cluster, "slurmdbd")),
+            Setting("AccountingStoragePort", cluster.slurm.daemons["slurmdbd"].port),
             Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
             Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
             Setting("AccountingStorageTRES", tres, "tracked in addition to CPUs, memory and nodes"),

@@ -12,9 +12,9 @@ from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.rights import ROOT, Rights, parents_first, rights_of
-from clustergen.manifest.accounts import AS_PARENT, Account, Limits, Qos
-from clustergen.manifest.slurm import Slurm
+from clustergen.cluster.slurm.associations import Account, Associations, Limits, Qos
+from clustergen.cluster.slurm.rights import ROOT, Rights, parents_first, rights_of
+from clustergen.manifest.accounts import AS_PARENT
 from clustergen.records import record
 from clustergen.units import Bytes, Duration
 
@@ -91,22 +91,21 @@ class Accounts:
 
 
 def accounts(cluster: Cluster) -> Accounts | None:
-    slurm = cluster.manifest.slurm
-    if not cluster.slurmdbd_hosts:
+    if not cluster.slurm.slurmdbd_hosts:
         return None
-    stated = slurm.accounts and {ROOT: Account(), **slurm.accounts}
-    ordered = parents_first(stated)
+    policy = cluster.of(Associations)
+    ordered = parents_first({ROOT: policy.root, **policy.accounts} if policy.accounts else {})
     coordinators = _coordinators(ordered)
     return Accounts(
-        cluster=cluster.slurm_name,
-        federation=(slurm.federation or "").lower(),
+        cluster=cluster.slurm.cluster_name,
+        federation=(policy.federation or "").lower(),
         announces_inherited=cluster.release.has("associations-unannounced"),
-        resources=tuple(name for name in limited_resources(slurm) if name not in _BUILT_IN),
-        qos_keys=_keys("qos", cluster.release, _without_field(slurm)),
-        association_keys=_keys("association", cluster.release, () if _has_rights(slurm) else ("QOS", "DefaultQOS")),
+        resources=tuple(name for name in limited_resources(policy) if name not in _BUILT_IN),
+        qos_keys=_keys("qos", cluster.release, _without_field(policy)),
+        association_keys=_keys("association", cluster.release, () if _has_rights(policy) else ("QOS", "DefaultQOS")),
         qos=tuple(
             QosValues(name.lower(), dict(settings("qos", qos)), _description(description=qos.description))
-            for name, qos in slurm.qos.items()
+            for name, qos in policy.qos.items()
         ),
         accounts=tuple(
             AccountValues(
@@ -114,14 +113,14 @@ def accounts(cluster: Cluster) -> Accounts | None:
                 (account.parent or ROOT).lower(),
                 _description(description=account.description, organization=account.organization),
                 tuple(dict.fromkeys(account.users)),
-                coordinators[name] if name in slurm.accounts else None,
+                coordinators[name] if name in policy.accounts else None,
             )
             for name, account in ordered
         ),
-        associations=tuple(_associations(ordered, with_qos=_has_rights(slurm))),
-        admin_levels=dict(_levels(slurm)),
+        associations=tuple(_associations(ordered, with_qos=_has_rights(policy))),
+        admin_levels=dict(_levels(policy)),
         default_accounts={
-            name: user.default_account.lower() for name, user in slurm.users.items() if user.default_account
+            name: user.default_account.lower() for name, user in policy.users.items() if user.default_account
         },
     )
 
@@ -134,16 +133,16 @@ def _keys(entity: Entity, release: SlurmRelease, without: Iterable[str]) -> tupl
     )
 
 
-def _without_field(slurm: Slurm) -> list[str]:
+def _without_field(policy: Associations) -> list[str]:
     """Settings of a QOS that have no field, and that no QOS states: before 25.05, import cannot read them."""
-    stated = {name.lower() for qos in slurm.qos.values() for name in qos.options}
+    stated = {name.lower() for qos in policy.qos.values() for name in qos.options}
     return [option.name for option in sacctmgr.options("qos") if not option.field and option.name.lower() not in stated]
 
 
-def _has_rights(slurm: Slurm) -> bool:
+def _has_rights(policy: Associations) -> bool:
     """True if the manifest says anything about QOS; otherwise the accounts keep those that they have."""
-    members = (member for account in slurm.accounts.values() for member in (account, *account.user_limits.values()))
-    return bool(slurm.qos) or any(member.qos or member.default_qos for member in members)
+    members = (member for account in policy.accounts.values() for member in (account, *account.user_limits.values()))
+    return bool(policy.qos) or any(member.qos or member.default_qos for member in members)
 
 
 def _description(**texts: str | None) -> dict[str, str]:
@@ -206,14 +205,14 @@ def amount(limit: int | Bytes) -> int:
     return limit.mib if isinstance(limit, Bytes) else limit
 
 
-def limited_resources(slurm: Slurm) -> tuple[str, ...]:
+def limited_resources(policy: Associations) -> tuple[str, ...]:
     """All resources that a limit names."""
     limits = [
-        *slurm.accounts.values(),
-        *(m for account in slurm.accounts.values() for m in account.user_limits.values()),
+        *policy.accounts.values(),
+        *(m for account in policy.accounts.values() for m in account.user_limits.values()),
     ]
     sections: list[tuple[Entity, Qos | Limits]] = [("association", part) for part in limits]
-    sections += [("qos", qos) for qos in slurm.qos.values()]
+    sections += [("qos", qos) for qos in policy.qos.values()]
     names: dict[str, None] = {}
     for entity, section in sections:
         for option in sacctmgr.options(entity):
@@ -234,10 +233,10 @@ def _coordinators(ordered: Iterable[tuple[str, Account]]) -> dict[str, tuple[str
     return names
 
 
-def _levels(slurm: Slurm) -> Iterator[tuple[str, tuple[str, ...]]]:
-    members = (user for account in slurm.accounts.values() for user in (*account.users, *account.coordinators))
-    names = [name for name in dict.fromkeys((*members, *slurm.users)) if name != ROOT]
+def _levels(policy: Associations) -> Iterator[tuple[str, tuple[str, ...]]]:
+    members = (user for account in policy.accounts.values() for user in (*account.users, *account.coordinators))
+    names = [name for name in dict.fromkeys((*members, *policy.users)) if name != ROOT]
     for level, word in _LEVELS.items():
-        users = tuple(n for n in names if (slurm.users[n].admin_level if n in slurm.users else "none") == level)
+        users = tuple(n for n in names if (policy.users[n].admin_level if n in policy.users else "none") == level)
         if users:
             yield word, users

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from clustergen.cluster.assumptions import of_hardware
 from clustergen.cluster.cores import slurm_cpu_list
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
+from clustergen.cluster.slurm.model import Partition
 from clustergen.hostlist import compress
-from clustergen.manifest.stated import value_at
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
 from clustergen.render.views.slurm.devices import gres
@@ -105,12 +105,13 @@ def _both_kinds(cluster: Cluster) -> bool:
 
 def partition_line(cluster: Cluster, partition: Partition) -> Safe:
     """The fields that the partition states, by the table of fields, and those whose value is worked out."""
-    spec = partition.spec
     derived: dict[str, Value | None] = {
-        "Nodes": None if spec.nodes == "none" else partition.nodes,
+        "Nodes": None if partition.nodes == "none" else partition.nodes,
         "Default": "YES" if partition.default else None,
-        "DefaultTime": slurm_minutes(partition.default_time_minutes) if spec.default_time or not cluster.bare else None,
-        "MaxTime": slurm_minutes(partition.max_time_minutes) if spec.max_time or not cluster.bare else None,
+        "DefaultTime": slurm_minutes(partition.default_time_minutes)
+        if partition.default_time_at or not cluster.bare
+        else None,
+        "MaxTime": slurm_minutes(partition.max_time_minutes) if partition.max_time_at or not cluster.bare else None,
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
@@ -118,8 +119,8 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
     }
     pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
     for key, row in FIELDS[FILE, "PartitionName"].items():
-        pairs.append((key, derived[key] if key in derived else printed(row, value_at(spec, row.path))))
-    return block(FILE, cluster.release, pairs, spec.options)
+        pairs.append((key, derived[key] if key in derived else printed(row, getattr(partition, row.path))))
+    return block(FILE, cluster.release, pairs, partition.options)
 
 
 def billing(partition: Partition) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.power_saving import with_other_roles
+from clustergen.cluster.slurm.power_saving import with_other_roles
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.slurm.settings import Section, Setting, section

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.builds import offers
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import IMEX, switches_imex
+from clustergen.cluster.slurm.builds import offers
 from clustergen.render.views.slurm.devices import has_mps, has_shards
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.priority import priority_weights
+from clustergen.cluster.slurm.scheduling import Priority
 from clustergen.render.views.slurm.settings import Section, Setting, Value, knows, section, words
 
 FILE = "slurm.conf"
@@ -61,7 +61,7 @@ def backfill_window(cluster: Cluster) -> int:
 def priority(cluster: Cluster) -> Section:
     """Fair share, QOS and age count only with accounting in slurmdbd."""
     spec = cluster.manifest.slurm.priority
-    weights = priority_weights(cluster.manifest)
+    weights = cluster.of(Priority).weights
     rows = [
         Setting("PriorityType", "priority/multifactor"),
         Setting(

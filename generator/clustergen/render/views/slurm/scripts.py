@@ -103,7 +103,7 @@ def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
 def _suspends(cluster: Cluster) -> bool:
     preemption = cluster.manifest.slurm.preemption
     everywhere = preemption.mode == "suspend" and preemption.by != "off"
-    return everywhere or any(partition.spec.preempt == "suspend" for partition in cluster.partitions)
+    return everywhere or any(partition.preempt == "suspend" for partition in cluster.partitions)
 
 
 def gpu_scripts(cluster: Cluster, node_type: NodeType) -> GpuScripts | None:

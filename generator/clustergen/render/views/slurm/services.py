@@ -6,19 +6,17 @@ import re
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
-from clustergen.cluster.builds import from_distribution
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm_daemons import port
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.builds import from_distribution
+from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
 from clustergen.filesystems import file_system
 from clustergen.manifest.mount import Mount
-from clustergen.manifest.slurm import Daemon
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
-from clustergen.render.views.slurm.daemons import log_file, pid_file, state_location
-from clustergen.render.views.slurm.slurmdbd import is_local
 
 _DROP_IN = "50-clustergen.conf"
 _OF_PACKAGES = "/var/lib/slurm"
@@ -89,23 +87,23 @@ class Log:
 
 
 def _munge(cluster: Cluster) -> bool:
-    return cluster.manifest.slurm.auth == "munge"
+    return cluster.slurm.auth == "munge"
 
 
 def slurmd(cluster: Cluster, os: OperatingSystem) -> Slurmd:
-    slurm = cluster.manifest.slurm
-    stuck = slurm.configless and from_distribution(cluster, os) and os.yes("slurmd_unit_needs_conf")
+    stuck = cluster.slurm.configless and from_distribution(cluster, os) and os.yes("slurmd_unit_needs_conf")
     return Slurmd(_munge(cluster), stuck, cluster.manifest.host.nofile)
 
 
 def slurmctld(cluster: Cluster) -> Slurmctld:
-    local = set(cluster.controllers) & set(cluster.accounting_hosts)
-    slurm = cluster.manifest.slurm
-    return Slurmctld(_munge(cluster), slurm.state_location, state_is_mounted(cluster), slurm.user, bool(local))
+    slurm = cluster.slurm
+    local = set(slurm.controllers) & set(slurm.accounting_hosts)
+    state = slurm.state_location if slurm.state_location_at else None
+    return Slurmctld(_munge(cluster), state, state_is_mounted(cluster), slurm.user, bool(local))
 
 
 def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
-    return Slurmdbd(_munge(cluster), os.fact("mariadb_unit") if is_local(cluster) else None)
+    return Slurmdbd(_munge(cluster), os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None)
 
 
 def wait_for_mount(_: Cluster, name: str, entry: Mount) -> dict[str, WaitForMount]:
@@ -115,47 +113,47 @@ def wait_for_mount(_: Cluster, name: str, entry: Mount) -> dict[str, WaitForMoun
 
 
 def options(cluster: Cluster, _: OperatingSystem) -> Options:
-    slurmctld_port = port(cluster, "slurmctld")
-    hosts = cluster.controllers if cluster.manifest.slurm.configless else ()
+    slurmctld_port = cluster.slurm.daemons["slurmctld"].port
+    hosts = cluster.controllers if cluster.slurm.configless else ()
     return Options(",".join(f"{cluster.address.get(host, host)}:{slurmctld_port}" for host in hosts))
 
 
 def user(cluster: Cluster) -> User | None:
-    slurm = cluster.manifest.slurm
+    slurm = cluster.slurm
     return User(slurm.user, slurm.uid) if cluster.controllers else None
 
 
 def controller_directories(cluster: Cluster) -> Directories:
     """A state directory on a mounted file system is not made here: at boot it would land below the mount."""
-    state = "" if state_is_mounted(cluster) else own_directory(state_location(cluster))
-    state_directory = [(state, "0700", cluster.manifest.slurm.user)] if state else []
+    state = "" if state_is_mounted(cluster) else own_directory(cluster.slurm.state_location)
+    state_directory = [(state, "0700", cluster.slurm.user)] if state else []
     return _directories(cluster, "slurmctld", state_directory)
 
 
-def _directories(cluster: Cluster, daemon: Daemon, others: list[tuple[str, str, str]]) -> Directories:
+def _directories(cluster: Cluster, daemon: str, others: list[tuple[str, str, str]]) -> Directories:
     """Those of a daemon's log and pid file, and others."""
-    user = cluster.manifest.slurm.user
-    log, pid = log_file(cluster, daemon), pid_file(cluster, daemon)
+    user = cluster.slurm.user
+    log, pid = cluster.slurm.daemons[daemon].log_file, cluster.slurm.daemons[daemon].pid_file
     directories = [directory_of(log), directory_of(pid) if pid else None]
     rows = dict.fromkeys((path, "0755", user) for path in directories if path)
     return Directories((*rows, *others), ((log, user),) if directory_of(log) is None else ())
 
 
 def state_is_mounted(cluster: Cluster) -> bool:
-    return any(is_below(state_location(cluster), entry.mount) for entry in cluster.manifest.storage.values())
+    return any(is_below(cluster.slurm.state_location, entry.mount) for entry in cluster.manifest.storage.values())
 
 
 def compute_directories(cluster: Cluster) -> Directories:
     """They belong to root, as slurmd and the prolog do: nobody else can put a link there before them."""
-    slurm, of_user = cluster.manifest.slurm, of_slurm_user(cluster)
-    spool, pid = own_directory(slurm.spool_directory), pid_file(cluster, "slurmd")
-    paths = [directory_of(log_file(cluster, "slurmd")), directory_of(pid) if pid else None, spool, slurm.scripts.tmpdir]
-    paths.append(slurm.private_tmp.path if slurm.private_tmp else None)
+    slurm, scratch, of_user = cluster.slurm, cluster.of(Scripts).tmpdir, of_slurm_user(cluster)
+    spool, slurmd = own_directory(slurm.spool_directory), slurm.daemons["slurmd"]
+    paths = [directory_of(slurmd.log_file), directory_of(slurmd.pid_file) if slurmd.pid_file else None, spool, scratch]
+    paths.append(cluster.of(PrivateTmp).path if cluster.has(PrivateTmp) else None)
     if spool and is_below(spool, _OF_PACKAGES) and _OF_PACKAGES not in of_user:
         paths.insert(0, _OF_PACKAGES)
     rows = dict.fromkeys(path.rstrip("/") for path in paths if path)
     directories = [(path, "0755", slurm.user if path in of_user else "root") for path in rows]
-    if scratch := slurm.scripts.tmpdir:
+    if scratch:
         directories.append((f"{scratch.rstrip('/')}/.removing", "0700", "root"))  # for epilogs to empty
     return Directories(tuple(directories))
 
@@ -176,9 +174,9 @@ def slurmdbd_log(cluster: Cluster) -> Log:
     return _log(cluster, "slurmdbd")
 
 
-def _log(cluster: Cluster, daemon: Daemon) -> Log:
-    path = log_file(cluster, daemon)
-    user = "" if daemon == "slurmd" else cluster.manifest.slurm.user
+def _log(cluster: Cluster, daemon: str) -> Log:
+    path = cluster.slurm.daemons[daemon].log_file
+    user = "" if daemon == "slurmd" else cluster.slurm.user
     lone = directory_of(path) is None
     return Log(re.sub("%[nh]", "*", path), daemon, user if lone else "", "" if lone else user)
 

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 
 def from_distribution(cluster: Cluster, os: OperatingSystem) -> bool:
     """True if nodes with that system take Slurm from their distribution, and not from SchedMD's own packaging."""
-    build = cluster.manifest.slurm.build
+    build = cluster.slurm.build
     if build == "auto":
         return SlurmRelease(os.fact("slurm")) == cluster.release
     return build == "distribution"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from clustergen.manifest.accounts import Account
 from clustergen.records import record
+
+if TYPE_CHECKING:
+    from clustergen.cluster.slurm.associations import Account
 
 NORMAL = "normal"  # the QOS that every database has from its first start
 ROOT = "root"  # the account above all others

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from clustergen.catalogue.job_templates import TemplateKind, template_kinds
 from clustergen.cluster.groups import membership, mounts
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, Partition, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.nfs import serves
-from clustergen.cluster.rights import rights_of
+from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.jobs import Pyxis, Resources
+from clustergen.cluster.slurm.model import Partition
+from clustergen.cluster.slurm.rights import rights_of
 from clustergen.filesystems import file_system
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
@@ -66,12 +69,12 @@ def _site(cluster: Cluster, name: str | None) -> JobSite | None:
     hosts = [host for group in cluster.of_type[kind.name] for host in group.hosts if host in partition.hosts]
     parts = max(kind.gpus.gres_count, 1) if kind.gpus else 1
     gpus, gres = _gpus(kind)
-    cores = min(kind.job_cores, (partition.spec.max_cpus_per_node or kind.cpus) // kind.threads_per_core)
+    cores = min(kind.job_cores, (partition.max_cpus_per_node or kind.cpus) // kind.threads_per_core)
     is_split = kind.gpus is not None and any(kind.gpus.mig)
     return JobSite(
         partition=partition,
         kind=kind,
-        nodes=1 if is_split else min(len(hosts), partition.spec.max_nodes or len(hosts)),
+        nodes=1 if is_split else min(len(hosts), partition.max_nodes or len(hosts)),
         gpus=gpus,
         gres=gres,
         cores=cores,
@@ -80,7 +83,7 @@ def _site(cluster: Cluster, name: str | None) -> JobSite | None:
         mem_per_gpu_mib=min(partition.mem_per_gpu_mib or kind.memory_mib, kind.job_memory_mib // parts),
         longest=partition.max_time_minutes,
         minutes=min(_HOUR, partition.max_time_minutes or _HOUR),
-        account=partition.spec.allow_accounts[0] if partition.spec.allow_accounts else "",
+        account=partition.allow_accounts[0] if partition.allow_accounts else "",
         qos=_qos(cluster, partition),
         login=next((host for group in users_groups(cluster) for host in group.hosts), ""),
         shared=_home_is_shared(cluster, kind),
@@ -89,10 +92,10 @@ def _site(cluster: Cluster, name: str | None) -> JobSite | None:
 
 def _partition(cluster: Cluster, name: str | None) -> Partition | None:
     """The named one, else the default, else the first that is open to users; one that is not UP will be again."""
-    usable = sorted((one for one in cluster.partitions if one.hosts), key=lambda one: one.spec.state != "UP")
+    usable = sorted((one for one in cluster.partitions if one.hosts), key=lambda one: one.state != "UP")
     if name is not None:
         return next((one for one in usable if one.name == name), None)
-    listed = [one for one in usable if not (one.spec.hidden or one.spec.require_reservation)]
+    listed = [one for one in usable if not (one.hidden or one.require_reservation)]
     return next((one for one in listed if one.default), listed[0] if listed else None)
 
 
@@ -127,8 +130,8 @@ def _gpus(node_type: NodeType) -> tuple[int, str]:
 
 def _qos(cluster: Cluster, partition: Partition) -> str:
     """The QOS to state: none where the default QOS of every account with users may be used."""
-    allowed = {name.lower() for name in partition.spec.allow_qos}
-    accounts = cluster.manifest.slurm.accounts
+    allowed = {name.lower() for name in partition.allow_qos}
+    accounts = cluster.of(Associations).accounts
     if not allowed or not accounts:
         return ""
     rights = rights_of(accounts)
@@ -170,13 +173,13 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
         return f"requires {kind.least} nodes, and a job in partition {site.partition.name} can have {site.nodes}"
     if kind.gpus and not site.gpus:
         return f"requires GPUs, and partition {site.partition.name} has none"
-    if kind.requires == "pyxis" and not cluster.manifest.slurm.pyxis.enabled:
+    if kind.requires == "pyxis" and not cluster.has(Pyxis):
         return "requires pyxis, which srun --container-image uses"
     if (runtime := kind.requires) in ("apptainer", "podman"):
         spec = getattr(cluster.manifest.containers, runtime)
         if spec is None or "slurm-compute" not in spec.roles:
             return f"requires {runtime} on the compute nodes"
-    if kind.requires == "mpi" and cluster.manifest.slurm.mpi_default == "none":
+    if kind.requires == "mpi" and cluster.of(Resources).mpi_default == "none":
         return "requires an MPI plugin of srun, and slurm.mpi_default is none"
     return ""
 

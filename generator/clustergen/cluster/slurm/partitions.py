@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from clustergen.cluster.catalogue_view import Report
-from clustergen.cluster.model import NodeGroup, NodeType, Partition
+from clustergen.cluster.model import NodeGroup, NodeType
+from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition as Spec
-from clustergen.records import replace
+from clustergen.records import copied
 
 DEFAULT_PARTITION = "main"
 _HOUR = 60
@@ -30,8 +32,9 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
         for name, text in manifest.slurm.node_sets.items()
     }
     only = len(specs) == 1
-    partitions = (_partition(name, spec, where, hosts, sets, only, report) for name, spec in specs.items())
-    return tuple(map(_as_stated, partitions) if bare else partitions)
+    return tuple(
+        _partition(name, spec, where, hosts, sets, report, only=only, bare=bare) for name, spec in specs.items()
+    )
 
 
 def _existing(
@@ -96,8 +99,10 @@ def _partition(
     where: dict[str, NodeType],
     all_hosts: set[str],
     sets: dict[str, list[str]],
-    only: bool,
     report: Report,
+    *,
+    only: bool,
+    bare: bool,
 ) -> Partition:
     hosts: list[str] = []
     if spec.nodes == "all":
@@ -109,41 +114,51 @@ def _partition(
             single = [item for item in single if item not in sets]
         hosts += _existing(single, spec.nodes, ("slurm", "partitions", name, "nodes"), where, all_hosts, sets, report)
     kinds = list({id(kind): kind for kind in map(where.__getitem__, hosts)}.values())
-    longest = spec.max_time.minutes if spec.max_time else None
+    path: ManifestPath = ("slurm", "partitions", name)
+    limit, default = spec.max_time, spec.default_time
+    longest = limit.minutes if limit else None
+    return copied(
+        Partition,
+        spec,
+        name=name,
+        nodes="ALL" if spec.nodes == "all" else spec.nodes,
+        hosts=frozenset(hosts),
+        default=spec.default or (only and not bare),
+        max_time_minutes=longest,
+        max_time_at=(*path, "max_time") if limit else None,
+        default_time_minutes=default.minutes if default else min(_HOUR, longest or _HOUR),
+        default_time_at=(*path, "default_time") if default else None,
+        **(_stated_shares(spec) if bare else _shares(spec, kinds)),
+    )
+
+
+def _stated_shares(spec: Spec) -> dict[str, Any]:
+    """Defaults of a job's resources by field, without what follows from the hardware."""
+    return {
+        "cpus_per_gpu": spec.cpus_per_gpu,
+        "mem_per_gpu_mib": spec.memory_per_gpu.mib if spec.memory_per_gpu else None,
+        "mem_per_cpu_mib": spec.memory_per_cpu.mib if spec.memory_per_cpu else None,
+        "billing": spec.billing or {},
+    }
+
+
+def _shares(spec: Spec, kinds: list[NodeType]) -> dict[str, Any]:
+    """The same, worked out where the manifest does not state them; Slurm takes one of the three defaults of memory."""
+    stated = _stated_shares(spec)
     cpus, memory = _per_gpu(kinds, spec.max_cpus_per_node)
-    own_memory = spec.memory_per_node or spec.memory_per_cpu  # Slurm takes one default of the three
+    own_memory = spec.memory_per_node or spec.memory_per_cpu
     without_gpus = not any(kind.gpus for kind in kinds)
     mem_per_cpu = min(
         (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds), default=0
     )
-    return Partition(
-        name=name,
-        spec=spec,
-        nodes="ALL" if spec.nodes == "all" else spec.nodes,
-        hosts=frozenset(hosts),
-        default=spec.default or only,
-        max_time_minutes=longest,
-        default_time_minutes=spec.default_time.minutes if spec.default_time else min(_HOUR, longest or _HOUR),
-        cpus_per_gpu=spec.cpus_per_gpu or cpus,
-        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else (None if own_memory else memory),
-        mem_per_cpu_mib=spec.memory_per_cpu.mib
+    return {
+        "cpus_per_gpu": stated["cpus_per_gpu"] or cpus,
+        "mem_per_gpu_mib": stated["mem_per_gpu_mib"] if spec.memory_per_gpu else None if own_memory else memory,
+        "mem_per_cpu_mib": stated["mem_per_cpu_mib"]
         if spec.memory_per_cpu
         else (mem_per_cpu or None if without_gpus and not own_memory else None),
-        billing=spec.billing if spec.billing is not None else _billing(kinds),
-    )
-
-
-def _as_stated(partition: Partition) -> Partition:
-    """Without what was worked out."""
-    spec = partition.spec
-    return replace(
-        partition,
-        default=spec.default,
-        cpus_per_gpu=spec.cpus_per_gpu,
-        mem_per_gpu_mib=spec.memory_per_gpu.mib if spec.memory_per_gpu else None,
-        mem_per_cpu_mib=spec.memory_per_cpu.mib if spec.memory_per_cpu else None,
-        billing=spec.billing or {},
-    )
+        "billing": spec.billing if spec.billing is not None else _billing(kinds),
+    }
 
 
 def _job_cores(node_type: NodeType, most_cpus: int | None) -> int:

@@ -1,0 +1,1 @@
+"""Slurm as resolved: a record per topic."""

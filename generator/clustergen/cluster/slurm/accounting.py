@@ -1,0 +1,75 @@
+"""Accounting as resolved: slurmdbd, its database and the memory that it gets, and what is recorded of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Options
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.nodes import Nodes
+from clustergen.records import copied, record
+from clustergen.units import Age
+
+UNKNOWN_MIB = 65536
+"""Memory assumed for a node of which nothing is known."""
+_LEAST_MIB = 2048  # slurmdbd logs an error below half of the 4 GiB that Slurm's accounting guide recommends
+_LOCAL = "localhost"
+
+
+@record
+class Accounting:
+    """slurmdbd and its database. `slurmdbd`: a host of another cluster's."""
+
+    slurmdbd: str | None
+    database_host: str
+    database_port: int | None  # None: the manifest has none
+    database_name: str
+    database_user: str
+    database_is_local: bool  # MariaDB runs on the slurmdbd node
+    has_password: bool  # not by the socket, where the account is the password
+    enforce: tuple[str, ...]
+    tres: tuple[str, ...]
+    store: tuple[str, ...]
+    purge: Mapping[str, Age]
+    gather: str
+    gather_frequency_s: int
+    gather_parameters: tuple[str, ...]
+    energy: str
+    private: tuple[str, ...]
+    options: Options
+
+
+def resolve(manifest: Manifest, _: Cluster) -> Accounting:
+    section = manifest.slurm.accounting
+    is_local = section.database_host == _LOCAL
+    parts = section.database_host.split(":")
+    has_port = len(parts) == 2  # more of them are an IPv6 address
+    return copied(
+        Accounting,
+        section,
+        database_host=parts[0] if has_port else section.database_host,
+        database_port=int(parts[1]) if has_port else None,
+        database_is_local=is_local,
+        has_password=not is_local if section.password is None else section.password,
+        gather_frequency_s=section.gather_frequency,
+    )
+
+
+def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
+    """True if nodes of one of the entries run both jobs and the database."""
+    both = {"slurm-accounting", "slurm-compute"}
+    is_local = manifest.slurm.accounting.database_host == _LOCAL
+    return is_local and any(both <= set(entry.roles or ()) for entry in entries)
+
+
+def own_pool_mib(memory_mib: int) -> int:
+    """InnoDB's buffer pool on a node without jobs, in MiB: a twentieth of its memory, from 4 to 16 GiB, at most a
+    quarter.
+    """
+    return min(16384, max(min(4096, memory_mib // 4), memory_mib // 20))
+
+
+def shared_pool_mib(memory_mib: int) -> int:
+    """The pool on a node that also runs jobs, in MiB: 2 GiB, on small nodes an eighth of the memory."""
+    return min(_LEAST_MIB, memory_mib // 8)

@@ -1,0 +1,126 @@
+"""Resolves what every part of the tree needs of Slurm, and its further settings."""
+
+from __future__ import annotations
+
+import math
+from typing import get_args
+
+from clustergen.catalogue.network import ports
+from clustergen.catalogue.slurm_values import has_plugin
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.directories import STATE, log_of
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.builds import offers
+from clustergen.cluster.slurm.model import ROLES, Daemon, Slurm
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.slurm import Daemon as Name
+from clustergen.manifest.slurm import Slurm as Section
+from clustergen.manifest.stated import is_stated
+from clustergen.records import copied, record
+from clustergen.slurmrules.fields import rows
+
+_LONGEST_TIMEOUT = 65533
+
+
+def resolve(manifest: Manifest, cluster: Cluster) -> Slurm:
+    section = manifest.slurm
+    names: tuple[Name, ...] = get_args(Name)
+    daemons: dict[str, Daemon] = {name: _daemon(section, cluster, name) for name in names}
+    hosts = daemons["slurmdbd"].hosts or tuple(filter(None, [section.accounting.slurmdbd]))
+    elsewhere = str(section.options.get("AccountingStorageType", ""))
+    return copied(
+        Slurm,
+        section,
+        release=SlurmRelease(section.version),
+        bare=section.defaults == "slurm",
+        cluster_name=section.cluster_name or manifest.name,
+        state_location=section.state_location or STATE.example,
+        state_location_at=("slurm", "state_location") if section.state_location else None,
+        daemons=daemons,
+        slurmdbd_hosts=hosts,
+        keeps_books=bool(hosts) or elsewhere.lower().endswith("slurmdbd"),
+        partitions=cluster.partitions,
+        topology=cluster.topology,
+        leaves=cluster.leaves,
+    )
+
+
+def _daemon(section: Section, cluster: Cluster, name: Name) -> Daemon:
+    return Daemon(
+        hosts=tuple(cluster.hosts(ROLES[name])),
+        port=section.ports.get(name) or ports()[name].port,
+        log_file=section.log_files.get(name) or log_of(name).example.format(name=name),
+        log_file_at=("slurm", "log_files", name) if name in section.log_files else None,
+        log_level=section.log_levels.get(name, "info"),
+        pid_file=section.pid_files.get(name, ""),
+    )
+
+
+@record
+class Metrics:
+    """Slurm's OpenMetrics endpoint, which slurmctld serves on its own port."""
+
+    port: int
+
+
+def resolve_metrics(manifest: Manifest, cluster: Cluster) -> Metrics | None:
+    """None also where a controller's build does not have it."""
+    slurm = cluster.slurm
+    exists = manifest.slurm.metrics and has_plugin("MetricsType", "metrics/openmetrics", slurm.release)
+    controllers = cluster.with_role("slurm-controller")
+    if not exists or not all(offers(cluster, group.type.os, "slurm_openmetrics") for group in controllers):
+        return None
+    return Metrics(slurm.daemons["slurmctld"].port)
+
+
+@record
+class Timeouts:
+    """How long Slurm's daemons wait for each other, and what follows. `*_s`: seconds."""
+
+    message_s: int
+    tree_width: int  # fan-out of messages among slurmds
+    slurmctld_s: int
+    slurmd_s: int
+    unkillable_step_s: int
+    resume_s: int
+    return_to_service: int
+    reboot_program: str
+
+
+def resolve_timeouts(manifest: Manifest, cluster: Cluster) -> Timeouts:
+    section, health = manifest.slurm, manifest.health
+    nodes = sum(len(group.hosts) for group in cluster.compute)
+    # The tree of slurmds gets deeper with the cluster; more than 100 s is an error in the log.
+    message_s = section.message_timeout or (20 if nodes <= 64 else 30 if nodes <= 1024 else 60)
+    # Long enough that the health check frees what a user made unkillable (05-killed).
+    checks_s = 2 * health.interval + 60 if health.enabled else 0
+    return Timeouts(
+        message_s=message_s,
+        tree_width=tree_width(nodes),
+        slurmctld_s=section.slurmctld_timeout,
+        slurmd_s=section.slurmd_timeout,
+        unkillable_step_s=section.unkillable_step_timeout or min(_LONGEST_TIMEOUT, max(180, 5 * message_s, checks_s)),
+        resume_s=section.resume_timeout,
+        return_to_service=section.return_to_service,
+        reboot_program=section.reboot_program,
+    )
+
+
+def tree_width(nodes: int) -> int:
+    """Two hops up to 2,500 nodes, three beyond; between the default of 23.11 and that of older releases."""
+    return min(50, max(16, math.isqrt(max(nodes - 1, 0)) + 1))
+
+
+@record
+class StatedFields:
+    """Fields of the manifest that hold keys of Slurm's files, and that it sets: `slurm.priority.max_age`."""
+
+    names: frozenset[str]
+
+
+def resolve_stated_fields(manifest: Manifest, cluster: Cluster) -> StatedFields | None:
+    """Only where Slurm's own defaults hold for all other keys."""
+    if not cluster.slurm.bare:
+        return None
+    fields = {row.path for _, block, _, row in rows() if not block}
+    return StatedFields(frozenset(name for name in fields if is_stated(manifest, name)))

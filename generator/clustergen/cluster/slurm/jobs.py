@@ -1,0 +1,85 @@
+"""A job's surroundings on its node as resolved: its resources, scripts, containers, and directories of its own."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.builds import offers
+from clustergen.manifest.model import Manifest
+from clustergen.records import copied, record
+
+
+@record
+class Resources:
+    """Consumable resources, how tasks are confined to them, and how they start."""
+
+    select: str
+    select_parameters: tuple[str, ...]  # empty: by `select` and the GPUs
+    enforce_binding: bool
+    process_tracking: str
+    task_plugins: tuple[str, ...]
+    mpi_default: str
+    interactive_step: bool
+    disable_root_jobs: bool
+
+
+def resolve_resources(manifest: Manifest, cluster: Cluster) -> Resources:
+    """PMIx where every compute node's build has it."""
+    section = manifest.slurm
+    systems = {group.type.os.id: group.type.os for group in cluster.compute}.values()
+    return copied(
+        Resources,
+        section.resources,
+        enforce_binding=section.enforce_binding,
+        mpi_default=section.mpi_default
+        or ("pmix" if all(offers(cluster, os, "slurm_pmix") for os in systems) else "pmi2"),
+        interactive_step=section.interactive_step,
+        disable_root_jobs=section.disable_root_jobs,
+    )
+
+
+@record
+class Scripts:
+    """Prolog, epilog and task prolog. `tmpdir`: local scratch, where both prolog and epilog run."""
+
+    prolog: bool
+    epilog: bool
+    task_prolog: bool
+    timeout_s: int
+    job_map: bool
+    tmpdir: str | None
+
+    @property
+    def scratch(self) -> str | None:
+        """Directory of the jobs' own directories: the prolog makes them, and the epilog removes them."""
+        return self.tmpdir.rstrip("/") if self.tmpdir and self.prolog and self.epilog else None
+
+
+def resolve_scripts(manifest: Manifest, _: Cluster) -> Scripts:
+    return copied(Scripts, manifest.slurm.scripts, timeout_s=manifest.slurm.scripts.timeout)
+
+
+@record
+class Pyxis:
+    """enroot and pyxis: srun --container-image."""
+
+    runtime_path: str
+    scope: str
+    cache: str
+
+
+def resolve_pyxis(manifest: Manifest, _: Cluster) -> Pyxis | None:
+    return copied(Pyxis, manifest.slurm.pyxis) if manifest.slurm.pyxis.enabled else None
+
+
+@record
+class PrivateTmp:
+    """Directories of each job's own, below `path`. `shared`: jobs see what is mounted while they run."""
+
+    path: str
+    directories: tuple[str, ...]
+    shared: bool
+
+
+def resolve_private_tmp(manifest: Manifest, _: Cluster) -> PrivateTmp | None:
+    section = manifest.slurm.private_tmp
+    return copied(PrivateTmp, section) if section else None

@@ -1,0 +1,121 @@
+"""Slurm as every part of the tree needs it: release, daemons, partitions, and what the site passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics import ManifestPath
+from clustergen.records import record
+from clustergen.units import Bytes, Duration
+
+Options = Mapping[str, str | int | float]
+ROLES: dict[str, str] = {
+    "slurmctld": "slurm-controller",
+    "slurmd": "slurm-compute",
+    "slurmdbd": "slurm-accounting",
+}
+"""Daemon → role of the nodes that run it."""
+
+
+@record
+class Daemon:
+    """A daemon of Slurm's. `hosts`: nodes of this cluster that run it."""
+
+    hosts: tuple[str, ...]
+    port: int
+    log_file: str
+    log_file_at: ManifestPath | None
+    log_level: str
+    pid_file: str  # empty: Slurm's own default
+
+
+@record
+class Leaf:
+    """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
+
+    name: str
+    nodes: tuple[str, ...]
+    parents: tuple[str, ...]
+
+
+@record
+class Partition:
+    """A partition with its defaults worked out. `*_at`: None where the limit is a default."""
+
+    name: str
+    nodes: str  # folded, or ALL, none, or node sets as written
+    hosts: frozenset[str]
+    default: bool
+    max_time_minutes: int | None  # None: unlimited
+    max_time_at: ManifestPath | None
+    default_time_minutes: int | None  # None: unlimited
+    default_time_at: ManifestPath | None
+    cpus_per_gpu: int | None
+    mem_per_gpu_mib: int | None
+    mem_per_cpu_mib: int | None
+    memory_per_node: Bytes | None
+    max_memory_per_cpu: Bytes | None
+    max_memory_per_node: Bytes | None
+    max_cpus_per_node: int | None
+    min_nodes: int | None
+    max_nodes: int | None
+    priority_tier: int | None
+    priority_factor: int | None
+    preempt: str | None
+    grace_time: Duration | None
+    oversubscribe: str | None
+    qos: str | None
+    allow_accounts: tuple[str, ...]
+    allow_qos: tuple[str, ...]
+    allow_groups: tuple[str, ...]
+    deny_accounts: tuple[str, ...]
+    deny_qos: tuple[str, ...]
+    billing: Mapping[str, float]
+    state: str
+    hidden: bool
+    require_reservation: bool
+    options: Options
+
+
+@record
+class Slurm:
+    """Slurm on this cluster. `bare`: Slurm's own defaults hold where the manifest says nothing."""
+
+    release: SlurmRelease
+    bare: bool
+    build: str  # auto, distribution or schedmd
+    cluster_name: str
+    auth: str
+    configless: bool
+    user: str
+    uid: int
+    state_location: str
+    state_location_at: ManifestPath | None
+    state_shared: bool  # by a file system that is not under `storage`
+    spool_directory: str
+    daemons: Mapping[str, Daemon]
+    slurmdbd_hosts: tuple[str, ...]  # nodes of this cluster, or another cluster's
+    keeps_books: bool  # there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says
+    srun_ports: str | None
+    partitions: tuple[Partition, ...]
+    node_sets: Mapping[str, str]
+    topology: str  # flat, tree or block
+    leaves: tuple[Leaf, ...]
+    options: Options
+    lines: tuple[Options, ...]
+    gres_options: Options
+    gres_lines: tuple[Options, ...] | None  # in place of those of the GPUs
+    cgroup_options: Options
+    mpi_options: Options
+    acct_gather_options: Options
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """slurmctld hosts; the first is the primary."""
+        return self.daemons["slurmctld"].hosts
+
+    @property
+    def accounting_hosts(self) -> tuple[str, ...]:
+        """Nodes of this cluster that run slurmdbd."""
+        return self.daemons["slurmdbd"].hosts

@@ -1,0 +1,61 @@
+"""Power saving as resolved, and which compute nodes it leaves on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.nfs import serves
+from clustergen.hostlist import expand
+from clustergen.manifest.model import Manifest
+from clustergen.records import copied, record
+
+
+@record
+class PowerSaving:
+    """How slurmctld switches idle nodes off, and on again. `command`: the site's program; None: through the BMCs."""
+
+    suspend_time_s: int
+    suspend_timeout_s: int
+    suspend_per_minute: int
+    resume_per_minute: int
+    except_nodes: str  # empty: none
+    except_partitions: tuple[str, ...]
+    user: str
+    check_certificates: bool
+    command: str | None
+
+
+def resolve(manifest: Manifest, _: Cluster) -> PowerSaving | None:
+    section = manifest.slurm.power_saving
+    if section is None:
+        return None
+    return copied(
+        PowerSaving,
+        section,
+        suspend_time_s=section.suspend_time,
+        suspend_timeout_s=section.suspend_timeout,
+        suspend_per_minute=section.suspend_rate,
+        resume_per_minute=section.resume_rate,
+        except_nodes=section.except_nodes or "",
+    )
+
+
+def with_other_roles(cluster: Cluster) -> Iterator[str]:
+    """Host lists of compute nodes that others need even when they have no job."""
+    for group in cluster.compute:
+        if set(group.roles) - {"slurm-compute"} or any(
+            serves(cluster, group, entry) for entry in cluster.manifest.storage.values()
+        ):
+            yield group.folded
+
+
+def staying_on(cluster: Cluster) -> frozenset[str]:
+    """Nodes that are never switched off: stated ones, those with other roles, and those of partitions that stay on."""
+    if not cluster.has(PowerSaving):
+        return frozenset()
+    saving = cluster.of(PowerSaving)
+    lists = [saving.except_nodes, *with_other_roles(cluster)]
+    hosts = {host for text in lists if text for host in expand(text)}
+    partitions = cluster.slurm.partitions
+    return frozenset(hosts.union(*(one.hosts for one in partitions if one.name in saving.except_partitions)))
