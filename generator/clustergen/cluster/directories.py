@@ -8,12 +8,13 @@ from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.cluster.features.backups import Backups
+from clustergen.cluster.features.containers import Docker, Podman
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import record
 
 if TYPE_CHECKING:
     from clustergen.cluster.model import Cluster
-    from clustergen.manifest.model import Manifest
     from clustergen.manifest.slurm import Daemon
 
 _PATTERN = re.compile(r"%.?")
@@ -178,9 +179,9 @@ def whose(path: str) -> str:
     return f"{place} is in {row.path}, which {owner(row)}"
 
 
-def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, str]]:
+def paths_of(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], Use, str, str]]:
     """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
-    slurm, monitoring = manifest.slurm, manifest.monitoring
+    slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
     if slurm.state_location:
         yield ("slurm", "state_location"), STATE, "", slurm.state_location
     yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
@@ -194,15 +195,14 @@ def paths_of(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], Use, str, st
         yield ("slurm", "private_tmp", "path"), PRIVATE_TMP, "", slurm.private_tmp.path
     yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
     yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
-    docker, podman = manifest.containers.docker, manifest.containers.podman
-    if docker and docker.data:
-        yield ("containers", "docker", "data"), DOCKER, "", docker.data
-    if podman and podman.storage:
-        yield ("containers", "podman", "storage"), PODMAN, "", podman.storage
+    if cluster.has(Docker) and (data := cluster.of(Docker).data):
+        yield ("containers", "docker", "data"), DOCKER, "", data
+    if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
+        yield ("containers", "podman", "storage"), PODMAN, "", storage
     yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", monitoring.dcgm.job_map
-    if manifest.backups:
+    if cluster.has(Backups):
         for use in (BACKUP_DATABASE, BACKUP_STATE):
-            yield ("backups", "directory"), use, "", manifest.backups.directory
+            yield ("backups", "directory"), use, "", cluster.of(Backups).directory
     for name, receiver in monitoring.receivers.items():
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import get_args
 
+from clustergen.cluster.features.ansible import Pull
+from clustergen.cluster.features.containers import Apptainer, Docker, Podman
+from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.nfs import server_of
 from clustergen.cluster.slurm.builds import has_sackd
@@ -138,22 +141,20 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
 
     def pull_node(group: NodeGroup) -> bool:
         """Nodes that nobody else depends on, so that each can change on its own."""
-        if cluster.manifest.ansible.pull is None or group.roles != ("slurm-compute",):
+        if not cluster.has(Pull) or group.roles != ("slurm-compute",):
             return False
         return not targets_on(cluster, group)
 
     entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
 
     def user_node(group: NodeGroup) -> bool:
-        return cluster.manifest.user_guide is not None and group.has(entrance)
+        return cluster.has(UserGuide) and group.has(entrance)
 
-    runtimes = cluster.manifest.containers
-
-    def runs(*names: str) -> Callable[[NodeGroup], bool]:
-        roles = {role for name in names if (spec := getattr(runtimes, name)) for role in spec.roles}
+    def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
+        roles = {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
         return lambda group: any(group.has(role) for role in roles)
 
-    docker, podman = runs("docker"), runs("podman")
+    docker, podman = runs(Docker), runs(Podman)
 
     return {
         "user_node": user_node,  # where users log in
@@ -166,8 +167,8 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         "gpu_node": gpu_node,
         "docker_node": docker,
         "podman_node": podman,
-        "apptainer_node": runs("apptainer"),
-        "registry_client": runs("podman", "apptainer"),  # they read registries.conf
+        "apptainer_node": runs(Apptainer),
+        "registry_client": runs(Podman, Apptainer),  # they read registries.conf
         "cdi_node": lambda group: gpu_node(group) and (docker(group) or podman(group)),
         "fabric_node": fabric_node,
         **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},

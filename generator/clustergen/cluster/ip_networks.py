@@ -5,6 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 
 from clustergen.cluster.fabric import has_rdma, is_rdma_name, rail_gateway, rail_network, rail_suffix
+from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.hostlist.addresses import Address, address_of
 from clustergen.records import record
@@ -139,7 +140,7 @@ def resolved(cluster: Cluster, host: str) -> Address | None:
         group, position, network = node
         texts = addresses_in(group, network)
         return address_of(texts[position]) if texts else None
-    names = cluster.manifest.host.extra_hosts.items()
+    names = cluster.of(HostsFile).extra.items()
     return next((address_of(text) for text, hosts in names if host in hosts), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on, node_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.filesystems.nfs.model import Nfs, listening_port, shows_quotas
@@ -80,7 +81,7 @@ def routes(cluster: Cluster, entry: Nfs, server: Server) -> list[Route]:
             continue
         if server.chosen or not network.suffix:
             name = entry.server
-        elif cluster.manifest.host.hosts_file:
+        elif cluster.of(HostsFile).is_rendered:
             name = f"{server.host}{network.suffix}"
         else:
             name = addresses[server.position]

@@ -11,7 +11,21 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.fabric import leaves_of
-from clustergen.cluster.features import acceptance, facility, nccl
+from clustergen.cluster.features import (
+    acceptance,
+    ansible,
+    backups,
+    containers,
+    drift,
+    facility,
+    gpu,
+    host,
+    nccl,
+    provisioning,
+    reports,
+    site,
+    user_guide,
+)
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
@@ -45,6 +59,33 @@ RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
     acceptance.Acceptance: acceptance.resolve,
     nccl.Nccl: nccl.resolve,
     nccl.Ucx: nccl.resolve_ucx,
+    site.Description: site.resolve_description,
+    site.SiteFiles: site.resolve_files,
+    ansible.Ssh: ansible.resolve_ssh,
+    ansible.Ansible: ansible.resolve,
+    ansible.Pull: ansible.resolve_pull,
+    host.TimeZone: host.resolve_time_zone,
+    host.Chrony: host.resolve_chrony,
+    host.UserLimits: host.resolve_limits,
+    host.KernelSettings: host.resolve_kernel,
+    host.HostsFile: host.resolve_hosts_file,
+    host.Firewall: host.resolve_firewall,
+    host.NodeLogins: host.resolve_logins,
+    containers.Docker: containers.resolve_docker,
+    containers.Podman: containers.resolve_podman,
+    containers.Apptainer: containers.resolve_apptainer,
+    containers.OciJobs: containers.resolve_oci_jobs,
+    containers.Mirrors: containers.resolve_mirrors,
+    gpu.Driver: gpu.resolve_driver,
+    gpu.DriverModule: gpu.resolve_module,
+    gpu.GpuSettings: gpu.resolve_settings,
+    gpu.DirectPci: gpu.resolve_direct_pci,
+    gpu.MigPlans: gpu.resolve_mig_plans,
+    user_guide.UserGuide: user_guide.resolve,
+    provisioning.Provisioning: provisioning.resolve,
+    backups.Backups: backups.resolve,
+    drift.Drift: drift.resolve,
+    reports.Reports: reports.resolve,
 }
 """The function that resolves each record, in this order: it sees the ground and the records above its own. None where
 the cluster does not have it.

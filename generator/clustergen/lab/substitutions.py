@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
+from clustergen.cluster.features.containers import Apptainer, Docker
 from clustergen.cluster.model import Cluster
 from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
@@ -155,7 +156,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no Docker and Apptainer",
         "Docker requires nested containers, and Apptainer comes from its vendor; Podman is real",
-        lambda cluster, machine: bool(cluster.manifest.containers.docker or cluster.manifest.containers.apptainer),
+        lambda cluster, machine: cluster.has(Docker) or cluster.has(Apptainer),
         variables=lambda _: {
             "cluster_without_units": ["docker.service"],
             "cluster_without_packages": ["docker", "apptainer"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from clustergen.cluster.features.site import SiteFiles
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
 from clustergen.diagnostics.redaction import Redaction, redacted
@@ -74,7 +75,7 @@ def _line(place: Path, content: bytes, number: int) -> Place:
 
 def _file(source: Source, content: bytes, cluster: Cluster) -> RenderedFile | Diagnostic:
     name = f"{source.group}/{source.target}"
-    if name not in cluster.manifest.site.public and (secret := _secret(source.place, content, name)):
+    if name not in cluster.of(SiteFiles).public and (secret := _secret(source.place, content, name)):
         return secret
     return RenderedFile(
         f"overlays/{name}",
@@ -105,7 +106,7 @@ def take_site_files(
 ) -> list[Diagnostic | Finding]:
     """Puts the site's files among ours, and tells what is wrong with them and with the manifest's `site.replaces`."""
     problems: list[Diagnostic | Finding] = []
-    replaces = cluster.manifest.site.replaces
+    replaces = cluster.of(SiteFiles).replaces
     taken: dict[str, bool] = {}
     for item in site_files(directory, cluster, set(members)):
         if isinstance(item, Diagnostic):
@@ -128,7 +129,7 @@ def take_site_files(
             )
         taken[name] = other is not None
         files[item.path] = item
-    for index, name in enumerate(cluster.manifest.site.public):
+    for index, name in enumerate(cluster.of(SiteFiles).public):
         if name not in taken:
             path = ("site", "public", index)
             hint = _or_remove(name, taken, "site.public")

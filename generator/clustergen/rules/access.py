@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.host import Host
 from clustergen.rules.slurm_daemons import place_of_os
 
 
-def ssh_adopt_selinux(cluster: Cluster) -> Iterator[Finding]:
+def ssh_adopt_selinux(cluster: Cluster, section: Host) -> Iterator[Finding]:
     """No policy that ships with a system lets sshd ask slurmstepd, and Slurm's own documents have an example only."""
-    host = cluster.manifest.host
-    if not host.ssh_adopt or "ssh_adopt" in host.model_fields_set or cluster.bare:
+    if not section.ssh_adopt or "ssh_adopt" in section.model_fields_set or cluster.bare:
         return
     reported = set()
     for group in membership(cluster).get("compute_only", ()):

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import NamedTuple
 
+from clustergen.cluster.features.containers import Docker
+from clustergen.cluster.features.host import Firewall, HostsFile
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
@@ -24,9 +26,8 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
             yield name, ("networks", name, "cidr"), network.cidr
     for rail, cidr in enumerate(networks.fabric.rails if networks.fabric else ()):
         yield f"rail {rail}", ("networks", "fabric", "rails", rail), cidr
-    docker = cluster.manifest.containers.docker
-    if docker and docker.address_pool:
-        yield "Docker", ("containers", "docker", "address_pool"), docker.address_pool
+    if cluster.has(Docker) and (pool := cluster.of(Docker).address_pool):
+        yield "Docker", ("containers", "docker", "address_pool"), pool
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
@@ -200,7 +201,7 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
 
 def address_missing(cluster: Cluster) -> Iterator[Finding]:
     """Slurm resolves every node at start, and a name that does not resolve costs it seconds; Ansible needs them too."""
-    if not cluster.manifest.host.hosts_file:
+    if not cluster.of(HostsFile).is_rendered:
         return
     for group in cluster.groups:
         later = group.state == "CLOUD"  # slurmctld receives the address when the node starts
@@ -304,7 +305,7 @@ def _of_fabric(key: tuple[str, ...], why: str) -> Finding:
 
 def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
     """The rules admit the networks of the manifest, and nodes talk to each other by their management addresses."""
-    if cluster.manifest.host.firewall == "nftables" and cluster.manifest.networks.management.cidr is None:
+    if cluster.of(Firewall).closes and cluster.manifest.networks.management.cidr is None:
         yield Finding(
             "firewall-without-networks",
             ("host", "firewall"),

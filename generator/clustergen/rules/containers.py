@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.versions import since
+from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
@@ -15,18 +16,18 @@ _OCI = "oci-run"
 
 
 def docker_group_is_root(cluster: Cluster) -> Iterator[Finding]:
-    docker = cluster.manifest.containers.docker
-    if docker and docker.group not in (None, "root"):
+    group = cluster.of(Docker).group if cluster.has(Docker) else "root"
+    if group != "root":
         yield Finding(
             "docker-group-is-root",
             ("containers", "docker", "group"),
-            f"members of group '{docker.group}' can become root on these nodes, and use GPUs outside of jobs",
+            f"members of group '{group}' can become root on these nodes, and use GPUs outside of jobs",
             "use podman for users, and remove `group`: then only root may use Docker",
         )
 
 
 def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
-    podman = cluster.manifest.containers.podman
+    podman = cluster.of(Podman) if cluster.has(Podman) else None
     if not podman or podman.storage:
         return
     for group in cluster.groups:
@@ -45,20 +46,20 @@ def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
 
 
 def mirrors(cluster: Cluster) -> Iterator[Finding]:
-    runtimes = cluster.manifest.containers
-    reads_file = runtimes.podman or runtimes.apptainer
-    for registry, url in runtimes.mirrors.items():
-        path = ("containers", "mirrors", registry)
-        if not reads_file and not (runtimes.docker and registry == DOCKER_HUB):
+    docker = cluster.has(Docker)
+    reads_file = cluster.has(Podman) or cluster.has(Apptainer)
+    for mirror in cluster.of(Mirrors).mirrors if cluster.has(Mirrors) else ():
+        path = ("containers", "mirrors", mirror.registry)
+        if not reads_file and not (docker and mirror.registry == DOCKER_HUB):
             yield Finding(
                 "container-mirror-unused",
                 path,
-                f"no runtime of this cluster uses a mirror of {registry}"
-                + (": Docker has mirrors of docker.io only" if runtimes.docker else ""),
+                f"no runtime of this cluster uses a mirror of {mirror.registry}"
+                + (": Docker has mirrors of docker.io only" if docker else ""),
                 "remove it, or add podman or apptainer",
                 key=True,
             )
-        elif runtimes.docker and registry == DOCKER_HUB and "/" in url.partition("://")[2].rstrip("/"):
+        elif docker and mirror.registry == DOCKER_HUB and "/" in mirror.location:
             yield Finding(
                 "container-mirror-path",
                 path,
@@ -68,7 +69,7 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
 
 
 def oci_release(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.containers.oci_jobs and not cluster.release.has(_OCI):
+    if cluster.has(OciJobs) and not cluster.release.has(_OCI):
         yield Finding(
             "slurm-feature-too-new",
             ("containers", "oci_jobs"),
@@ -79,11 +80,11 @@ def oci_release(cluster: Cluster) -> Iterator[Finding]:
 
 def user_directories_missing(cluster: Cluster) -> Iterator[Finding]:
     """Directories that a user cannot create: below those of root."""
-    slurm, containers = cluster.manifest.slurm, cluster.manifest.containers
-    podman = containers.podman
+    slurm = cluster.manifest.slurm
+    podman = cluster.of(Podman) if cluster.has(Podman) else None
     uses: dict[tuple[str, ...], object] = {
         ("slurm", "pyxis", "enabled"): slurm.pyxis.enabled,
-        ("containers", "oci_jobs"): containers.oci_jobs,
+        ("containers", "oci_jobs"): cluster.has(OciJobs),
         ("containers", "podman", "storage"): podman and podman.storage and "slurm-compute" in podman.roles,
     }
     if slurm.scripts.prolog:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
+from clustergen.cluster.features.gpu import MigPlans
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
@@ -164,14 +165,10 @@ def mig_type_uncertain(cluster: Cluster) -> Iterator[Finding]:
 
 
 def mig_plan_unused(cluster: Cluster) -> Iterator[Finding]:
-    plans = cluster.manifest.gpu.mig_plans
-    used: set[str] = set()
-    for spec in cluster.manifest.node_types.values():
-        mig = spec.gpus.mig
-        used |= {mig} if isinstance(mig, str) else set(mig.values()) if mig else set()
-    if used <= plans.keys():  # otherwise the misspelt one is said, and probably means this one
-        for name in plans:
-            if name not in used:
+    plans = cluster.of(MigPlans)
+    if plans.used <= set(plans.defined):  # otherwise the misspelt one is said, and probably means this one
+        for name in plans.defined:
+            if name not in plans.used:
                 yield Finding(
                     "mig-plan-unused",
                     ("gpu", "mig_plans", name),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.slurm_values import plugin
+from clustergen.cluster.features.gpu import DriverModule
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import IMEX, domain_nodes, makes_imex_channels
 from clustergen.cluster.slurm.builds import offers
@@ -18,7 +19,7 @@ def channels(cluster: Cluster) -> Iterator[Finding]:
     if not spanning:
         return
     makes = makes_imex_channels(cluster)
-    if str(cluster.manifest.gpu.modprobe.get(_CHANNEL_0, 0)) != "0":
+    if cluster.of(DriverModule).options.get(_CHANNEL_0, "0") != "0":
         yield Finding(
             "imex-channel-shared",
             ("gpu", "modprobe", _CHANNEL_0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
+from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.interfaces import configured, host_interfaces, type_ports, uses
 from clustergen.cluster.ip_networks import ip_networks
 from clustergen.cluster.model import Cluster
@@ -23,7 +24,7 @@ def incomplete(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("networks", key)
         if network.cidr is None:
             yield Finding(_CODE, (*path, "configure"), f"the {key} network has no cidr", f"add networks.{key}.cidr")
-        if not cluster.manifest.host.hosts_file:
+        if not cluster.of(HostsFile).is_rendered:
             yield Finding(
                 _CODE,
                 (*path, "configure"),

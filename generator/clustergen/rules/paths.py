@@ -51,7 +51,7 @@ _OF_SLURMDBD: Mapping[str, tuple[Use, str]] = {"logfile": (LOG, "slurmdbd"), "pi
 
 
 def written_paths(cluster: Cluster) -> Iterator[Finding]:
-    for path, use, name, text in paths_of(cluster.manifest):
+    for path, use, name, text in paths_of(cluster):
         yield from _findings(path, use, name, text)
 
 
@@ -92,7 +92,7 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
     combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
     places = [
         (path, use, name, plain(text))
-        for path, use, name, text in (*paths_of(cluster.manifest), *_defaults(cluster))
+        for path, use, name, text in (*paths_of(cluster), *_defaults(cluster))
         if pyxis or use not in (CACHE, RUNTIME)
     ]
     for number, place in enumerate(places):
@@ -119,7 +119,7 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
     directories = sorted(of_slurm_user(cluster))
     options, state = cluster.manifest.slurm.options, cluster.manifest.slurm.state_location or STATE.example
-    places = list(paths_of(cluster.manifest))
+    places = list(paths_of(cluster))
     for key, value in options.items():
         if row := _OF_SLURM.get(key.lower()):
             places.append((("slurm", "options", key), *row, str(value)))
@@ -175,7 +175,7 @@ def _overlap_of_backups(state: _Place, backups: _Place) -> Finding:
 
 def mounted(cluster: Cluster) -> Iterator[Finding]:
     """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
-    for path, use, name, text in paths_of(cluster.manifest):
+    for path, use, name, text in paths_of(cluster):
         entries = {
             key: entry for key, entry in cluster.manifest.storage.items() if is_below(plain(text), plain(entry.mount))
         }

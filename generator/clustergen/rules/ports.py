@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, get_args
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm.model import ROLES
@@ -24,13 +25,11 @@ class _Daemon(NamedTuple):
 def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     """Who listens where, the system's own first."""
     slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
-    ansible = cluster.manifest.ansible
     gpu_types = {node_type.name for node_type in cluster.gpu_types}
     gpu_nodes = tuple(group for group in cluster.compute if group.type.name in gpu_types)
     accounting, servers = cluster.with_role("slurm-accounting"), cluster.with_role("monitoring")
-    yield _Daemon(
-        "sshd", ansible.port, ("ansible", "port") if "port" in ansible.model_fields_set else None, cluster.groups
-    )
+    ssh = cluster.of(Ssh)
+    yield _Daemon("sshd", ssh.port, ssh.port_at, cluster.groups)
     if slurm.accounting.database_host == "localhost":
         yield _Daemon("MariaDB", ports()["mariadb"].port, None, accounting)
     logs = cluster.manifest.logs

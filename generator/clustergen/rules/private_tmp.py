@@ -94,7 +94,7 @@ class _Used:
 
 def _used(cluster: Cluster) -> Iterator[_Used]:
     """The used part of the path, as far as it is right otherwise: one mistake is reported once."""
-    for path, use, name, text in paths_of(cluster.manifest):
+    for path, use, name, text in paths_of(cluster):
         is_off = use in (CACHE, RUNTIME) and not cluster.manifest.slurm.pyxis.enabled
         if writers(use, name) == "slurm-compute" and not is_off and not refusal(use, text, name):
             yield _Used(path, plain(text), use.noun.format(name=name), use.example.format(name=name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.provisioning import Provisioning
 from clustergen.cluster.groups import exports_on, targets_on
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
@@ -13,14 +14,13 @@ _STATEFUL = ("slurm-controller", "slurm-accounting", "monitoring", "log-collecto
 
 def provisioned(cluster: Cluster) -> tuple[NodeGroup, ...]:
     """Entries whose nodes the server boots."""
-    spec = cluster.manifest.provisioning
-    return tuple(group for group in cluster.groups if spec and group.type.name in spec.images)
+    images = cluster.of(Provisioning).images if cluster.has(Provisioning) else ()
+    return tuple(group for group in cluster.groups if group.type.name in images)
 
 
 def provisioning_type_unknown(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.provisioning
     used = [node_type.name for node_type in cluster.node_types]
-    for name in spec.images if spec else ():
+    for name in cluster.of(Provisioning).images if cluster.has(Provisioning) else ():
         if name not in used:
             yield Finding(
                 "provisioning-type-unknown",
@@ -32,7 +32,7 @@ def provisioning_type_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 def provisioning_name_reserved(cluster: Cluster) -> Iterator[Finding]:
     """Profiles and overlays of the tree are CLUSTER.NAME; the server's have other names."""
-    spec = cluster.manifest.provisioning
+    spec = cluster.of(Provisioning) if cluster.has(Provisioning) else None
     for key, names in (("profiles", spec.profiles), ("overlays", spec.overlays or ())) if spec else ():
         for index, name in enumerate(names):
             if name.startswith(f"{cluster.name}."):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.pull import Pull as PullSection
 
 _PATH: ManifestPath = ("ansible", "pull")
 
 
 def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.ansible.pull and not cluster.manifest.slurm.configless:
+    if cluster.has(Pull) and not cluster.manifest.slurm.configless:
         yield Finding(
             "pull-without-configless",
             _PATH,
@@ -22,7 +24,7 @@ def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
 
 
 def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.ansible.pull and "pull_node" not in membership(cluster):
+    if cluster.has(Pull) and "pull_node" not in membership(cluster):
         yield Finding(
             "pull-without-nodes",
             _PATH,
@@ -33,7 +35,7 @@ def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
     """A node runs as root all that it pulls."""
-    pull = cluster.manifest.ansible.pull
+    pull = cluster.of(Pull) if cluster.has(Pull) else None
     if pull and not pull.signers and pull.repository.startswith(("http://", "git://")):
         yield Finding(
             "pull-unauthenticated",
@@ -43,9 +45,8 @@ def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def pull_age_unused(cluster: Cluster) -> Iterator[Finding]:
-    pull = cluster.manifest.ansible.pull
-    if pull and not pull.signers and "max_age" in pull.model_fields_set:
+def pull_age_unused(cluster: Cluster, section: PullSection) -> Iterator[Finding]:
+    if not cluster.of(Pull).signers and "max_age" in section.model_fields_set:
         yield Finding(
             "pull-age-unused",
             (*_PATH, "max_age"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
@@ -74,7 +75,7 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
     )
     private = cluster.manifest.slurm.private_tmp is not None
     namespaces = "slurm.private_tmp" if private else "the plugin of job namespaces" if plugin else ""
-    adopts = cluster.manifest.host.ssh_adopt
+    adopts = cluster.of(NodeLogins).needs_job
     for key, word, why in (
         (
             "SlurmdParameters",

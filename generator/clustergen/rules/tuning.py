@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.tuning import Tuning
@@ -112,7 +113,7 @@ def idle_latency_zero(cluster: Cluster) -> Iterator[Finding]:
 
 def huge_pages(cluster: Cluster) -> Iterator[Finding]:
     """Slurm counts huge pages as memory of jobs, and cgroups do not count them at all."""
-    small = cluster.manifest.host.hugepages
+    small = cluster.of(KernelSettings).huge_pages
     for kind, tuning, path in _tuned(cluster):
         pages = tuning.hugepages_1gib or 0
         taken = pages * 1024 + small * 2

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.system_paths import is_listed, nearest
+from clustergen.cluster.features import user_guide as features
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.job_site import job_site, requested_templates, service_site, unfit
+from clustergen.cluster.slurm.job_site import job_site, service_site, unfit
 from clustergen.diagnostics import Finding, did_you_mean, quote
 from clustergen.manifest.user_guide import UserGuide
 
 _NOT_FOR_DOCUMENTS = ("kernel", "runtime", "memory", "temporary")
 
 
-def user_guide_partition(cluster: Cluster) -> Iterator[Finding]:
-    guide = cluster.manifest.user_guide
-    if guide is None:
-        return
-    stated = {"partition": guide.partition, "service_partition": guide.service_partition}
+def user_guide_partition(cluster: Cluster, section: UserGuide) -> Iterator[Finding]:
+    stated = {"partition": section.partition, "service_partition": section.service_partition}
     names = [one.name for one in cluster.partitions]
     for field, name in stated.items():
         site = job_site(cluster) if field == "partition" else service_site(cluster)
@@ -30,22 +28,19 @@ def user_guide_partition(cluster: Cluster) -> Iterator[Finding]:
             f"partition {quote(name)} " + ("has no nodes" if is_defined else "is not defined"),
             None if is_defined else did_you_mean(name, names),
         )
-    if guide.partition is None and job_site(cluster) is None:
+    if section.partition is None and job_site(cluster) is None:
         message = "no partition has nodes and accepts jobs, so there is nothing to guide users to"
         yield Finding("user-guide-partition", ("user_guide",), message, "add a partition with nodes", key=True)
 
 
-def job_template_unfit(cluster: Cluster) -> Iterator[Finding]:
+def job_template_unfit(cluster: Cluster, section: UserGuide) -> Iterator[Finding]:
     """Only templates that the manifest names: by default, those that cannot run are left out."""
-    guide = cluster.manifest.user_guide
-    if guide is None or not guide.templates:
-        return
-    for kind in requested_templates(cluster):
+    for kind in cluster.of(features.UserGuide).templates if section.templates else ():
         site = service_site(cluster) if kind.service else job_site(cluster)
         if site is not None and (why := unfit(cluster, site, kind)):
             yield Finding(
                 "job-template-unfit",
-                ("user_guide", "templates", guide.templates.index(kind.name)),
+                ("user_guide", "templates", section.templates.index(kind.name)),
                 f"the job template {quote(kind.name)} {why}",
                 "remove it from the list",
             )
@@ -53,8 +48,8 @@ def job_template_unfit(cluster: Cluster) -> Iterator[Finding]:
 
 def directory_shared(cluster: Cluster) -> Iterator[Finding]:
     """The guide has a directory of its own, which outlives a boot."""
-    guide = cluster.manifest.user_guide
-    if guide and (is_listed(guide.directory) or nearest(guide.directory).kind in _NOT_FOR_DOCUMENTS):
-        message = f"{guide.directory} is used by the operating system or other programs"
+    directory = cluster.of(features.UserGuide).directory if cluster.has(features.UserGuide) else ""
+    if directory and (is_listed(directory) or nearest(directory).kind in _NOT_FOR_DOCUMENTS):
+        message = f"{directory} is used by the operating system or other programs"
         hint = f"write a directory of its own, such as {UserGuide.model_fields['directory'].default}"
         yield Finding("path-of-system", ("user_guide", "directory"), message, hint)

@@ -4,7 +4,11 @@ QOS.
 
 from __future__ import annotations
 
-from clustergen.catalogue.job_templates import TemplateKind, template_kinds
+from collections.abc import Mapping
+
+from clustergen.catalogue.job_templates import TemplateKind
+from clustergen.cluster.features.containers import Apptainer, Podman
+from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.groups import membership, mounts
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.nfs import serves
@@ -18,6 +22,7 @@ from clustergen.records import record
 
 _HOUR = 60
 _HOME = "/home"
+_RUNTIMES: Mapping[str, type[Apptainer | Podman]] = {"apptainer": Apptainer, "podman": Podman}
 
 
 @record
@@ -50,15 +55,13 @@ def users_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
 @once_per_cluster
 def job_site(cluster: Cluster) -> JobSite | None:
     """Of most templates. None without the section, or where no partition runs jobs."""
-    guide = cluster.manifest.user_guide
-    return _site(cluster, guide.partition) if guide else None
+    return _site(cluster, cluster.of(UserGuide).partition) if cluster.has(UserGuide) else None
 
 
 @once_per_cluster
 def service_site(cluster: Cluster) -> JobSite | None:
     """Of Jupyter and inference servers."""
-    guide = cluster.manifest.user_guide
-    return _site(cluster, guide.service_partition or guide.partition) if guide else None
+    return _site(cluster, cluster.of(UserGuide).service_partition) if cluster.has(UserGuide) else None
 
 
 def _site(cluster: Cluster, name: str | None) -> JobSite | None:
@@ -175,17 +178,10 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
         return f"requires GPUs, and partition {site.partition.name} has none"
     if kind.requires == "pyxis" and not cluster.has(Pyxis):
         return "requires pyxis, which srun --container-image uses"
-    if (runtime := kind.requires) in ("apptainer", "podman"):
-        spec = getattr(cluster.manifest.containers, runtime)
-        if spec is None or "slurm-compute" not in spec.roles:
-            return f"requires {runtime} on the compute nodes"
+    if (runtime := _RUNTIMES.get(kind.requires)) and not (
+        cluster.has(runtime) and "slurm-compute" in cluster.of(runtime).roles
+    ):
+        return f"requires {kind.requires} on the compute nodes"
     if kind.requires == "mpi" and cluster.of(Resources).mpi_default == "none":
         return "requires an MPI plugin of srun, and slurm.mpi_default is none"
     return ""
-
-
-def requested_templates(cluster: Cluster) -> list[TemplateKind]:
-    """Those of the manifest, or all, in the order of the guide."""
-    guide = cluster.manifest.user_guide
-    names = guide.templates if guide else ()
-    return [kind for kind in template_kinds().values() if not names or kind.name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clustergen.cluster.features.host import Firewall
 from clustergen.cluster.groups import clients_of, mounts_entry
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -68,7 +69,7 @@ def _server_meant(cluster: Cluster, hosts: Iterable[str]) -> str | None:
 def nfs_version_firewall(cluster: Cluster) -> Iterator[Finding]:
     """NFSv3 needs ports of rpcbind, mountd, statd and lockd, most of which change at each start."""
     for name, entry in _nfs(cluster):
-        if entry.version == "3" and cluster.manifest.host.firewall == "nftables" and server_of(cluster, entry):
+        if entry.version == "3" and cluster.of(Firewall).closes and server_of(cluster, entry):
             yield Finding(
                 "nfs-version-firewall",
                 ("storage", name, "version"),

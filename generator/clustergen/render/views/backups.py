@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.backups import Backups, Kind
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.alerts.backups import TEXTFILE, kinds
+from clustergen.render.views.alerts.backups import TEXTFILE
 from clustergen.render.views.exporters import node_exporter
 from clustergen.render.views.slurm.slurmdbd import SECRET
 
@@ -56,34 +55,39 @@ class Units:
     has_metrics: bool
 
 
-def _units(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Units | None:
-    spec = cluster.manifest.backups
-    if spec is None or kind not in kinds(cluster):
+def _backups(cluster: Cluster, kind: Kind) -> Backups | None:
+    """None where this kind of backup is not made."""
+    return backups if cluster.has(Backups) and kind in (backups := cluster.of(Backups)).periods else None
+
+
+def _units(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Units | None:
+    backups = _backups(cluster, kind)
+    if backups is None:
         return None
     hosts = cluster.accounting_hosts if kind == "database" else cluster.controllers
-    period: str = getattr(spec, kind)
+    period = backups.periods[kind]
     return Units(
         title="the accounting database of Slurm" if kind == "database" else "the state of slurmctld",
         script=f"/usr/local/sbin/clustergen-backup-{kind}",
         user=cluster.slurm.user,
         host=hosts[0],
-        directory=spec.directory.rstrip("/"),
+        directory=backups.directory,
         period=period,
         calendar=_CALENDAR[kind, period],
         has_metrics=node_exporter(cluster, os) is not None,
     )
 
 
-def _values(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "state"]) -> Values | None:
-    spec, accounting = cluster.manifest.backups, cluster.of(Accounting)
-    if spec is None or kind not in kinds(cluster):
+def _values(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Values | None:
+    backups, accounting = _backups(cluster, kind), cluster.of(Accounting)
+    if backups is None:
         return None
     textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
     return Values(
         user=cluster.slurm.user,
         cluster=cluster.slurm.cluster_name,
-        directory=spec.directory.rstrip("/"),
-        keep_days=spec.keep_days,
+        directory=backups.directory,
+        keep_days=backups.keep_days,
         metrics_file=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
         state=cluster.slurm.state_location.rstrip("/"),
         database=accounting.database_name,
@@ -94,7 +98,7 @@ def _values(cluster: Cluster, os: OperatingSystem, kind: Literal["database", "st
     )
 
 
-def _rows(group: str, kind: Literal["database", "state"]) -> tuple[File, ...]:
+def _rows(group: str, kind: Kind) -> tuple[File, ...]:
     def units(cluster: Cluster, os: OperatingSystem) -> Units | None:
         return _units(cluster, os, kind)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.file import File
@@ -51,8 +52,7 @@ def user_data(cluster: Cluster, outline: Outline) -> Mapping[str, UserData]:
             for file in outline.files.values()
             if file.group in members and file.target in TARGETS
         ]
-        programs = cluster.manifest.ansible.pull.programs if cluster.manifest.ansible.pull else ""
-        place = "" if _ANSIBLE in packages else programs.rpartition("/bin")[0]
+        place = "" if _ANSIBLE in packages else cluster.of(Pull).programs.rpartition("/bin")[0]
         collected[os.key] = UserData(os.key, packages, place, tuple(files))
     return collected
 

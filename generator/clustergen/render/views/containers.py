@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.containers import DOCKER_HUB
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import JSON, SLURM, Safe
@@ -26,21 +26,20 @@ class Document:
 
 
 def docker(cluster: Cluster, node_type: NodeType) -> Document | None:
-    spec = cluster.manifest.containers.docker
-    if spec is None:
+    if not cluster.has(Docker):
         return None
+    engine = cluster.of(Docker)
     settings: dict[str, Any] = {
         # Containers keep running while the daemon restarts; their output cannot fill the disk.
         "live-restore": True,
         "log-driver": "local",
     }
-    if spec.data:
-        settings["data-root"] = spec.data
-    if spec.address_pool:
-        settings["default-address-pools"] = [{"base": spec.address_pool, "size": 24}]
-    # Docker asks mirrors for images of Docker Hub only.
-    if mirror := cluster.manifest.containers.mirrors.get(DOCKER_HUB):
-        settings["registry-mirrors"] = [mirror]
+    if engine.data:
+        settings["data-root"] = engine.data
+    if engine.address_pool:
+        settings["default-address-pools"] = [{"base": engine.address_pool, "size": 24}]
+    if engine.mirror:
+        settings["registry-mirrors"] = [engine.mirror]
     if node_type.gpus:
         settings["runtimes"] = {"nvidia": {"path": "nvidia-container-runtime", "args": []}}
     return Document(Safe(json.dumps(settings, indent=2)))
@@ -53,28 +52,11 @@ class Socket:
 
 def docker_socket(cluster: Cluster) -> Socket | None:
     """systemd opens Docker's socket, so that the daemon's own setting of its group has no effect."""
-    spec = cluster.manifest.containers.docker
-    return Socket(spec.group or "root") if spec else None
-
-
-@record
-class Mirror:
-    registry: str
-    location: str  # host, port and path
-    insecure: bool
-
-
-@record
-class Mirrors:
-    mirrors: tuple[Mirror, ...]
+    return Socket(cluster.of(Docker).group) if cluster.has(Docker) else None
 
 
 def registries(cluster: Cluster) -> Mirrors | None:
-    mirrors = tuple(
-        Mirror(registry, url.partition("://")[2].rstrip("/"), url.startswith("http:"))
-        for registry, url in cluster.manifest.containers.mirrors.items()
-    )
-    return Mirrors(mirrors) if mirrors else None
+    return cluster.of(Mirrors) if cluster.has(Mirrors) else None
 
 
 def _nccl_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
@@ -84,23 +66,19 @@ def _nccl_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
 
 
 @record
-class Podman:
+class PodmanSettings:
     files: tuple[str, ...]  # of the node, that every container gets
 
 
-def podman(cluster: Cluster, node_type: NodeType) -> Podman | None:
-    return Podman(_nccl_files(cluster, node_type)) if cluster.manifest.containers.podman else None
-
-
-@record
-class Apptainer:
-    setuid: bool
-    binds: tuple[str, ...]
+def podman(cluster: Cluster, node_type: NodeType) -> PodmanSettings | None:
+    return PodmanSettings(_nccl_files(cluster, node_type)) if cluster.has(Podman) else None
 
 
 def apptainer(cluster: Cluster, node_type: NodeType) -> Apptainer | None:
-    spec = cluster.manifest.containers.apptainer
-    return Apptainer(spec.setuid, (*_nccl_files(cluster, node_type), *spec.binds)) if spec else None
+    if not cluster.has(Apptainer):
+        return None
+    runtime = cluster.of(Apptainer)
+    return replace(runtime, binds=(*_nccl_files(cluster, node_type), *runtime.binds))
 
 
 @record
@@ -114,19 +92,19 @@ def cdi_unit(_cluster: Cluster, node_type: NodeType) -> CdiUnit:
 
 
 @record
-class OciJobs:
+class OciSettings:
     """`command`: of the runtime, with its options."""
 
     command: str
 
 
-def oci_jobs(cluster: Cluster) -> OciJobs | None:
-    runtime = cluster.manifest.containers.oci_jobs
-    if runtime is None:
+def oci_jobs(cluster: Cluster) -> OciSettings | None:
+    if not cluster.has(OciJobs):
         return None
+    runtime = cluster.of(OciJobs).runtime
     # The container stays in the control group that slurmd made for the step.
     manager = " --cgroup-manager=disabled" if runtime == "crun" else ""
-    return OciJobs(f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U")
+    return OciSettings(f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U")
 
 
 FILES: tuple[File, ...] = (

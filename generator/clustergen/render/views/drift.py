@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.model import Cluster
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.drift import TEXTFILE, is_exported
@@ -31,16 +32,17 @@ class DriftUnit:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    spec = cluster.manifest.drift
-    if not spec.enabled:
+    if not cluster.has(Drift):
         return None
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if is_exported(cluster) else ""
-    return Values(spec.directory, spec.programs, metrics)
+    return copied(Values, cluster.of(Drift), metrics_file=metrics)
 
 
 def unit(cluster: Cluster) -> DriftUnit | None:
-    spec = cluster.manifest.drift
-    return DriftUnit(_SCRIPT, f"{spec.directory}/manifest.yaml", _STATE, spec.interval) if spec.enabled else None
+    if not cluster.has(Drift):
+        return None
+    drift = cluster.of(Drift)
+    return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_seconds)
 
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-drift"

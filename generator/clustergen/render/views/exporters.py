@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_systems
 from clustergen.records import record
@@ -81,7 +82,7 @@ class Unit:
 
 def write_program(cluster: Cluster, os: OperatingSystem) -> bool:
     """The program that replaces files in directories that may belong to another account."""
-    is_used = node_exporter(cluster, os) is not None or cluster.manifest.reports is not None
+    is_used = node_exporter(cluster, os) is not None or cluster.has(Reports)
     return is_used or state_is_mounted(cluster)
 
 

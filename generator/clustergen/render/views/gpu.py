@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.gpu import DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.records import record
@@ -27,7 +28,9 @@ def _has_mig(node_type: NodeType) -> bool:
 
 def _has_settings(cluster: Cluster, node_type: NodeType) -> bool:
     gpus = node_type.gpus
-    return gpus is not None and bool(gpus.power_limit_w or gpus.graphics_clock_mhz or cluster.manifest.gpu.compute_mode)
+    return gpus is not None and bool(
+        gpus.power_limit_w or gpus.graphics_clock_mhz or cluster.of(GpuSettings).compute_mode
+    )
 
 
 @record
@@ -38,15 +41,11 @@ class Modprobe:
 
 
 def modprobe(cluster: Cluster) -> Modprobe:
-    gpu = cluster.manifest.gpu
-    options: dict[str, str | int] = {"NVreg_RestrictProfilingToAdminUsers": 0 if gpu.profiling == "everybody" else 1}
-    options |= gpu.modprobe
-    return Modprobe(tuple(_option(name, value) for name, value in options.items()))
+    return Modprobe(tuple(_option(name, value) for name, value in cluster.of(DriverModule).options.items()))
 
 
-def _option(name: str, value: str | int) -> Safe:
+def _option(name: str, text: str) -> Safe:
     """One option of a module: the kernel takes blanks inside double quotes, and has no way to write a quote itself."""
-    text = str(value)
     if not text.isascii() or not text.isprintable() or any(sign in text for sign in "\"'\\"):
         raise RenderError(f"{name}={text!r} cannot be written as a module option")
     return Safe(f'{name}="{text}"' if " " in text else f"{name}={text}")
@@ -64,7 +63,7 @@ def modules(cluster: Cluster, node_type: NodeType) -> Modules:
         ("nvidia", "the driver"),
         ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
     ]
-    if cluster.manifest.gpu.peermem:
+    if cluster.of(DriverModule).peermem:
         names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
     if _has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
         names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))
@@ -79,7 +78,7 @@ class Persistenced:
 
 
 def persistenced(cluster: Cluster) -> Persistenced | None:
-    return Persistenced("/usr/bin/nvidia-smi") if cluster.manifest.gpu.persistence else None
+    return Persistenced("/usr/bin/nvidia-smi") if cluster.of(GpuSettings).persistence else None
 
 
 @record
@@ -98,7 +97,7 @@ _COMPUTE_MODES = {None: None, "default": "Default", "exclusive-process": "Exclus
 def settings(cluster: Cluster, node_type: NodeType) -> Settings | None:
     if not _has_settings(cluster, node_type) or node_type.gpus is None:
         return None
-    mode = _COMPUTE_MODES[cluster.manifest.gpu.compute_mode]
+    mode = _COMPUTE_MODES[cluster.of(GpuSettings).compute_mode]
     return Settings(
         node_type.gpus.count, node_type.gpus.power_limit_w or None, node_type.gpus.graphics_clock_mhz or None, mode
     )
@@ -115,7 +114,7 @@ class SettingsUnit:
 def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
     if not _has_settings(cluster, node_type):
         return None
-    before = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
+    before = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
     after = [
         *before,
         *([_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []),
@@ -135,7 +134,7 @@ class Slurmd:
 
 def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
     requires = [_MIG_MANAGER] if _has_mig(node_type) else []
-    wants = [_PERSISTENCED] if cluster.manifest.gpu.persistence else []
+    wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
     wants += [_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []
     wants += [_IMEX] if domain_nodes(node_type) > 1 else []
     wants += [_SETTINGS] if _has_settings(cluster, node_type) else []

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.ansible import Ansible, Ssh
+from clustergen.cluster.features.gpu import Driver
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -23,7 +25,6 @@ from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.packages import (
     disks,
     exports,
-    kernel_modules,
     packages_by_group,
     paths_by_group,
     provision,
@@ -31,7 +32,6 @@ from clustergen.render.views.packages import (
 from clustergen.render.views.secrets import Secret, secrets
 from clustergen.render.views.units import units_by_group
 
-_MOST_FORKS = 100
 Value = str | int | bool | float | list[str] | None
 
 
@@ -131,16 +131,15 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
 
 def variables(cluster: Cluster, outline: Outline) -> Variables:
     manifest = cluster.manifest
-    connection = manifest.ansible
+    ssh, ansible = cluster.of(Ssh), cluster.of(Ansible)
     slurm = manifest.slurm
     sections: dict[str, dict[str, Value]] = {
         "How to reach the nodes": {
-            "ansible_user": connection.user,
-            "ansible_port": connection.port,
-            "ansible_become": connection.user != "root" if connection.become is None else connection.become,
-            "ansible_ssh_common_args": f"-o ProxyJump={connection.jump}" if connection.jump else None,
-            # Named, so that no node is asked for it first.
-            "ansible_python_interpreter": connection.python or "/usr/bin/python3",
+            "ansible_user": ssh.user,
+            "ansible_port": ssh.port,
+            "ansible_become": ansible.become,
+            "ansible_ssh_common_args": f"-o ProxyJump={ssh.jump}" if ssh.jump else None,
+            "ansible_python_interpreter": ansible.python,
         },
         "The cluster": {
             "cluster_name": cluster.name,
@@ -163,14 +162,14 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "slurm_pyxis": slurm.pyxis.enabled,
         },
         "GPUs": {
-            "nvidia_driver_branch": manifest.gpu.driver,
-            "nvidia_kernel_modules": kernel_modules(cluster),
+            "nvidia_driver_branch": cluster.of(Driver).branch,
+            "nvidia_kernel_modules": cluster.of(Driver).kernel_modules,
             "dcgm_release": manifest.monitoring.dcgm.version,
             "nccl_release": manifest.nccl.version,
         }
         if cluster.gpu_types
         else {},
-        "The site's own": dict(manifest.ansible.variables),
+        "The site's own": dict(ansible.variables),
     }
     site_variables = sections["The site's own"]
     for section in list(sections.values())[:-1]:
@@ -248,8 +247,7 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
 
 
 def settings(cluster: Cluster) -> Settings:
-    """Ansible's settings, with as many forks as hosts, up to a number that one controller bears."""
-    return Settings(cluster.manifest.ansible.forks or min(_MOST_FORKS, max(5, cluster.host_count)))
+    return Settings(cluster.of(Ansible).forks)
 
 
 def playbook(_cluster: Cluster) -> Fixed:

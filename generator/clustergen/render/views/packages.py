@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.acceptance import Acceptance
+from clustergen.cluster.features.ansible import Pull
+from clustergen.cluster.features.backups import Backups
+from clustergen.cluster.features.containers import OciJobs
+from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
@@ -100,9 +104,9 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))
     yield from _storage(cluster)
     yield from (("user_node", purpose) for purpose in _users(cluster))
-    if cluster.manifest.backups:
+    if cluster.has(Backups):
         yield "slurm_accounting", "mariadb_client"
-    if cluster.manifest.ansible.pull:
+    if cluster.has(Pull):
         yield "pull_node", "pull"
     if cluster.has(Acceptance):
         yield "slurm_compute", "acceptance"
@@ -135,17 +139,17 @@ def _containers(cluster: Cluster) -> Iterator[tuple[str, str]]:
     yield "podman_node", "podman"
     yield "apptainer_node", "apptainer"
     yield "cdi_node", "nvidia_container_toolkit"
-    if runtime := cluster.manifest.containers.oci_jobs:
-        yield "slurm_compute", runtime
+    if cluster.has(OciJobs):
+        yield "slurm_compute", cluster.of(OciJobs).runtime
 
 
 def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    gpu = cluster.manifest.gpu
+    driver = cluster.of(Driver)
     yield "gpu_node", "kernel_headers"
-    if gpu.driver:
+    if driver.branch:
         yield "gpu_node", "nvidia_pinning"
-    yield "gpu_node", f"nvidia_driver_{kernel_modules(cluster)}"
-    if gpu.acs == "off":
+    yield "gpu_node", f"nvidia_driver_{driver.kernel_modules}"
+    if cluster.has(DirectPci):
         yield "gpu_node", "pci"
     for node_type in cluster.gpu_types:
         if node_type.gpus is None:
@@ -155,14 +159,6 @@ def _gpus(cluster: Cluster) -> Iterator[tuple[str, str]]:
         switched = node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
         if switched and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
             yield node_type.group, "nvidia_nvlink5"
-
-
-def kernel_modules(cluster: Cluster) -> str:
-    """`open` or `proprietary`: NVIDIA's open kernel modules drive GPUs from Turing (compute capability 7.5) on."""
-    capabilities = [
-        float(node_type.gpus.model.sm) for node_type in cluster.gpu_types if node_type.gpus and node_type.gpus.model.sm
-    ]
-    return cluster.manifest.gpu.kernel_modules or ("proprietary" if min(capabilities, default=7.5) < 7.5 else "open")
 
 
 def _storage(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -229,7 +225,7 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     origins.pop("slurm")
     cells.pop("manager", None)
     before = cells.pop("nvidia_fabricmanager_before_580")
-    branch = cluster.manifest.gpu.driver
+    branch = cluster.of(Driver).branch
     if branch and int(branch) < _FABRIC_MANAGER_RENAMED:
         cells["nvidia_fabricmanager"] = before
     packages = {purpose: text.replace("{branch}", branch or "").split() for purpose, text in cells.items()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.model import Cluster
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.pull import TEXTFILE
@@ -48,34 +49,32 @@ class Signers:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    spec = cluster.manifest.ansible.pull
-    if spec is None:
+    if not cluster.has(Pull):
         return None
+    pull = cluster.of(Pull)
     textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
-    return Values(
-        url=spec.repository,
-        branch=spec.branch,
-        directory=spec.directory,
-        library=spec.library,
-        programs=spec.programs,
-        signed=bool(spec.signers),
-        max_age_seconds=spec.max_age,
+    return copied(
+        Values,
+        pull,
+        url=pull.repository,
+        signed=bool(pull.signers),
         metrics_file=f"{textfiles}/{TEXTFILE}" if textfiles else "",
     )
 
 
 def unit(cluster: Cluster) -> PullUnit | None:
-    spec = cluster.manifest.ansible.pull
-    return PullUnit(_SCRIPT, _STATE, spec.interval, spec.interval // 2) if spec else None
+    if not cluster.has(Pull):
+        return None
+    interval = cluster.of(Pull).interval_seconds
+    return PullUnit(_SCRIPT, _STATE, interval, interval // 2)
 
 
 def signers(cluster: Cluster) -> Signers | None:
-    spec = cluster.manifest.ansible.pull
-    return Signers(spec.signers) if spec and spec.signers else None
+    return Signers(keys) if cluster.has(Pull) and (keys := cluster.of(Pull).signers) else None
 
 
 def playbook(cluster: Cluster) -> Fixed | None:
-    return Fixed() if cluster.manifest.ansible.pull else None
+    return Fixed() if cluster.has(Pull) else None
 
 
 _UNIT = "pull_node/etc/systemd/system/clustergen-pull"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
@@ -38,7 +39,7 @@ class Report:
     """The page."""
 
     name: str
-    description: str | None
+    description: str
     facts: tuple[tuple[str, str], ...]
     requisites: Table
     tables: tuple[Table, ...]
@@ -69,7 +70,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
     drawn = pictures(cluster)
     return Report(
         name=cluster.name,
-        description=cluster.manifest.description,
+        description=cluster.of(Description).text,
         facts=tuple(_facts(cluster, outline)),
         requisites=table_of("Before you apply", "", requisites(cluster, outline)),
         tables=tuple(table for table in tables if table.rows),

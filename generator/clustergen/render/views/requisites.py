@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.ansible import Pull
+from clustergen.cluster.features.backups import Backups
+from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.hostlist import compress
@@ -43,18 +46,17 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
     if hosts("log_collector") and (files := logs.tls):
         paths = f"{files.ca}, {files.certificate}, {files.key}"
         yield _row("certificates of the log transport", hosts("all"), paths)
-    if backups := cluster.manifest.backups:
-        owner = f"{backups.directory}, mode 0700, of {slurm.user}"
+    if cluster.has(Backups):
+        owner = f"{cluster.of(Backups).directory}, mode 0700, of {slurm.user}"
         yield _row("directory of backups", hosts("slurm_accounting", "slurm_controller"), owner)
-    drift = cluster.manifest.drift
-    if drift.enabled:
+    if cluster.has(Drift):
+        drift = cluster.of(Drift)
         controllers = hosts("slurm_controller")
         yield _row("programs of the drift timer", controllers, f"clustergen and ansible-playbook in {drift.programs}")
         yield _row("cluster of the drift timer", controllers, f"manifest.yaml and rendered in {drift.directory}")
         yield _row("ssh key of the drift timer", controllers, "a key of root that all nodes accept")
-
-    if pull := cluster.manifest.ansible.pull:
-        nodes = hosts("pull_node")
+    if cluster.has(Pull):
+        pull, nodes = cluster.of(Pull), hosts("pull_node")
         yield _row("git repository of the nodes", nodes, f"{pull.directory} and {pull.library} in {pull.repository}")
         yield _row("ansible-pull", nodes, f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
 

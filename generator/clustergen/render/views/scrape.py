@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.records import record
 from clustergen.render.views.alerts.model import dcgm_types
@@ -74,7 +75,7 @@ def _probes(cluster: Cluster) -> Iterator[Job]:
         return
     interval, prober = max(blackbox.interval, cluster.manifest.monitoring.scrape_interval), f"localhost:{blackbox.port}"
     if blackbox.ssh:
-        port = cluster.manifest.ansible.port
+        port = cluster.of(Ssh).port
         yield Job("probe-ssh", _static(cluster.groups), port, "/probe", interval, module="ssh", prober=prober)
     if blackbox.bmc and has_bmcs(cluster):
         yield Job("probe-bmc", has_bmcs(cluster), _HTTPS, "/probe", interval, module="tcp", prober=prober)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
@@ -44,22 +45,21 @@ class Units:
 
 
 def is_made(cluster: Cluster) -> bool:
-    return cluster.manifest.reports is not None and cluster.keeps_books
+    return cluster.has(Reports) and cluster.keeps_books
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    reports = cluster.manifest.reports
-    if reports is None or not is_made(cluster):
+    if not is_made(cluster):
         return None
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{_TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Values(reports.period, cluster.slurm_name, metrics)
+    return Values(cluster.of(Reports).period, cluster.slurm_name, metrics)
 
 
 def units(cluster: Cluster) -> Units | None:
-    reports = cluster.manifest.reports
-    if reports is None or not is_made(cluster):
+    if not is_made(cluster):
         return None
-    return Units(_SCRIPT, reports.period, _CALENDAR[reports.period], cluster.controllers[0])
+    period = cluster.of(Reports).period
+    return Units(_SCRIPT, period, _CALENDAR[period], cluster.controllers[0])
 
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-usage-report"

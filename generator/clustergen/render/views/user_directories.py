@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.system_paths import is_below
+from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
@@ -44,17 +45,16 @@ def enroot_directories(cluster: Cluster) -> tuple[tuple[str, str], ...]:
 
 
 def podman_storage(cluster: Cluster) -> Storage | None:
-    spec = cluster.manifest.containers.podman
-    return Storage(spec.storage.rstrip("/")) if spec and spec.storage else None
+    return Storage(place) if cluster.has(Podman) and (place := cluster.of(Podman).storage) else None
 
 
 def in_jobs(cluster: Cluster) -> UserDirectories | None:
     """Also where the site has a prolog of its own, which can call the script."""
     places = enroot_directories(cluster)
-    if cluster.manifest.containers.oci_jobs:
+    if cluster.has(OciJobs):
         places += (("/run/slurm-oci", _BY_UID),)
-    podman, storage = cluster.manifest.containers.podman, podman_storage(cluster)
-    if podman and storage and "slurm-compute" in podman.roles:
+    storage = podman_storage(cluster)
+    if storage and "slurm-compute" in cluster.of(Podman).roles:
         places += ((storage.directory, _BY_NAME),)
     mounts = [(directory, _SMALL) for directory, _ in places if is_below(directory, "/run")]
     pyxis = cluster.manifest.slurm.pyxis

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
+from clustergen.cluster.features.provisioning import Provisioning
 from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.records import record
@@ -79,9 +80,9 @@ class Program:
 
 
 def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
-    spec = cluster.manifest.provisioning
-    if spec is None:
+    if not cluster.has(Provisioning):
         return None
+    spec = cluster.of(Provisioning)
     with_files = {file.group for file in outline.files.values() if file.group}
     kinds: dict[tuple[str, tuple[str, ...]], NodeType] = {}
     members: list[tuple[NodeGroup, tuple[str, tuple[str, ...]]]] = []
@@ -104,8 +105,7 @@ def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
 
 
 def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str, ...]) -> Profile:
-    spec = cluster.manifest.provisioning
-    assert spec is not None
+    spec = cluster.of(Provisioning)
     network = ("systemd.netname", _NETWORK[node_type.os.fact("network")]) if _device(cluster, node_type) else ()
     of_warewulf = (*_BASE, *network) if spec.overlays is None else spec.overlays
     options = kernel_options(cluster, node_type)
@@ -169,7 +169,7 @@ def _nodes(group: NodeGroup, profile: str) -> Iterator[Node]:
 
 
 def program(cluster: Cluster) -> Program | None:
-    return Program(cluster.name) if cluster.manifest.provisioning else None
+    return Program(cluster.name) if cluster.has(Provisioning) else None
 
 
 FILES = (

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
+from clustergen.cluster.features.backups import Backups, Kind
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
 TEXTFILE = "clustergen-backup-{kind}.prom"
 _LIMITS = {"hour": 3 * 3600, "day": 26 * 3600}
 """Seconds: two hourly backups may fail; a daily one has two hours for its run."""
-Kind = Literal["database", "state"]
-
-
-def kinds(cluster: Cluster) -> tuple[Kind, ...]:
-    """The kinds of backups."""
-    if cluster.manifest.backups is None:
-        return ()
-    database: tuple[Kind, ...] = ("database",) if cluster.accounting_hosts else ()
-    return (*database, "state") if cluster.controllers else database
 
 
 def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
@@ -44,8 +35,8 @@ def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    spec = cluster.manifest.backups
-    if spec is None or not cluster.manifest.monitoring.node_exporter.enabled or not kinds(cluster):
+    periods = cluster.of(Backups).periods if cluster.has(Backups) else {}
+    if not periods or not cluster.manifest.monitoring.node_exporter.enabled:
         return None
-    alerts = [alert for kind in kinds(cluster) for alert in _alerts(kind, _LIMITS[getattr(spec, kind)])]
+    alerts = [alert for kind, period in periods.items() for alert in _alerts(kind, _LIMITS[period])]
     return Topic("backups", "Backups of Slurm: age.", (), tuple(alerts))

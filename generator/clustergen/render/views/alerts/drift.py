@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -13,13 +14,13 @@ _LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report wi
 
 def is_exported(cluster: Cluster) -> bool:
     """True if a timer compares the machines and the node exporter reads its result."""
-    return cluster.manifest.drift.enabled and cluster.manifest.monitoring.node_exporter.enabled
+    return cluster.has(Drift) and cluster.manifest.monitoring.node_exporter.enabled
 
 
 def topic(cluster: Cluster) -> Topic | None:
     if not is_exported(cluster) or not cluster.controllers:
         return None
-    seconds = cluster.manifest.drift.interval * _RUNS
+    seconds = cluster.of(Drift).interval_seconds * _RUNS
     last_run = "clustergen_drift_last_run_timestamp_seconds"
     alerts = (
         Alert(

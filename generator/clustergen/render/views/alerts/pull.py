@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
@@ -12,10 +13,9 @@ _RUNS = 4
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    spec = cluster.manifest.ansible.pull
-    if spec is None or not cluster.manifest.monitoring.node_exporter.enabled:
+    if not cluster.has(Pull) or not cluster.manifest.monitoring.node_exporter.enabled:
         return None
-    limit = _RUNS * spec.interval * 3 // 2
+    limit = _RUNS * cluster.of(Pull).interval_seconds * 3 // 2
     stale = Alert(
         "PullStale", f"time() - clustergen_pull_timestamp_seconds > {limit}", "0s", "warning",
         "{{ $labels.instance }} was last as in git {{ $value | humanizeDuration }} ago",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.host import Chrony, TimeZone
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 
@@ -24,32 +25,19 @@ class ClockServer:
     unit: str
 
 
-@record
-class TimeZone:
-    """Lines of tmpfiles.d."""
-
-    name: str
-
-
-def _is_enabled(cluster: Cluster) -> bool:
-    """A single machine without time servers of its own keeps what its distribution has set up."""
-    return cluster.manifest.host.chrony and (cluster.host_count > 1 or bool(cluster.manifest.networks.management.ntp))
-
-
 def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
-    if not _is_enabled(cluster):
+    if not cluster.has(Chrony):
         return None
     return Clock(cluster.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
 
 
 def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
-    if not _is_enabled(cluster):
+    if not cluster.has(Chrony):
         return None
     management = cluster.manifest.networks.management
     clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()
-    return ClockServer(management.ntp, clients, os.fact("chrony_unit"))
+    return ClockServer(cluster.of(Chrony).ntp, clients, os.fact("chrony_unit"))
 
 
 def timezone(cluster: Cluster) -> TimeZone | None:
-    name = cluster.manifest.host.timezone
-    return TimeZone(name) if name else None
+    return cluster.of(TimeZone) if cluster.has(TimeZone) else None

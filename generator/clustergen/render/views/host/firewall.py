@@ -7,6 +7,7 @@ networks stay in firewalld's default zone.
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.host import Firewall
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.views.fixed import Fixed
@@ -29,7 +30,7 @@ def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
         *((fabric.cidr, *fabric.rails) if fabric else ()),
     ]
     networks = tuple(dict.fromkeys(cidr for cidr in cidrs if cidr))
-    if not networks or not cluster.manifest.host.firewall or os.fact("firewall") != "firewalld":
+    if not networks or not cluster.of(Firewall).opens or os.fact("firewall") != "firewalld":
         return None
     return Zone(networks)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.catalogue_view import gbit
+from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.networks import Network
 from clustergen.records import record
@@ -34,7 +35,7 @@ class Kernel:
 
 
 def kernel(cluster: Cluster, os: OperatingSystem) -> Kernel:
-    stated = {_normal(key): (key, str(value)) for key, value in cluster.manifest.host.sysctl.items()}
+    stated = {_normal(key): (key, value) for key, value in cluster.of(KernelSettings).sysctl.items()}
     topics = []
     for title, settings in (
         ("Memory", _memory(cluster)),
@@ -70,7 +71,7 @@ def _memory(cluster: Cluster) -> Iterator[Setting]:
         "page migration stalls threads; Slurm already binds jobs to NUMA nodes",
     )
     yield Setting("vm.zone_reclaim_mode", "0", "use remote NUMA memory rather than reclaim local page cache")
-    if pages := cluster.manifest.host.hugepages:
+    if pages := cluster.of(KernelSettings).huge_pages:
         yield Setting(
             "vm.nr_hugepages", str(pages), f"{pages * 2} MiB of 2 MiB pages, reserved as early as possible after boot"
         )

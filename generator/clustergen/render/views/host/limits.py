@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 
@@ -14,7 +15,7 @@ class Limits:
 
 
 def limits(cluster: Cluster) -> Limits:
-    host = cluster.manifest.host
-    if host.memlock == "unlimited":
-        return Limits("unlimited", "infinity", host.nofile)
-    return Limits(str(host.memlock.value // 1024), str(host.memlock.value), host.nofile)
+    limit = cluster.of(UserLimits)
+    if limit.memlock_bytes is None:
+        return Limits("unlimited", "infinity", limit.nofile)
+    return Limits(str(limit.memlock_bytes // 1024), str(limit.memlock_bytes), limit.nofile)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.fabric import rail_suffix
+from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.formats import Safe
@@ -26,14 +27,14 @@ class Hosts:
 
 def hosts(cluster: Cluster) -> Hosts | None:
     """None where the site's own DNS knows the nodes."""
-    if not cluster.manifest.host.hosts_file:
+    if not cluster.of(HostsFile).is_rendered:
         return None
     return Hosts(tuple(section for section in _sections(cluster) if section.lines))
 
 
 def cloud_init(cluster: Cluster) -> Fixed | None:
     """Tells cloud-init to leave /etc/hosts alone."""
-    return Fixed() if cluster.manifest.host.hosts_file else None
+    return Fixed() if cluster.of(HostsFile).is_rendered else None
 
 
 def _sections(cluster: Cluster) -> Iterator[Section]:
@@ -47,7 +48,7 @@ def _sections(cluster: Cluster) -> Iterator[Section]:
             members = ((group, group.fabric[rail]) for group in groups if rail < len(group.fabric))
             yield Section(f"Fabric, rail {rail}", _lines(members, rail_suffix(fabric, rail), fabric.domain))
     yield Section("BMCs", _lines(((g, g.bmc) for g in groups), "-bmc", networks.bmc.domain if networks.bmc else None))
-    extra = cluster.manifest.host.extra_hosts
+    extra = cluster.of(HostsFile).extra
     yield Section("Others", Safe("\n".join(f"{address:<15} {' '.join(names)}" for address, names in extra.items())))
 
 

@@ -13,6 +13,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summariz
 from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.features.host import Chrony, Firewall
 from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
@@ -73,11 +75,11 @@ class Openings:
 
 
 def is_enabled(cluster: Cluster) -> bool:
-    return cluster.manifest.host.firewall == "nftables"
+    return cluster.of(Firewall).closes
 
 
 def base(cluster: Cluster) -> Base | None:
-    return Base(_sources(cluster), cluster.manifest.ansible.port) if is_enabled(cluster) else None
+    return Base(_sources(cluster), cluster.of(Ssh).port) if is_enabled(cluster) else None
 
 
 def unit(cluster: Cluster) -> Fixed | None:
@@ -139,7 +141,7 @@ def _all(cluster: Cluster) -> Iterator[Service]:
 def _controller(cluster: Cluster) -> Iterator[Service]:
     yield Service("slurmctld", cluster.slurm.daemons["slurmctld"].port)
     yield _srun(cluster)
-    if cluster.manifest.host.chrony:
+    if cluster.has(Chrony):
         yield _catalogued("chrony")
 
 

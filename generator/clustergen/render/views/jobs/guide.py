@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.directories import TEMPORARY
+from clustergen.cluster.features.host import NodeLogins
+from clustergen.cluster.features.site import Description
+from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups
 from clustergen.records import record
@@ -51,21 +54,20 @@ def guide(cluster: Cluster) -> Guide | None:
         *reachable(cluster),
         _pending(),
     )
-    return Guide(cluster.name, cluster.manifest.description or "", tuple(part for part in parts if part))
+    return Guide(cluster.name, cluster.of(Description).text, tuple(part for part in parts if part))
 
 
 def directory(cluster: Cluster) -> str:
-    stated = cluster.manifest.user_guide
-    return stated.directory.rstrip("/") if stated else ""
+    return cluster.of(UserGuide).directory
 
 
 def _login(cluster: Cluster) -> Part:
     domain = cluster.manifest.networks.management.domain
     hosts = [host for group in users_groups(cluster) for host in group.hosts]
     names = [f"{host}.{domain}" if domain else host for host in hosts]
-    contact = cluster.manifest.user_guide.contact if cluster.manifest.user_guide else None
+    contact = cluster.of(UserGuide).contact
     others = f"You can also log in on {_code(names[1:4])}." if names[1:] else ""
-    only = cluster.manifest.host.ssh_adopt and not any(group.has("slurm-compute") for group in users_groups(cluster))
+    only = cluster.of(NodeLogins).needs_job and not any(group.has("slurm-compute") for group in users_groups(cluster))
     adopt = "You can log in to a compute node only while one of your jobs runs there." if only else ""
     return Part(
         "Log in",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
+from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster, once_per_cluster
-from clustergen.cluster.slurm.job_site import JobSite, job_site, requested_templates, service_site, unfit
+from clustergen.cluster.slurm.job_site import JobSite, job_site, service_site, unfit
 from clustergen.records import record
 from clustergen.render.views.nccl.devices import management_interface
 from clustergen.render.views.slurm.resources import mpi_default
@@ -105,7 +106,7 @@ def unfit_templates(cluster: Cluster) -> tuple[Unfit, ...]:
 
 def _judged(cluster: Cluster) -> Iterator[tuple[TemplateKind, JobSite, str]]:
     """Requested templates, where they run, and why they cannot."""
-    for kind in requested_templates(cluster):
+    for kind in cluster.of(UserGuide).templates if cluster.has(UserGuide) else ():
         site = service_site(cluster) if kind.service else job_site(cluster)
         if site is not None:
             yield kind, site, unfit(cluster, site, kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.gpu import DirectPci
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
@@ -30,7 +31,7 @@ def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Mounts | None:
 
 
 def acs_off(cluster: Cluster) -> Fixed | None:
-    return Fixed() if cluster.manifest.gpu.acs == "off" else None
+    return Fixed() if cluster.has(DirectPci) else None
 
 
 FILES: tuple[File, ...] = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import reload
@@ -28,17 +30,16 @@ class Sshd:
 
 
 def pam(cluster: Cluster, os: OperatingSystem) -> Pam | None:
-    return Pam(os.fact("family") == "debian") if cluster.manifest.host.ssh_adopt else None
+    return Pam(os.fact("family") == "debian") if cluster.of(NodeLogins).needs_job else None
 
 
 def access(cluster: Cluster) -> Access | None:
-    host = cluster.manifest.host
-    login = cluster.manifest.ansible.user
-    return Access(host.admin_group, login if login != "root" else None) if host.ssh_adopt else None
+    logins, user = cluster.of(NodeLogins), cluster.of(Ssh).user
+    return Access(logins.admin_group, user if user != "root" else None) if logins.needs_job else None
 
 
 def sshd(cluster: Cluster, os: OperatingSystem) -> Sshd | None:
-    return Sshd(os.fact("ssh_unit")) if cluster.manifest.host.ssh_adopt else None
+    return Sshd(os.fact("ssh_unit")) if cluster.of(NodeLogins).needs_job else None
 
 
 FILES: tuple[File, ...] = (

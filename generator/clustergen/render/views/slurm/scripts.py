@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.manifest.mount import Mount
@@ -53,7 +54,8 @@ class MountCheck:
 
 def job_scripts(cluster: Cluster) -> JobScripts | None:
     scripts = cluster.manifest.slurm.scripts
-    return JobScripts(_limit(cluster), cluster.manifest.host.admin_group) if scripts.prolog or scripts.epilog else None
+    group = cluster.of(NodeLogins).admin_group
+    return JobScripts(_limit(cluster), group) if scripts.prolog or scripts.epilog else None
 
 
 def task_prolog(cluster: Cluster) -> TaskProlog | None:
@@ -91,7 +93,7 @@ def has_tmpdir(cluster: Cluster) -> bool:
 
 def ends_strays(cluster: Cluster) -> bool:
     """Where users come in only with a job, whatever is in none is a leftover."""
-    return has_epilog(cluster) and cluster.manifest.host.ssh_adopt
+    return has_epilog(cluster) and cluster.of(NodeLogins).needs_job
 
 
 def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:

@@ -7,6 +7,7 @@ import re
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
+from clustergen.cluster.features.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.builds import from_distribution
@@ -92,7 +93,7 @@ def _munge(cluster: Cluster) -> bool:
 
 def slurmd(cluster: Cluster, os: OperatingSystem) -> Slurmd:
     stuck = cluster.slurm.configless and from_distribution(cluster, os) and os.yes("slurmd_unit_needs_conf")
-    return Slurmd(_munge(cluster), stuck, cluster.manifest.host.nofile)
+    return Slurmd(_munge(cluster), stuck, cluster.of(UserLimits).nofile)
 
 
 def slurmctld(cluster: Cluster) -> Slurmctld:

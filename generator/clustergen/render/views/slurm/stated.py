@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.stated import is_stated
 from clustergen.render.views.slurm.settings import Section
@@ -32,5 +33,5 @@ def as_stated(cluster: Cluster, file: str, sections: list[Section]) -> list[Sect
 def _stated(cluster: Cluster, file: str, key: str) -> bool:
     if key == "PrologFlags":  # the prolog before the job, ssh into it, and its own /tmp need them
         slurm = cluster.manifest.slurm
-        return slurm.scripts.prolog or cluster.manifest.host.ssh_adopt or slurm.private_tmp is not None
+        return slurm.scripts.prolog or cluster.of(NodeLogins).needs_job or slurm.private_tmp is not None
     return any(is_stated(cluster.manifest, row.path) for row in fields_of(file, "", key))

@@ -1,0 +1,71 @@
+"""How the nodes are reached, and how they bring themselves to the tree, as resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.model import Manifest
+from clustergen.records import copied, record
+
+_MOST_FORKS = 100  # that one controller bears
+
+
+@record
+class Ssh:
+    """How the nodes are reached. `port_at`: None where the manifest leaves the port to the default."""
+
+    user: str
+    port: int
+    port_at: tuple[str | int, ...] | None
+    jump: str | None
+
+
+@record
+class Ansible:
+    """Ansible's settings. `forks`: how many hosts it works on at the same time; `variables`: the site's own."""
+
+    become: bool
+    python: str
+    forks: int
+    variables: Mapping[str, str | int | bool | float]
+
+
+@record
+class Pull:
+    """Compute nodes fetch the tree from git and apply it to themselves. Absent: none do.
+
+    `directory`, `library`: in the repository, of the tree and of clustergen; `programs`: on the nodes, with
+    ansible-pull. `max_age_seconds`: of a signed commit that a node without any accepts.
+    """
+
+    repository: str
+    branch: str
+    directory: str
+    library: str
+    programs: str
+    interval_seconds: int
+    max_age_seconds: int
+    signers: tuple[str, ...]
+
+
+def resolve_ssh(manifest: Manifest, _: Cluster) -> Ssh:
+    section = manifest.ansible
+    return copied(Ssh, section, port_at=("ansible", "port") if "port" in section.model_fields_set else None)
+
+
+def resolve(manifest: Manifest, cluster: Cluster) -> Ansible:
+    section = manifest.ansible
+    return Ansible(
+        become=section.user != "root" if section.become is None else section.become,
+        python=section.python or "/usr/bin/python3",  # named, so that no node is asked for it first
+        forks=section.forks or min(_MOST_FORKS, max(5, cluster.host_count)),
+        variables=section.variables,
+    )
+
+
+def resolve_pull(manifest: Manifest, _: Cluster) -> Pull | None:
+    section = manifest.ansible.pull
+    if section is None:
+        return None
+    return copied(Pull, section, interval_seconds=section.interval, max_age_seconds=section.max_age)

@@ -1,0 +1,33 @@
+"""Backups of Slurm as resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.model import Manifest
+from clustergen.records import record
+
+Kind = Literal["database", "state"]
+
+
+@record
+class Backups:
+    """Regular backups. `periods`: hour or day, of each kind that this cluster has something to back up of."""
+
+    directory: str
+    periods: Mapping[Kind, str]
+    keep_days: int
+
+
+def resolve(manifest: Manifest, cluster: Cluster) -> Backups | None:
+    section = manifest.backups
+    if section is None:
+        return None
+    periods: dict[Kind, str] = {}
+    if cluster.accounting_hosts:
+        periods["database"] = section.database
+    if cluster.controllers:
+        periods["state"] = section.state
+    return Backups(section.directory.rstrip("/"), periods, section.keep_days)

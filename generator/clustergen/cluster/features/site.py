@@ -1,0 +1,30 @@
+"""What the manifest says of the cluster and of the site's own files, as resolved."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.model import Manifest
+from clustergen.records import copied, record
+
+
+@record
+class Description:
+    """`text`: of the cluster; empty where there is none."""
+
+    text: str
+
+
+@record
+class SiteFiles:
+    """Files of `site/`, as group/path: those that replace rendered ones, and those not checked for secrets."""
+
+    replaces: tuple[str, ...]
+    public: tuple[str, ...]
+
+
+def resolve_description(manifest: Manifest, _: Cluster) -> Description:
+    return Description(manifest.description or "")
+
+
+def resolve_files(manifest: Manifest, _: Cluster) -> SiteFiles:
+    return copied(SiteFiles, manifest.site)
