@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.diagnostics import ManifestPath
-from clustergen.manifest.stated import is_stated
 from clustergen.records import record
 
 _ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login")
@@ -58,18 +56,14 @@ def _release_of(systems: Iterable[OperatingSystem]) -> str:
 
 def of_hardware(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     """Values of slurm.conf that come from unconfirmed rows of the catalogue; None where the manifest sets them all."""
-    spec = cluster.manifest.node_types.get(node_type.name)
-    system = (
-        CatalogueView(cluster.manifest).system(node_type.system) if node_type.is_resolved and node_type.system else None
-    )
-    if spec is None or system is None:
+    system = cluster.catalogue.system(node_type.system) if node_type.is_resolved and node_type.system else None
+    if system is None:
         return None
     values, fields = [], []
-    if "cpu" in system.unverified and not is_stated(spec, "cpu.cores_per_socket"):
+    if "cpu" in system.unverified and "cpu.cores_per_socket" not in node_type.stated:
         values.append(f"{node_type.sockets} sockets of {node_type.cores_per_socket} cores")
         fields.append("cpu")
-    memory = is_stated(spec, "memory") or is_stated(spec, "real_memory")
-    if "memory_mib" in system.unverified and not memory:
+    if "memory_mib" in system.unverified and node_type.stated.isdisjoint(("memory", "real_memory")):
         values.append(f"RealMemory {node_type.real_memory_mib} MiB")
         fields.append("real_memory")
     if not values:

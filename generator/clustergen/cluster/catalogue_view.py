@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus, system, system_ids, system_names
 from clustergen.diagnostics import Finding
-from clustergen.manifest.hardware import OwnGpu, OwnSystem
-from clustergen.manifest.model import Manifest
+from clustergen.manifest.hardware import OwnCatalogue, OwnGpu, OwnSwitch, OwnSystem
 from clustergen.records import record
 
 Report = Callable[[Finding], None]
@@ -21,67 +20,41 @@ _UNKNOWN = parts.Gpu("unknown", "NVIDIA GPU", slurm_type="", gres_type="")
 
 @record
 class CatalogueView:
-    """The catalogue with the site's own rows before ours."""
+    """The catalogue with the site's own rows before ours: `own_` are these, by name."""
 
-    manifest: Manifest
+    own_gpus: Mapping[str, parts.Gpu]
+    own_systems: Mapping[str, System]
+    own_switches: Mapping[str, parts.Switch]
 
     def gpu(self, name: str) -> parts.Gpu | None:
-        entry = self.manifest.catalogue.gpus.get(name)
-        return _own_gpu(name, entry) if entry else _UNKNOWN if name == _UNKNOWN.id else parts.gpu(name)
+        return self.own_gpus.get(name) or (_UNKNOWN if name == _UNKNOWN.id else parts.gpu(name))
 
     def gpu_names(self) -> list[str]:
-        return [*self.manifest.catalogue.gpus, *parts.gpu_names()]
+        return [*self.own_gpus, *parts.gpu_names()]
 
     def system(self, name: str) -> System | None:
-        entry = self.manifest.catalogue.systems.get(name)
-        return self._own_system(name, entry) if entry else system(name)
+        return self.own_systems.get(name) or system(name)
 
     def system_names(self) -> list[str]:
-        return [*self.manifest.catalogue.systems, *system_names()]
+        return [*self.own_systems, *system_names()]
 
     def system_ids(self) -> list[str]:
-        return [*self.manifest.catalogue.systems, *system_ids()]
+        return [*self.own_systems, *system_ids()]
 
     def switch(self, name: str) -> parts.Switch | None:
-        entry = self.manifest.catalogue.switches.get(name)
-        if entry is None:
-            return parts.switch(name)
-        return parts.Switch(
-            id=name,
-            model=name,
-            fabric=entry.fabric,
-            ports=entry.ports,
-            port_gbit=gbit(entry.rate),
-            rack_units=entry.rack_units,
-            power_max_w=entry.power.value if entry.power else None,
-            source=(entry.source,),
-        )
+        return self.own_switches.get(name) or parts.switch(name)
 
     def switch_names(self) -> list[str]:
         models = parts.switches().values()
-        return [*self.manifest.catalogue.switches, *(name for row in models for name in (row.id, *row.aliases))]
+        return [*self.own_switches, *(name for row in models for name in (row.id, *row.aliases))]
 
-    def _own_system(self, name: str, entry: OwnSystem) -> System:
-        cpu = Cpu(
-            entry.cpu.sockets or 1,
-            entry.cpu.cores_per_socket or 0,  # not said here: a node type has to
-            entry.cpu.threads_per_core or 1,
-            entry.cpu.numa_per_socket or 1,
-            entry.cpu.model or "",
-        )
-        return System(
-            id=name,
-            name=name,
-            cpu=cpu,
-            memory_mib=entry.memory.mib,
-            arch=entry.arch or "",
-            gpu=entry.gpu,
-            gpu_count=entry.gpu_count,
-            gpus=placed(cpu, entry.gpu_count, entry.gpu_numa),
-            power_max_w=entry.power.max.value if entry.power.max else None,
-            rack_units=entry.rack_units,
-            source=(entry.source,),
-        )
+
+def resolve_catalogue(section: OwnCatalogue) -> CatalogueView:
+    return CatalogueView(
+        {name: _own_gpu(name, entry) for name, entry in section.gpus.items()},
+        {name: _own_system(name, entry) for name, entry in section.systems.items()},
+        {name: _own_switch(name, entry) for name, entry in section.switches.items()},
+    )
 
 
 def catalogue_hint(topic: str, guess: str | None, otherwise: str) -> str:
@@ -101,6 +74,42 @@ def _own_gpu(name: str, entry: OwnGpu) -> parts.Gpu:
         nvml_mib=entry.memory.mib,
         tdp_w=entry.power.value,
         max_sm_mhz=entry.max_clock,
+        source=(entry.source,),
+    )
+
+
+def _own_system(name: str, entry: OwnSystem) -> System:
+    cpu = Cpu(
+        entry.cpu.sockets or 1,
+        entry.cpu.cores_per_socket or 0,  # not said here: a node type has to
+        entry.cpu.threads_per_core or 1,
+        entry.cpu.numa_per_socket or 1,
+        entry.cpu.model or "",
+    )
+    return System(
+        id=name,
+        name=name,
+        cpu=cpu,
+        memory_mib=entry.memory.mib,
+        arch=entry.arch or "",
+        gpu=entry.gpu,
+        gpu_count=entry.gpu_count,
+        gpus=placed(cpu, entry.gpu_count, entry.gpu_numa),
+        power_max_w=entry.power.max.value if entry.power.max else None,
+        rack_units=entry.rack_units,
+        source=(entry.source,),
+    )
+
+
+def _own_switch(name: str, entry: OwnSwitch) -> parts.Switch:
+    return parts.Switch(
+        id=name,
+        model=name,
+        fabric=entry.fabric,
+        ports=entry.ports,
+        port_gbit=gbit(entry.rate),
+        rack_units=entry.rack_units,
+        power_max_w=entry.power.value if entry.power else None,
         source=(entry.source,),
     )
 

@@ -97,7 +97,7 @@ def _fields(record: type) -> dict[str, Any]:
         for name, member in vars(record).items():
             if isinstance(member, property):
                 kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
-    return {name: kind for name, kind in kinds.items() if name[0] != "_" and name != "spec"}
+    return {name: kind for name, kind in kinds.items() if name[0] != "_"}
 
 
 def _comments(record: type) -> dict[str, str]:
@@ -124,7 +124,7 @@ def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
         if kinds[1:] in ((), (...,)):
             return [_plain(item, kinds[0], is_top=is_top) for item in items]
         return [_plain(item, of, is_top=is_top) for item, of in zip(items, kinds, strict=True)]
-    record = type(value)
+    record: type = type(value)
     if _is_row(record):
         return str(value.id)
     if record is NodeType and not is_top:

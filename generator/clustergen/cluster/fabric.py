@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType, Port, Switch
+from clustergen.cluster.networks import Fabric
 from clustergen.cluster.slurm.model import Leaf
-from clustergen.manifest.networks import Fabric
 
 _RDMA_NAME = re.compile(r"mlx[45]_|irdma|bnxt_re|roce|rdma|ib")
 _INFINIBAND_DEVICE = re.compile(r"ib[opsxP][0-9a-f]")  # and not ib0, as the kernel calls an interface
@@ -35,10 +34,9 @@ def leaves_of(switches: tuple[Switch, ...], compute: Container[str]) -> tuple[Le
 
 def are_guessed(cluster: Cluster, node_type: NodeType) -> bool:
     """True if the names of a node type's RDMA devices are the catalogue's assumption, which nobody has confirmed."""
-    spec = cluster.manifest.node_types.get(node_type.name)
-    if node_type.system is None or (spec is not None and spec.nics is not None):
+    if node_type.system is None or "nics" in node_type.stated:
         return False
-    base_system = None if node_type.system in cluster.manifest.catalogue.systems else system(node_type.system)
+    base_system = cluster.catalogue.system(node_type.system)
     return base_system is not None and any("rdma" in nic.unverified for nic in base_system.nics_of("compute"))
 
 
@@ -64,11 +62,3 @@ def rail_network(fabric: Fabric, rail: int) -> str | None:
 
 def rail_gateway(fabric: Fabric, rail: int) -> str | None:
     return fabric.gateways[rail] if rail < len(fabric.gateways) else fabric.gateway
-
-
-def has_separate_rails(fabric: Fabric) -> bool:
-    """True if no packet goes from one rail to another: RoCE or TCP in a network per rail, without routers.
-
-    InfiniBand joins all ports of its switches, whatever the IP networks.
-    """
-    return fabric.type != "infiniband" and len(fabric.rails) > 1 and not (fabric.gateway or fabric.gateways)

@@ -46,6 +46,8 @@ class GpuSet:
     """How the types of MIG instances begin, where that is not the whole name that Slurm detects."""
     mig_names: Mapping[str, str] = MappingProxyType({})
     """MIG profile → what the release calls it, where that is another name."""
+    pci: tuple[str, ...] = ()  # address by GPU; empty where nobody knows
+    stated: frozenset[str] = frozenset()  # of numa, links and autodetect: those that the manifest gives
 
     def instance_type(self, profile: str) -> str:
         """The Gres type of a MIG instance: all that Slurm detects, or an end of it."""

@@ -14,16 +14,19 @@ from clustergen.cluster.gpu_set import GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.diagnostics.shapes import on_one_line
 from clustergen.manifest.hardware import NodeType as Spec
+from clustergen.manifest.model import Manifest
 
 NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
 WITHOUT_GPUS = "write gpus: {count: 0} for node types whose GPUs clustergen cannot configure"
+
+_STATED = ("numa", "links", "autodetect")
 
 
 class GpuResolver:
     """Turns what the manifest and the catalogue say of GPUs into sets of them, and says what cannot be resolved."""
 
-    def __init__(self, catalogue_view: CatalogueView, report: Report) -> None:
-        self.manifest = catalogue_view.manifest
+    def __init__(self, manifest: Manifest, catalogue_view: CatalogueView, report: Report) -> None:
+        self.manifest = manifest
         self.catalogue_view = catalogue_view
         self.report = report
         self.wants_numa = False  # whether some GPUs hang on parts of a socket
@@ -36,7 +39,7 @@ class GpuResolver:
             return None
         if name is None:
             where: ManifestPath = (*path, "gpus", "model")
-            if base and base.id in self.manifest.catalogue.systems:
+            if base and base.id in self.catalogue_view.own_systems:
                 where = ("catalogue", "systems", base.id, "gpu")
             self.report(
                 Finding(
@@ -75,9 +78,9 @@ class GpuResolver:
         sold = {base.gpu, *base.gpu_options} if base else set()
         same = base is not None and base.gpu_count == count and (gpus.model is None or model.id in sold)
         kind = "none" if gpus.nvlink is False or base is None or not same else base.fabric
-        links = gpus.links or (
-            tuple(_numbers(row) for row in base.links) if same and base and gpus.nvlink is not False else ()
-        )
+        links = gpus.links
+        if links is None:
+            links = tuple(map(_numbers, base.links)) if same and base and gpus.nvlink is not False else ()
         mig = self._mig(path, gpus.mig, count, model)
         release = SlurmRelease(self.manifest.slurm.version)
         profiles = {profile for layout in mig if layout for profile in layout.profiles}
@@ -99,6 +102,8 @@ class GpuResolver:
             power_limit_w=gpus.power_limit.value if gpus.power_limit else None,
             graphics_clock_mhz=model.max_sm_mhz if gpus.graphics_clock == "max" else gpus.graphics_clock,
             mig_prefix="" if gpus.mig_prefix is False else gpus.mig_prefix,
+            pci=_addresses(gpus.pci, base, count),
+            stated=frozenset(name for name in _STATED if getattr(gpus, name) is not None),
         )
 
     def _places(
@@ -175,6 +180,13 @@ class GpuResolver:
                     )
                 )
         return tuple(layouts)
+
+
+def _addresses(stated: tuple[str, ...] | None, base: System | None, count: int) -> tuple[str, ...]:
+    """PCI addresses of the GPUs; empty unless all are known."""
+    of_system = tuple(gpu.pci for gpu in base.gpus) if base else ()
+    addresses = of_system if stated is None else stated
+    return addresses if len(addresses) == count and all(addresses) else ()
 
 
 def plan_hint(name: str, model: Gpu | None, similar: Iterable[str] = ()) -> str:

@@ -119,7 +119,7 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         return group.type.gpus is not None and group.has("slurm-compute")
 
     def fabric_node(group: NodeGroup) -> bool:
-        return cluster.manifest.networks.fabric is not None and bool(group.type.fabric_ports())
+        return cluster.networks.fabric is not None and bool(group.type.fabric_ports())
 
     def client(kind: str) -> Callable[[NodeGroup], bool]:
         return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())

@@ -19,9 +19,11 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
+from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
 SERVICE = "service"
+_STATED = ("cpu.cores_per_socket", "memory", "real_memory", "nics", "power.max", "rack_units")
 _SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
 _ROLES = {
     "compute": "fabric",
@@ -43,11 +45,11 @@ def _driver(model: parts.Nic | None) -> str:
 class TypeResolver:
     """Turns the manifest's node types into hardware, and says what cannot be resolved."""
 
-    def __init__(self, manifest: Manifest, report: Report) -> None:
+    def __init__(self, manifest: Manifest, catalogue_view: CatalogueView, report: Report) -> None:
         self.manifest = manifest
         self.report = report
-        self.catalogue_view = CatalogueView(manifest)
-        self.gpus = GpuResolver(self.catalogue_view, report)
+        self.catalogue_view = catalogue_view
+        self.gpus = GpuResolver(manifest, catalogue_view, report)
         self.entries: defaultdict[str, list[Nodes]] = defaultdict(list)
         """Entries of `nodes` by type."""
         for entry in manifest.nodes:
@@ -170,6 +172,7 @@ class TypeResolver:
                     connector=nic.connector or (model.connector if model else ""),
                     connector_options=model.connector_options if model and not nic.connector else (),
                     driver=_driver(model),
+                    model=model.id if model else "",
                 )
             return
         if base is None:
@@ -205,6 +208,7 @@ class TypeResolver:
                     connector=port.connector,
                     connector_options=model.connector_options if model and "connector" in port.unverified else (),
                     driver=_driver(model),
+                    model=model.id if model else "",
                 )
 
     def _assemble(
@@ -236,7 +240,9 @@ class TypeResolver:
             os=self._os(spec, base, gpus),
             system=base.id if base else None,
             title=base.name if base else ("service machine" if name == SERVICE else name),
+            is_builtin=name not in self.manifest.node_types,
             is_resolved=is_resolved,
+            stated=frozenset(path for path in _STATED if value_at(spec, path) is not None),
             cpu_model=cpu.model,
             sockets=cpu.sockets,
             cores_per_socket=cpu.cores_per_socket,

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.networks import HostNetwork, Management
+from clustergen.cluster.networks import HostNetwork, Management
 from clustergen.records import record
 
 NETWORKS = ("management", "storage")
@@ -48,16 +48,15 @@ class HostInterface:
 
 def configured(cluster: Cluster) -> dict[str, HostNetwork]:
     """Networks whose interfaces the manifest configures, by their key."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     both = {"management": networks.management, "storage": networks.storage}
     return {key: network for key, network in both.items() if network is not None and network.configure}
 
 
-def type_ports(cluster: Cluster, node_type: NodeType, key: str) -> tuple[str, ...]:
+def type_ports(node_type: NodeType, key: str) -> tuple[str, ...]:
     """Interfaces of the ports that the manifest lists for a node type in a network; the catalogue's are a guess."""
-    spec = cluster.manifest.node_types.get(node_type.name)
-    nics = (spec.nics or ()) if spec else ()
-    return tuple(nic.interface or nic.device for nic in nics if nic.network == key)
+    ports = node_type.ports if "nics" in node_type.stated else ()
+    return tuple(port.interface or port.device for port in ports if port.network == key)
 
 
 def uses(cluster: Cluster, node_type: NodeType, key: str) -> bool:
@@ -70,15 +69,15 @@ def host_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[HostInterfac
     """Those of a node type, by network; a network whose values are incomplete is left out, and a rule reports it."""
     networks = {network.key: network for network in ip_networks(cluster)}
     rows = (
-        _interface(cluster, node_type, networks[key], network)
+        _interface(node_type, networks[key], network)
         for key, network in configured(cluster).items()
         if uses(cluster, node_type, key)
     )
     return tuple(row for row in rows if row is not None)
 
 
-def _interface(cluster: Cluster, node_type: NodeType, place: IpNetwork, network: HostNetwork) -> HostInterface | None:
-    names = _names(network, type_ports(cluster, node_type, place.key))
+def _interface(node_type: NodeType, place: IpNetwork, network: HostNetwork) -> HostInterface | None:
+    names = _names(network, type_ports(node_type, place.key))
     if names is None or network.cidr is None:
         return None
     name, parent, ports = names

@@ -27,7 +27,7 @@ class IpNetwork:
 @once_per_cluster
 def ip_networks(cluster: Cluster) -> tuple[IpNetwork, ...]:
     """Management, storage, and the fabric: one for each rail that has addresses, or a network of its own."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     management, storage, fabric = networks.management, networks.storage, networks.fabric
     result = [IpNetwork("management", "management", None, management.cidr, "", management.domain, False)]
     if storage is not None:
@@ -146,7 +146,7 @@ def resolved(cluster: Cluster, host: str) -> Address | None:
 
 def carries_rdma(cluster: Cluster, node_type: NodeType, network: IpNetwork) -> bool | None:
     """True if nodes of a type have RDMA on a network; None: their ports there are not described."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if network.key == "fabric":
         return fabric is not None and fabric.type != "ethernet"
     ports = [port for port in node_type.ports if port.network == network.key]

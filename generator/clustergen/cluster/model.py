@@ -12,13 +12,15 @@ from typing import Annotated, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
+from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Leaf, Partition, Slurm
 from clustergen.cluster.tracing import used
 from clustergen.hostlist import compress
-from clustergen.manifest.hardware import Rack as ManifestRack
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
+from clustergen.units import Watts
 
 T = TypeVar("T")
 HOSTS = "hosts"
@@ -42,6 +44,7 @@ class Port:
     connector: str = ""
     connector_options: tuple[str, ...] = ()  # others that the adapter is sold with, where nobody says which
     driver: str = ""  # kernel module; empty where nobody knows the adapter
+    model: str = ""  # of the adapter, in the catalogue
 
 
 @record
@@ -52,7 +55,9 @@ class NodeType:
     os: OperatingSystem
     system: str | None
     title: str
+    is_builtin: bool  # `service`, where the manifest defines no type of that name
     is_resolved: bool  # False for `service`, and where an error kept it from being resolved
+    stated: frozenset[str]  # of memory, real_memory, nics and some others: those that the manifest gives
     cpu_model: str
     sockets: int
     cores_per_socket: int
@@ -120,9 +125,11 @@ class NodeGroup:
     """One entry of the manifest's `nodes`."""
 
     index: int  # in the manifest
+    entry: str  # host list, as the manifest has it
     hosts: Hosts
-    folded: str  # as the manifest has it, in Slurm's canonical form
+    folded: str  # the same in Slurm's canonical form
     type: NodeType
+    is_type_known: bool  # False where the manifest names a type that it does not define
     roles: tuple[str, ...]
     addresses: Hosts  # management, by host; empty where none are given
     bmc: Hosts
@@ -149,6 +156,8 @@ class Switch:
 
     name: str
     index: int | None  # of its entry in the manifest; None where the plan has it
+    entry: str  # host list of that entry; empty where the plan has it
+    entry_nodes: str  # the nodes that it lists, as a host list
     rack: str | None
     model: str | None
     ports: int | None  # cages, each for one cable
@@ -162,16 +171,36 @@ class Switch:
 
 
 @record
+class Circuit:
+    """Feeds of one kind of a rack. `derate`: the fraction of its rating that a continuous load may use."""
+
+    volts: int
+    amps: int
+    phases: int
+    count: int
+    derate: float
+    pdu: str | None  # model of the rack PDU
+    outlets: Mapping[str, int]  # of the PDU by type; empty: those of its model
+
+
+@record
 class Rack:
     """One rack; `entry` is its name in the manifest, which may stand for several."""
 
     name: str
     entry: str
-    spec: ManifestRack
+    entry_nodes: str  # host list of all racks of the entry
     hosts: Hosts
+    units: int
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
     position: int  # in the row, from 1
+    places: Mapping[str, int]  # host list of nodes or switches → lowest unit
+    power: Watts | None  # limit
+    cooling: Watts | None  # heat that the room removes
+    weight_kg: float | None  # limit, without the rack itself
+    circuits: tuple[Circuit, ...]
+    redundant_feeds: bool  # half of the feeds must carry the whole load
 
 
 @record
@@ -181,6 +210,7 @@ class Cluster:
     manifest: Manifest
     name: str  # of the cluster, and Slurm's ClusterName unless the manifest gives one
     os: OperatingSystem
+    catalogue: CatalogueView
     release: SlurmRelease
     node_types: tuple[NodeType, ...]  # those in use
     groups: tuple[NodeGroup, ...]
@@ -198,6 +228,11 @@ class Cluster:
         if record not in self._records:
             raise LookupError(f"the cluster has no {record.__name__}")
         return self._records[record]  # type: ignore[return-value]
+
+    def get(self, record: type[T]) -> T | None:
+        """The record of this type; None if the cluster does not have it."""
+        used(record)
+        return self._records.get(record)  # type: ignore[return-value]
 
     def has(self, record: type) -> bool:
         """True if the cluster has a record of this type."""
@@ -219,6 +254,10 @@ class Cluster:
 
     def with_role(self, role: str) -> tuple[NodeGroup, ...]:
         return tuple(group for group in self.groups if group.has(role))
+
+    @cached_property
+    def networks(self) -> Networks:
+        return Networks(self)
 
     @cached_property
     def compute(self) -> tuple[NodeGroup, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.hardware import SERVICE
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import NodeGroup, NodeType
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.model import Manifest
@@ -18,10 +18,9 @@ def resolve_nodes(manifest: Manifest, types: Mapping[str, NodeType], report: Rep
     return tuple(_group(index, entry, types, report) for index, entry in enumerate(manifest.nodes))
 
 
-def is_pending(cluster: Cluster, group: NodeGroup) -> bool:
+def is_pending(group: NodeGroup) -> bool:
     """True if an error keeps the type of these nodes from being resolved, and with it ports and GPUs."""
-    is_unknown = group.type.name != cluster.manifest.nodes[group.index].type
-    return is_unknown or (not group.type.is_resolved and group.type.name != SERVICE)
+    return not group.is_type_known or (not group.type.is_resolved and group.type.name != SERVICE)
 
 
 def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Report) -> NodeGroup:
@@ -76,9 +75,11 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         rails = ()  # a rail whose addresses do not count would shift those behind it
     return NodeGroup(
         index=index,
+        entry=entry.name,
         hosts=hosts,
         folded=compress(hosts),
         type=kind,
+        is_type_known=entry.type in types,
         roles=roles,
         addresses=addresses(entry.address, ("address",)),
         bmc=addresses(other.bmc, ("addresses", "bmc")),

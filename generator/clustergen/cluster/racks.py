@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Rack
+from clustergen.cluster.model import Circuit, Rack
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
+from clustergen.records import copied
 
 
 def resolve_racks(manifest: Manifest) -> tuple[Rack, ...]:
@@ -19,9 +20,24 @@ def resolve_racks(manifest: Manifest) -> tuple[Rack, ...]:
         hosts = tuple(expand(spec.nodes)) if spec.nodes else ()
         row = spec.row or ""
         rows.setdefault(row, len(rows))
+        circuits = tuple(copied(Circuit, circuit) for circuit in spec.circuits)
         start = spec.position or free.get(row, 1)
         for offset, (name, part) in enumerate(zip(names, _parts(hosts, len(names)), strict=True)):
-            racks.append(Rack(name, entry, spec, part, row, rows[row], start + offset))
+            racks.append(
+                copied(
+                    Rack,
+                    spec,
+                    name=name,
+                    entry=entry,
+                    entry_nodes=spec.nodes or "",
+                    hosts=part,
+                    row=row,
+                    row_number=rows[row],
+                    position=start + offset,
+                    weight_kg=spec.weight,
+                    circuits=circuits,
+                )
+            )
         free[row] = start + len(names)
     return tuple(racks)
 

@@ -8,7 +8,8 @@ from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.catalogue_view import Report
+from clustergen.cluster import networks
+from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.features import (
@@ -19,11 +20,13 @@ from clustergen.cluster.features import (
     drift,
     facility,
     gpu,
+    hardware,
     host,
     nccl,
     provisioning,
     reports,
     site,
+    tuning,
     user_guide,
 )
 from clustergen.cluster.hardware import SERVICE, TypeResolver
@@ -40,6 +43,14 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
 RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
+    networks.Management: networks.resolve_management,
+    networks.Bmc: networks.resolve_bmc,
+    networks.Fabric: networks.resolve_fabric,
+    networks.StorageNetwork: networks.resolve_storage,
+    hardware.NamedRows: hardware.resolve_named_rows,
+    hardware.Configurations: hardware.resolve_configurations,
+    tuning.Tunings: tuning.resolve_tunings,
+    tuning.Firmwares: tuning.resolve_firmwares,
     Slurm: ground.resolve,
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,
@@ -95,10 +106,11 @@ the cluster does not have it.
 def resolve(manifest: Manifest, report: Report) -> Cluster:
     """The cluster that a manifest means; `report` receives what cannot be resolved, and prevents a render."""
     release = SlurmRelease(manifest.slurm.version)
-    types = _types(manifest, release, report)
+    catalogue = resolve_catalogue(manifest.catalogue)
+    types = _types(manifest, catalogue, release, report)
     groups = resolve_nodes(manifest, types, report)
     used = {group.type.name for group in groups}
-    switches = resolve_switches(manifest, groups, report)
+    switches = resolve_switches(manifest, catalogue, groups, report)
     leaves = leaves_of(switches, {host for group in groups if group.has("slurm-compute") for host in group.hosts})
     system = operating_system(manifest.os)
     assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
@@ -108,6 +120,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         manifest=manifest,
         name=manifest.name,
         os=system,
+        catalogue=catalogue,
         release=release,
         node_types=tuple(node_type for node_type in types.values() if node_type.name in used),
         groups=groups,
@@ -116,7 +129,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         leaves=leaves,
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         racks=resolve_racks(manifest),
-        other_switches=resolve_other_switches(manifest, groups, report),
+        other_switches=resolve_other_switches(manifest, catalogue, groups, report),
         _records=records,
     )
     for record, resolve_record in RECORDS.items():
@@ -127,8 +140,8 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     return cluster
 
 
-def _types(manifest: Manifest, release: SlurmRelease, report: Report) -> dict[str, NodeType]:
-    resolver = TypeResolver(manifest, report)
+def _types(manifest: Manifest, catalogue: CatalogueView, release: SlurmRelease, report: Report) -> dict[str, NodeType]:
+    resolver = TypeResolver(manifest, catalogue, report)
     types = {name: resolver.resolve(name, spec) for name, spec in manifest.node_types.items()}
     types.setdefault(SERVICE, resolver.service())
     # SlurmdParameters=numa_node_as_socket holds for the whole cluster, so all node types follow or none does.

@@ -157,7 +157,7 @@ def addressed_by(place: str, group: NodeGroup) -> bool:
 
 def _way(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str, place: str) -> Way:
     """The interfaces of a node type in one of the cluster's networks, as far as they have a route to the MGS."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     network = getattr(networks, place)
     rdma = net.startswith("o2ib")
     ports = [port for port in node_type.ports if port.network == place and port.interface]

@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
-from clustergen.cluster.fabric import has_separate_rails
 from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, Shape, members, shape
 from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
+from clustergen.cluster.networks import NETWORKS
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import count, expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import Fabric, FabricPlan, Network
 from clustergen.manifest.networks import Switch as SwitchEntry
 
-NETWORKS = ("fabric", "storage", "management", "bmc")
 _PREFIXES = {"fabric": "", "storage": "storage-", "management": "mgmt-", "bmc": "bmc-"}  # of the names of switches
 
 
@@ -30,13 +29,15 @@ def _too_many(path: ManifestPath, cables: int) -> Finding:
     )
 
 
-def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Report) -> tuple[Switch, ...]:
+def resolve_switches(
+    manifest: Manifest, view: CatalogueView, groups: Sequence[NodeGroup], report: Report
+) -> tuple[Switch, ...]:
     """The fabric's switches; where an entry names several leaves, its nodes are on each of them."""
     fabric = manifest.networks.fabric
     if fabric is None:
         return ()
     if fabric.plan is not None:
-        return _planned(manifest, "fabric", fabric, groups, report)
+        return _planned(view, "fabric", fabric, groups, report)
     cables = sum(
         count(spec.name)
         * (sum(uplink.links * count(uplink.to) for uplink in spec.uplinks) + (count(spec.nodes) if spec.nodes else 0))
@@ -45,12 +46,11 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
     if cables > MOST_CABLES:
         report(_too_many(("networks", "fabric", "switches"), cables))
         return ()
-    catalogue_view = CatalogueView(manifest)
     switches = []
     rate = gbit(fabric.rate) if fabric.rate else None
     for index, spec in enumerate(fabric.switches):
         path: ManifestPath = ("networks", "fabric", "switches", index, "model")
-        model = _model(catalogue_view, spec.model, path, report) if spec.model else None
+        model = _model(view, spec.model, path, report) if spec.model else None
         nodes = tuple(expand(spec.nodes)) if spec.nodes else ()
         names = expand(spec.name)
         rails = spec.rails
@@ -61,6 +61,7 @@ def resolve_switches(manifest: Manifest, groups: Sequence[NodeGroup], report: Re
             _switch(
                 name,
                 index,
+                spec,
                 spec.rack,
                 model,
                 rate,
@@ -97,30 +98,30 @@ def ports_in(node_type: NodeType, network: str, most: int | None = None) -> dict
 
 
 def resolve_other_switches(
-    manifest: Manifest, groups: Sequence[NodeGroup], report: Report
+    manifest: Manifest, view: CatalogueView, groups: Sequence[NodeGroup], report: Report
 ) -> dict[str, tuple[Switch, ...]]:
     """The switches of each other network that has a plan."""
     networks = {name: getattr(manifest.networks, name) for name in NETWORKS[1:]}
     return {
-        name: _planned(manifest, name, network, groups, report)
+        name: _planned(view, name, network, groups, report)
         for name, network in networks.items()
         if network is not None and network.plan is not None
     }
 
 
 def _planned(
-    manifest: Manifest, name: str, network: Network, groups: Sequence[NodeGroup], report: Report
+    view: CatalogueView, name: str, network: Network, groups: Sequence[NodeGroup], report: Report
 ) -> tuple[Switch, ...]:
     """The switches that the plan of a network asks for, none where they cannot carry its nodes."""
     plan = network.plan
     assert plan is not None
     path: ManifestPath = ("networks", name, "plan")
-    of_tier = _models(CatalogueView(manifest), plan, path, report)
+    of_tier = _models(view, plan, path, report)
     rails_of = {host: ports_in(group.type, name, plan.ports) for group in groups for host in group.hosts}
     hosts = [host for host in (expand(plan.nodes) if plan.nodes else rails_of) if rails_of.get(host)]
     rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
     rate = gbit(network.rate) if network.rate else None
-    joined = plan.spines is not None or not isinstance(network, Fabric) or not has_separate_rails(network)
+    joined = plan.spines is not None or not isinstance(network, Fabric) or not network.has_separate_rails
     tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, path, report) if of_tier and rails else None
     if tree is None:
         return ()
@@ -135,7 +136,7 @@ def _planned(
                 continue  # of a unit that is to come
             nodes = tuple(host for host in units[member.unit] if (member.rail or 0) in rails_of[host])
         rack, model = rack_of.get(member.name), of_tier[member.tier]
-        switches.append(_switch(member.name, None, rack, model, rate, nodes, member.rail, dict(member.uplinks)))
+        switches.append(_switch(member.name, None, None, rack, model, rate, nodes, member.rail, dict(member.uplinks)))
     return tuple(switches)
 
 
@@ -226,6 +227,7 @@ def _nics_per_port(model: parts.Switch, rate: int | None) -> int:
 def _switch(
     name: str,
     index: int | None,
+    spec: SwitchEntry | None,
     rack: str | None,
     model: parts.Switch | None,
     rate: int | None,
@@ -236,6 +238,8 @@ def _switch(
     return Switch(
         name=name,
         index=index,
+        entry=spec.name if spec else "",
+        entry_nodes=spec.nodes or "" if spec else "",
         rack=rack,
         model=model.id if model else None,
         ports=model.ports + (model.uplink_ports or 0) if model else None,

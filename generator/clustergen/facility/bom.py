@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.facility import pdus, rack_system_of
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cable_bill import Piece, pieces
@@ -87,7 +86,7 @@ def _systems(cluster: Cluster) -> Iterator[Item]:
 
 
 def _switches(cluster: Cluster) -> Iterator[Item]:
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     of_model: dict[str, Counter[str]] = {}
     for network, switches in switches_of(cluster).items():
         for switch in switches:
@@ -145,7 +144,7 @@ def _room(cluster: Cluster) -> Iterator[Item]:
         if group.type.system and rack_system_of(group.type.system)
         for host in group.hosts
     }
-    heights = Counter(rack.spec.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
+    heights = Counter(rack.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
     for units, count in sorted(heights.items()):
         yield Item("rack", f"rack-{units}u", f"rack of {units} U", count)
     yield from _pdus(cluster)

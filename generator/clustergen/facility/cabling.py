@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.catalogue.cabling import fitting_connector
 from clustergen.catalogue.hardware import Switch as SwitchModel
-from clustergen.cluster.catalogue_view import CatalogueView, gbit
 from clustergen.cluster.model import Cluster, NodeType, Port, Switch, once_per_cluster
 from clustergen.cluster.switches import ports_in
 from clustergen.facility.media import with_media
@@ -27,14 +26,16 @@ def cables(cluster: Cluster) -> tuple[Cable, ...]:
 
 def _links(cluster: Cluster) -> Iterator[Link]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, switches in switches_of(cluster).items():
-        network = getattr(cluster.manifest.networks, name)
+        network = cluster.networks[name]
         models = {model: view.switch(model) for switch in switches if (model := switch.model)}
-        rate = gbit(network.rate) if network.rate else None
-        kind = getattr(network, "type", "ethernet")
-        technology = next((model.fabric for model in models.values() if model), "ethernet" if kind == "roce" else kind)
-        yield from _Network(name, technology, rate, network.plan and network.plan.ports, switches, models).links(kinds)
+        technology = next(
+            (model.fabric for model in models.values() if model), "ethernet" if network.type == "roce" else network.type
+        )
+        yield from _Network(
+            name, technology, network.rate_gbit, network.plan.ports if network.plan else None, switches, models
+        ).links(kinds)
 
 
 class _Network:

@@ -7,32 +7,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from clustergen.cluster.features.hardware import Configuration, Configurations
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.hardware import NodeType as NodeTypeSpec
 
 
 def configuration(cluster: Cluster, node_type: NodeType) -> str:
     """`2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NICs 8 x cx7, disks 2 x 3.84TB (system)`; empty without any."""
-    spec = cluster.manifest.node_types.get(node_type.name)
-    return ", ".join(_parts(spec)) if spec else ""
+    stated = cluster.of(Configurations).of_type.get(node_type.name)
+    return ", ".join(_parts(stated)) if stated else ""
 
 
-def _parts(spec: NodeTypeSpec) -> Iterator[str]:
-    cpu, gpus, power = spec.cpu, spec.gpus, spec.power
-    if cpu.sockets or cpu.model:
-        cores = f" ({cpu.cores_per_socket} cores)" if cpu.cores_per_socket else ""
-        yield (f"{cpu.sockets} x " if cpu.sockets else "") + f"{cpu.model or 'CPU'}{cores}"
-    if spec.memory:
-        yield str(spec.memory)
-    if gpus.count or gpus.model:
-        yield (f"{gpus.count} x " if gpus.count else "") + (gpus.model or "GPU")
-    if spec.nics:
-        yield f"NIC ports {_counted(nic.model or 'unknown' for nic in spec.nics)}"
-    if spec.disks:
-        yield "disks " + _counted(f"{disk.size} ({disk.use})" for disk in spec.disks)
-    if power.psus:
-        yield f"{power.psus} power {'supply' if power.psus == 1 else 'supplies'}" + (
-            f" of {power.psu}" if power.psu else ""
+def _parts(stated: Configuration) -> Iterator[str]:
+    if stated.sockets or stated.cpu_model:
+        cores = f" ({stated.cores_per_socket} cores)" if stated.cores_per_socket else ""
+        yield (f"{stated.sockets} x " if stated.sockets else "") + f"{stated.cpu_model or 'CPU'}{cores}"
+    if stated.memory:
+        yield str(stated.memory)
+    if stated.gpu_count or stated.gpu_model:
+        yield (f"{stated.gpu_count} x " if stated.gpu_count else "") + (stated.gpu_model or "GPU")
+    if stated.nics:
+        yield f"NIC ports {_counted(model or 'unknown' for model in stated.nics)}"
+    if stated.disks:
+        yield "disks " + _counted(f"{disk.size} ({disk.use})" for disk in stated.disks)
+    if stated.psus:
+        yield f"{stated.psus} power {'supply' if stated.psus == 1 else 'supplies'}" + (
+            f" of {stated.psu}" if stated.psu else ""
         )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.catalogue.netbox import interface_type
 from clustergen.catalogue.systems import system
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.cabling import cables, port_name
@@ -55,14 +54,14 @@ def device_types(cluster: Cluster) -> Mapping[str, DeviceType]:
         made = _of_nodes(kind, ports.get(f"type {kind.name}", {}), is_alone=several.count(kind.title) == 1)
         for group in cluster.of_type[kind.name]:
             types.update(dict.fromkeys(group.hosts, made))
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     of_model: dict[str, DeviceType] = {}
     for switches in switches_of(cluster).values():
         for switch in switches:
             name = switch.model or ""
             if name not in of_model:
                 model = view.switch(name) if name else None
-                is_own = name in cluster.manifest.catalogue.switches
+                is_own = name in cluster.catalogue.own_switches
                 of_model[name] = _of_switches(model, ports.get(f"switch {name}", {}), is_own=is_own)
             types[switch.name] = of_model[name]
     return _with_own_slugs(types)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
 from clustergen.facility.cabling import cables
@@ -111,8 +110,8 @@ def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduc
 
     Rings over several nodes take all fabric ports of a node in parallel, and NVLink inside the nodes.
     """
-    fabric = cluster.manifest.networks.fabric
-    rate = gbit(fabric.rate) if fabric and fabric.rate else None
+    fabric = cluster.networks.fabric
+    rate = fabric.rate_gbit if fabric else None
     several = []
     for node_type in cluster.gpu_types:
         count = sum(len(group.hosts) for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from clustergen.catalogue.acceptance import Share, shares
 from clustergen.catalogue.bandwidth import bus_bandwidths
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.manifest.mount import Mount
@@ -44,8 +43,8 @@ def at_least(metric: str, share: Share, rate: ByteRate, of: str) -> Floor:
 
 def port_rate(cluster: Cluster, port: Port) -> BitRate | None:
     """The slower of the port and its network; None where neither is known."""
-    network = getattr(cluster.manifest.networks, port.network, None)
-    rates = [rate for rate in (gbit(network.rate) if network and network.rate else None, port.max_gbit) if rate]
+    network = cluster.networks.get(port.network)
+    rates = [rate for rate in (network.rate_gbit if network else None, port.max_gbit) if rate]
     return BitRate(int(min(rates) * 10**9)) if rates else None
 
 
@@ -80,8 +79,7 @@ def message_rate(cluster: Cluster, node_type: NodeType) -> BitRate | None:
     rates = [rate for port in ports if (rate := port_rate(cluster, port))]
     if rates:
         return min(rates)
-    management = cluster.manifest.networks.management.rate
-    named = gbit(management) if management and not node_type.fabric_ports() else None
+    named = cluster.networks.management.rate_gbit if not node_type.fabric_ports() else None
     return BitRate(named * 10**9) if named else None
 
 

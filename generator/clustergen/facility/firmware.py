@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
+from clustergen.cluster.features.tuning import Firmwares, Tuning, Tunings
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.firmware import Firmware
-from clustergen.manifest.tuning import Tuning
 from clustergen.records import record
 
 
@@ -42,13 +41,11 @@ class FirmwareItem:
 def checklist(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
     """All settings in the catalogue's order, for a node type whose hardware is resolved."""
     family = family_of(node_type.system)
-    spec = cluster.manifest.node_types.get(node_type.name)
-    tuning = spec.tuning if spec else Tuning()
-    stated = spec.firmware if spec else Firmware()
+    tuning, stated = cluster.of(Tunings).of(node_type), cluster.of(Firmwares).of(node_type)
     for setting in settings().values():
         expected = _expected(setting, node_type, tuning)
         if setting.expect == "site":
-            expected = getattr(stated, setting.name.replace("-", "_")) or ""
+            expected = stated.get(setting.name, "")
         rows: list[FirmwareAttribute | None] = []
         rows += [row for row in attributes() if family and row.family == family.name and row.setting == setting.name]
         for attribute in rows or [None]:

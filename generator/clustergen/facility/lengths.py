@@ -29,7 +29,7 @@ def lengths(cluster: Cluster) -> Callable[[str, str], float | None]:
             way = abs(one.unit - two.unit) * UNIT_M
         else:
             first, second = racks[one.rack], racks[two.rack]
-            ups = first.spec.units - one.unit + second.spec.units - two.unit
+            ups = first.units - one.unit + second.units - two.unit
             along = abs(first.position - second.position) * room.rack_pitch_m
             across = abs(first.row_number - second.row_number) * room.row_pitch_m
             way = ups * UNIT_M + along + across + room.overhead_m

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.facility import pdus
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.cluster.catalogue_view import CatalogueView
-from clustergen.cluster.model import Cluster, Rack, once_per_cluster
+from clustergen.cluster.model import Circuit, Cluster, Rack, once_per_cluster
 from clustergen.facility.placement import devices, switches_of
 from clustergen.facility.power import Feed, feeds
-from clustergen.manifest.hardware import Circuit
 from clustergen.records import record
 
 _HIGHEST_OUTLET_V = 240
@@ -42,7 +40,7 @@ class Outlets:
 @once_per_cluster
 def supplies(cluster: Cluster) -> Mapping[str, Supplies]:
     """Device → its supplies, for devices that have any. Machines that are started on demand are none."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     several: dict[str, Supplies] = {}
     for node_type in cluster.node_types:
         base = view.system(node_type.system) if node_type.system else None

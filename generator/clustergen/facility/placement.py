@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.catalogue.systems import System
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster, Rack, Switch, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.model import Device, Place
 from clustergen.hostlist import expand
-from clustergen.manifest.stated import is_stated
 
 
 def switches_of(cluster: Cluster) -> dict[str, tuple[Switch, ...]]:
@@ -25,14 +23,13 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
     """All nodes and switches by name, nodes first, in order of the manifest."""
     places = _places(cluster)
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     all_devices: dict[str, Device] = {}
     for group in cluster.groups:
         node_type = group.type
         base = view.system(node_type.system) if node_type.system else None
         weight = base.weight_kg if base else None
-        spec = cluster.manifest.node_types.get(node_type.name)
-        stated = [what for what, field in _STATED.items() if spec is not None and is_stated(spec, field)]
+        stated = [what for what, field in _STATED.items() if field in node_type.stated]
         unconfirmed = _unconfirmed(base) - frozenset(stated)
         for host in group.hosts:
             all_devices[host] = Device(
@@ -100,7 +97,7 @@ def _places(cluster: Cluster) -> dict[str, Place]:
 def _in_rack(rack: Rack, heights: Mapping[str, int], switches: list[str]) -> Iterator[tuple[str, Place]]:
     """Devices of no height stand beside the racks. What does not fit has no place: a rule says so."""
     hosts = [host for host in rack.hosts if heights.get(host)]
-    free = [True] * (rack.spec.units + 1)
+    free = [True] * (rack.units + 1)
     free[0] = False
     inside = {name: heights[name] for name in (*hosts, *switches)}
     stated = {name: unit for _, name, unit in stated_places(rack, inside)}
@@ -120,7 +117,7 @@ def stated_places(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str,
 
     `heights`: units of each device in the rack.
     """
-    for folded, unit in rack.spec.places.items():
+    for folded, unit in rack.places.items():
         for name in expand(folded):
             if name in heights:
                 yield folded, name, unit

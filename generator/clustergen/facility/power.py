@@ -14,10 +14,9 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
 from clustergen.cluster.features.facility import Ups
-from clustergen.cluster.model import Cluster, Rack, once_per_cluster
+from clustergen.cluster.model import Circuit, Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices
-from clustergen.manifest.hardware import Circuit
 from clustergen.records import record
 
 
@@ -104,8 +103,8 @@ def continuous_w(circuit: Circuit, power_factor: float) -> float:
 
 def feeds(rack: Rack) -> tuple[Feed, ...]:
     """The feeds of a rack in order; redundant ones alternate between the sides A and B."""
-    circuits = [circuit for circuit in rack.spec.circuits for _ in range(circuit.count)]
-    if not rack.spec.redundant_feeds:
+    circuits = [circuit for circuit in rack.circuits for _ in range(circuit.count)]
+    if not rack.redundant_feeds:
         return tuple(Feed(f"A{number}", "", circuit) for number, circuit in enumerate(circuits, 1))
     sides = [("AB"[number % 2], number // 2 + 1) for number in range(len(circuits))]
     return tuple(
@@ -117,7 +116,7 @@ def capacity_w(rack: Rack, power_factor: float) -> float:
     """Watts that the feeds carry for hours; with redundant feeds, those of the weaker side alone."""
     all_feeds = feeds(rack)
     total = sum(feed.continuous_va for feed in all_feeds)
-    if rack.spec.redundant_feeds:
+    if rack.redundant_feeds:
         side = sum(feed.continuous_va for feed in all_feeds if feed.side == "A")
         total = min(side, total - side)
     return total * power_factor

@@ -98,7 +98,8 @@ def expected(cluster: Cluster, network: str) -> Expected:
 
 def _least_gbit(cluster: Cluster, network: str) -> float | None:
     """None where the manifest states no rate of the network."""
-    if not getattr(cluster.manifest.networks, network).rate:
+    section = cluster.networks.get(network)
+    if section is None or not section.rate:
         return None
     ports = [port for group in cluster.groups for port in group.type.ports if port.network == network]
     return min((rate.gbit for port in ports if (rate := port_rate(cluster, port))), default=None)
@@ -106,7 +107,7 @@ def _least_gbit(cluster: Cluster, network: str) -> float | None:
 
 def _guests(cluster: Cluster, network: str, switches: Sequence[Switch]) -> tuple[frozenset[str], frozenset[str]]:
     """Devices for which a plan reserves ports, and the leaves of the first unit."""
-    section = getattr(cluster.manifest.networks, network)
+    section = cluster.networks.get(network)
     names = section.plan.reserved_for if section and section.plan else None
     first = next((frozenset(switch.nodes) for switch in switches if switch.nodes), frozenset())
     leaves = frozenset(switch.name for switch in switches if not first.isdisjoint(switch.nodes))

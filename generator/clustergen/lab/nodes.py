@@ -57,7 +57,7 @@ def nodes(
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    return ipaddress.ip_network(str(cluster.manifest.networks.management.cidr))
+    return ipaddress.ip_network(str(cluster.networks.management.cidr))
 
 
 def require_free_network(cluster: Cluster) -> None:

@@ -140,7 +140,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no fabric: its interfaces, subnet manager and health check are omitted",
         "this machine has no RDMA hardware; jobs still get the NCCL and UCX settings",
-        lambda cluster, machine: cluster.manifest.networks.fabric is not None,
+        lambda cluster, machine: cluster.networks.fabric is not None,
         variables=lambda cluster: {
             "cluster_without_units": ["clustergen-fabric-*", "clustergen-roce*", "opensm*", "openibd*", "rdma-*"],
             "cluster_without_packages": ["rdma", "opensm", "doca*"],

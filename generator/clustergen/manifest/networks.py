@@ -221,6 +221,14 @@ class Fabric(Network):
     opensm_options: dict[OptionName, OpensmValue | int] = field({}, "More keys of opensm.conf.")
     switches: tuple[Switch, ...] = field((), "Switches, for Slurm's topology and the port check.")
 
+    @property
+    def has_separate_rails(self) -> bool:
+        """True if no packet goes from one rail to another: RoCE or TCP in a network per rail, without routers.
+
+        InfiniBand joins all ports of its switches, whatever the IP networks.
+        """
+        return self.type != "infiniband" and len(self.rails) > 1 and not (self.gateway or self.gateways)
+
 
 class Networks(Section):
     """Networks by traffic class, so that a burst in one does not affect the others."""

@@ -3,7 +3,8 @@
 A rule is found by its type: a public function `(cluster: Cluster) -> Iterator[Finding]` in a module of this package or
 in a module `*rules` of a kind of file system. One that judges how something was written has a second argument,
 `section`, whose type is that of a section of the manifest, as `Logs` or `Mapping[str, NodeType]`; it is asked where the
-section is present. A rule whose one code no other rule reports has the name of that code.
+section is present. One that judges the section alone calls its first argument `_`. A rule whose one code no other rule
+reports has the name of that code.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from clustergen.diagnostics import Finding
 from clustergen.manifest.places import section_of
 
 Rule = Callable[..., Iterator[Finding]]
-_TYPE = {"cluster": "Cluster", "return": "Iterator[Finding]"}
+_TYPES = tuple({cluster: "Cluster", "return": "Iterator[Finding]"} for cluster in ("cluster", "_"))
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -38,7 +39,7 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
         is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
         if is_own and not name.startswith("_"):
             types = {argument: kind for argument, kind in value.__annotations__.items() if argument != "section"}
-            if types == _TYPE:
+            if types in _TYPES:
                 yield value
 
 

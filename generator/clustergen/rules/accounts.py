@@ -106,7 +106,7 @@ _OF_WEIGHTS = "and slurmctld does not start with a weight for it"
 @once_per_cluster
 def _has_unresolved_gpus(cluster: Cluster) -> bool:
     """True if an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
-    if any(is_pending(cluster, group) for group in cluster.groups):
+    if any(is_pending(group) for group in cluster.groups):
         return True
     kinds = {node_type.name: node_type for node_type in cluster.node_types}
     for name, spec in cluster.manifest.node_types.items():

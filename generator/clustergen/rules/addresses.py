@@ -19,7 +19,7 @@ from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, 
 
 def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
     """Name, path and CIDR of each network that has one."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
         if network is not None and network.cidr:
@@ -62,7 +62,7 @@ class _List(NamedTuple):
 
 
 def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
-    networks, entry = cluster.manifest.networks, cluster.manifest.nodes[group.index]
+    networks, entry = cluster.networks, cluster.manifest.nodes[group.index]
     path: ManifestPath = ("nodes", group.index)
     yield _List("management", (*path, "address"), entry.address or "", group.addresses, networks.management.cidr)
     for name, text, addresses in (
@@ -165,7 +165,7 @@ def _better(text: str) -> str | None:
 
 def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:
     """Name of the network, path, address and CIDR of each router."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
         if network is not None and network.gateway:
@@ -193,7 +193,7 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
         elif network and (what := _not_of_a_host(number, network)):
             message = f"the gateway {text} of the {name} network is {what}"
             yield Finding("address-reserved", path, message, f"use an address from {host_range(network)}")
-    for index, text in enumerate(cluster.manifest.networks.management.dns):
+    for index, text in enumerate(cluster.networks.management.dns):
         if address_of(text) is None:
             path = ("networks", "management", "dns", index)
             yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
@@ -216,7 +216,7 @@ def address_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def network_missing(cluster: Cluster) -> Iterator[Finding]:
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     for group in cluster.groups:
         for name, address in (("bmc", group.bmc), ("fabric", group.fabric), ("storage", group.storage)):
             if address and getattr(networks, name) is None:
@@ -268,7 +268,7 @@ def _configure(name: str) -> str:
 def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
     """Values of a network that configure nothing: a user that sets an MTU expects interfaces to have it."""
     for name, keys in _UNUSED.items():
-        network = getattr(cluster.manifest.networks, name)
+        network = cluster.networks.get(name)
         for key in keys:
             if network is not None and getattr(network, key) and not getattr(network, "configure", False):
                 yield Finding(
@@ -281,7 +281,7 @@ def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def of_other_fabrics(cluster: Cluster) -> Iterator[Finding]:
     """Values of the fabric that only another type, or another place of the subnet manager, has a use for."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None:
         return
     idle: list[tuple[str, ...]] = []
@@ -305,7 +305,7 @@ def _of_fabric(key: tuple[str, ...], why: str) -> Finding:
 
 def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
     """The rules admit the networks of the manifest, and nodes talk to each other by their management addresses."""
-    if cluster.of(Firewall).closes and cluster.manifest.networks.management.cidr is None:
+    if cluster.of(Firewall).closes and cluster.networks.management.cidr is None:
         yield Finding(
             "firewall-without-networks",
             ("host", "firewall"),

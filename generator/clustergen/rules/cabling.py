@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import CatalogueView, gbit
 from clustergen.cluster.model import Cluster, Switch
+from clustergen.cluster.networks import Fabric
 from clustergen.cluster.switches import ports_in
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.facility.cabling import cables
@@ -39,13 +39,13 @@ def link_without_cable(cluster: Cluster) -> Iterator[Finding]:
 
 def planned_switches(cluster: Cluster) -> Iterator[Finding]:
     """The models of a plan against the network's rate, and against the fabric's type."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name in ("fabric", "storage", "management", "bmc"):
-        network = getattr(cluster.manifest.networks, name)
+        network = cluster.networks.get(name)
         if network is None or network.plan is None:
             continue
-        rate = gbit(network.rate) if network.rate else None
-        kind = getattr(network, "type", None)
+        rate = network.rate_gbit
+        kind = network.type if isinstance(network, Fabric) else None
         for tier in ("leaf", "spine", "core"):
             chosen = getattr(network.plan, tier)
             model = view.switch(chosen) if chosen else None
@@ -66,7 +66,7 @@ def nic_faster_than_switch(cluster: Cluster) -> Iterator[Finding]:
     several = switches_of(cluster)
     kinds = {host: group.type for group in cluster.groups for host in group.hosts} if several else {}
     for name, switches in several.items():
-        if getattr(cluster.manifest.networks, name).rate is not None:
+        if cluster.networks[name].rate is not None:
             continue
         reported: set[str] = set()
         for switch in switches:
@@ -86,8 +86,8 @@ def nic_faster_than_switch(cluster: Cluster) -> Iterator[Finding]:
 
 def gpus_share_ports(cluster: Cluster) -> Iterator[Finding]:
     """More than four GPUs behind one fabric port, where NVSwitch joins the GPUs of a node."""
-    fabric = cluster.manifest.networks.fabric
-    rate = gbit(fabric.rate) if fabric and fabric.rate else None
+    fabric = cluster.networks.fabric
+    rate = fabric.rate_gbit if fabric else None
     for kind in {group.type.name: group.type for group in cluster.compute}.values():
         count = sum(len(group.hosts) for group in cluster.of_type[kind.name] if group.has("slurm-compute"))
         ports = kind.fabric_ports()
@@ -99,7 +99,7 @@ def gpus_share_ports(cluster: Cluster) -> Iterator[Finding]:
         if not bits.value:
             continue
         node = bits.to_bytes()
-        stated = cluster.manifest.node_types[kind.name].nics is not None
+        stated = "nics" in kind.stated
         each = f"{len(ports)} {'port' if len(ports) == 1 else 'ports'} of {max(speeds):g} Gb/s"
         yield Finding(
             "gpus-share-ports",
@@ -113,7 +113,7 @@ def gpus_share_ports(cluster: Cluster) -> Iterator[Finding]:
 
 def rails_apart(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that share a leaf on one rail share one on every rail; otherwise a job's rails differ in distance."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     leaves = [switch for switch in cluster.switches if switch.rail is not None and switch.nodes]
     rails = sorted({switch.rail for switch in leaves if switch.rail is not None})
     if not rails or fabric is None or fabric.plan:
@@ -130,7 +130,7 @@ def rails_apart(cluster: Cluster) -> Iterator[Finding]:
                 f" '{first[one].name}' ({_folded(switch, first, one)}) and '{first[two].name}'"
                 f" ({_folded(switch, first, two)})",
                 "connect nodes that share a leaf on one rail to one leaf on every rail",
-                at=span_of(fabric.switches[switch.index].nodes or "", two),
+                at=span_of(switch.entry_nodes, two),
             )
             return
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import CatalogueView, gbit
+from clustergen.cluster import networks
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
+from clustergen.manifest.networks import Fabric
 from clustergen.rules.rates import rate_words, technology
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
@@ -23,10 +24,9 @@ def _entry(switch: Switch) -> ManifestPath:
     return _PLAN if switch.index is None else (*_SWITCHES, switch.index, "name")
 
 
-def _span(cluster: Cluster, switch: Switch) -> tuple[int, int] | None:
+def _span(switch: Switch) -> tuple[int, int] | None:
     """The place of its name in the list of names of its entry; None where a plan names it."""
-    fabric = cluster.manifest.networks.fabric
-    return span_of(fabric.switches[switch.index].name, switch.name) if fabric and switch.index is not None else None
+    return span_of(switch.entry, switch.name) if switch.entry else None
 
 
 def switch_names(cluster: Cluster) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
     for switch in cluster.switches:
         path, name = _entry(switch), switch.name
         if name in hosts:
-            at = _span(cluster, switch)
+            at = _span(switch)
             yield Finding(
                 "host-duplicate", path, f"'{name}' is a node of the cluster", "name the switch otherwise", at=at
             )
@@ -46,7 +46,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 f"switch '{name}' is listed twice" if again else f"switch '{name}' is already defined",
                 "list each switch once, with all its nodes in one list",
-                at=None if again else _span(cluster, switch),
+                at=None if again else _span(switch),
             )
         seen.setdefault(name, switch.index)
         if len(name) > 63:
@@ -54,7 +54,7 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
                 "switch-name-too-long",
                 path,
                 f"the switch name has {len(name)} characters; Slurm accepts at most 63",
-                at=_span(cluster, switch),
+                at=_span(switch),
             )
     for network, switches in cluster.other_switches.items():
         if clash := next((switch.name for switch in switches if switch.name in hosts), None):
@@ -62,10 +62,9 @@ def switch_names(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("host-duplicate", path, f"'{clash}' is a node of the cluster", "rename the node")
 
 
-def switch_unknown(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
+def switch_unknown(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
     names = dict.fromkeys(switch.name for switch in cluster.switches)
-    for index, spec in enumerate(fabric.switches if fabric else ()):
+    for index, spec in enumerate(section.switches):
         for number, uplink in enumerate(spec.uplinks):
             top = next((name for name in expand(uplink.to) if name not in names), None)
             if top is not None:
@@ -111,10 +110,9 @@ def _circle(start: str, above: dict[str, tuple[str, ...]], done: set[str]) -> li
     return []
 
 
-def switch_node_unknown(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
+def switch_node_unknown(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
     hosts = dict.fromkeys(cluster.hosts())
-    for index, spec in enumerate(fabric.switches if fabric else ()):
+    for index, spec in enumerate(section.switches):
         host = next((host for host in expand(spec.nodes) if host not in hosts), None) if spec.nodes else None
         if host is not None:
             yield Finding(
@@ -133,7 +131,7 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
     leaves = Counter(host for switch in cluster.switches for host in switch.nodes)
     for switch in cluster.switches:
         below.update(switch.uplinks)
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     most = fabric.plan.ports if fabric and fabric.plan else None
     for switch in cluster.switches:
         if switch.ports is None:
@@ -151,7 +149,7 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
                 f"switch '{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has"
                 f" {switch.ports}",
                 "spread the nodes over more switches, or use a larger model",
-                at=_span(cluster, switch),
+                at=_span(switch),
             )
 
 
@@ -169,14 +167,11 @@ def fitting_switches(technology: str, rate: int | None) -> str:
     return f"use {one_of(ids, most=4)}" if ids else "run clustergen catalogue switches for all models"
 
 
-def switch_kind(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
-    if fabric is None:
-        return
-    catalogue_view = CatalogueView(cluster.manifest)
-    rate = gbit(fabric.rate) if fabric.rate else None
-    for index, spec in enumerate(fabric.switches):
-        model = catalogue_view.switch(spec.model) if spec.model else None
+def switch_kind(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
+    fabric = cluster.of(networks.Fabric)
+    rate = fabric.rate_gbit
+    for index, spec in enumerate(section.switches):
+        model = cluster.catalogue.switch(spec.model) if spec.model else None
         if model is None:
             continue
         if model.fabric != technology(fabric):
@@ -197,7 +192,7 @@ def switch_kind(cluster: Cluster) -> Iterator[Finding]:
 
 def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     """Exactly one master in an InfiniBand fabric, and someone who can be it."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
     path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
     if where == "node" and not cluster.hosts("subnet-manager"):
@@ -221,9 +216,7 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
 
 def _can_manage(cluster: Cluster) -> bool:
     """True if some switch is a managed one, or nobody knows."""
-    fabric = cluster.manifest.networks.fabric
-    catalogue_view = CatalogueView(cluster.manifest)
-    models = [catalogue_view.switch(spec.model) if spec.model else None for spec in (fabric.switches if fabric else ())]
+    models = [cluster.catalogue.switch(switch.model) if switch.model else None for switch in cluster.switches]
     return not models or any(model is None or model.managed for model in models)
 
 
@@ -246,7 +239,7 @@ def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
 
 def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     for node_type in cluster.node_types:
         ports = node_type.fabric_ports()
         if fabric is None or not ports or not are_guessed(cluster, node_type):

@@ -9,9 +9,9 @@ from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.interfaces import configured, host_interfaces, type_ports, uses
 from clustergen.cluster.ip_networks import ip_networks
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.networks import HostNetwork
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist.addresses import address_of
-from clustergen.manifest.networks import HostNetwork
 from clustergen.rules.address_space import network_of
 
 _CODE = "interface-not-configurable"
@@ -94,7 +94,7 @@ def _names(cluster: Cluster, key: str, network: HostNetwork) -> Iterator[Finding
     for node_type in cluster.node_types:
         if not uses(cluster, node_type, key):
             continue
-        ports = type_ports(cluster, node_type, key)
+        ports = type_ports(node_type, key)
         if network.bond and not network.interface:
             yield Finding(
                 _CODE, (*path, "bond"), f"the bond of the {key} network has no name", f"add networks.{key}.interface"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.versions import since
-from clustergen.cluster.catalogue_view import CatalogueView
-from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.features.hardware import NamedRows
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.switches import NETWORKS
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, is_node_name, span_of, validate_for_slurm
-from clustergen.manifest.networks import Fabric
+from clustergen.manifest.hardware import NodeType
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
 _RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
@@ -31,16 +29,16 @@ def host_duplicate(cluster: Cluster) -> Iterator[Finding]:
                 path,
                 f"host '{clash}' is already defined by the entry {quote(seen[clash].folded)}",
                 "list each host once; give a node with several roles one entry with all of them",
-                at=_span(cluster, group, clash),
+                at=_span(group, clash),
                 first=("nodes", seen[clash].index, "name"),
             )
         for host in group.hosts:
             seen.setdefault(host, group)
 
 
-def _span(cluster: Cluster, group: NodeGroup, host: str) -> tuple[int, int] | None:
+def _span(group: NodeGroup, host: str) -> tuple[int, int] | None:
     """Where an entry's list names a host."""
-    return span_of(cluster.manifest.nodes[group.index].name, host)
+    return span_of(group.entry, host)
 
 
 def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
@@ -57,9 +55,7 @@ def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
 def hostlist_not_for_slurm(cluster: Cluster) -> Iterator[Finding]:
     """Lists of hosts that slurm.conf holds as they are written here."""
     slurm = cluster.manifest.slurm
-    lists: list[tuple[ManifestPath, str]] = [
-        (("nodes", group.index, "name"), cluster.manifest.nodes[group.index].name) for group in cluster.compute
-    ]
+    lists: list[tuple[ManifestPath, str]] = [(("nodes", group.index, "name"), group.entry) for group in cluster.compute]
     lists += [(("slurm", "node_sets", name), text) for name, text in slurm.node_sets.items()]
     lists += [(("slurm", "partitions", name, "nodes"), spec.nodes) for name, spec in slurm.partitions.items()]
     for path, text in lists:
@@ -81,7 +77,7 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
                 ("nodes", group.index, "name"),
                 f"Slurm accepts the host name {quote(bad)}, but other programs may not",
                 "use lower-case letters, digits and hyphens, without the domain",
-                at=_span(cluster, group, bad),
+                at=_span(group, bad),
             )
         elif bad is not None:
             yield Finding(
@@ -89,7 +85,7 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
                 ("nodes", group.index, "name"),
                 f"{quote(bad)} is not a valid host name",
                 _better_host(bad),
-                at=_span(cluster, group, bad),
+                at=_span(group, bad),
             )
 
 
@@ -126,7 +122,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                     ("nodes", group.index, "name"),
                     "'localhost' is the name of every machine for itself, so only a cluster of one node can use it",
                     "use the name that `hostname -s` prints",
-                    at=_span(cluster, group, host),
+                    at=_span(group, host),
                 )
                 continue
             yield Finding(
@@ -136,7 +132,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 "use another name: every machine calls itself localhost"
                 if host == "localhost"
                 else f"use another name: Slurm reads NodeName={host} as a keyword, not as a node",
-                at=_span(cluster, group, host),
+                at=_span(group, host),
             )
     for name in slurm.partitions:
         if name.lower() == "default":
@@ -160,11 +156,11 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
-    used = {entry.type for entry in cluster.manifest.nodes}
-    if not used <= {SERVICE, *cluster.manifest.node_types}:
+def node_type_unused(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    if not all(group.is_type_known for group in cluster.groups):
         return  # the misspelt one is said, and probably means this one
-    for name in cluster.manifest.node_types:
+    used = {node_type.name for node_type in cluster.node_types}
+    for name in section:
         if name not in used:
             yield Finding(
                 "node-type-unused",
@@ -176,23 +172,13 @@ def node_type_unused(cluster: Cluster) -> Iterator[Finding]:
 
 
 def catalogue_row_unused(cluster: Cluster) -> Iterator[Finding]:
-    manifest = cluster.manifest
-    catalogue = manifest.catalogue
-    systems = {spec.system for spec in manifest.node_types.values()}
-    gpus = {spec.gpus.model for spec in manifest.node_types.values()} | {row.gpu for row in catalogue.systems.values()}
-    fabric = manifest.networks.fabric
-    switches = {switch.model for switch in fabric.switches} if isinstance(fabric, Fabric) else set()
-    for name in NETWORKS:
-        network = getattr(manifest.networks, name)
-        if network is not None and network.plan is not None:
-            switches |= {network.plan.leaf, network.plan.spine, network.plan.core}
-    catalogue_view = CatalogueView(manifest)
+    catalogue, named = cluster.catalogue, cluster.of(NamedRows)
     for kind, rows, used, where, find in (
-        ("systems", catalogue.systems, systems, "a node type's system", catalogue_view.system),
-        ("gpus", catalogue.gpus, gpus, "a node type's gpus.model", catalogue_view.gpu),
-        ("switches", catalogue.switches, switches, "a switch's model", catalogue_view.switch),
+        ("systems", catalogue.own_systems, named.systems, "a node type's system", catalogue.system),
+        ("gpus", catalogue.own_gpus, named.gpus, "a node type's gpus.model", catalogue.gpu),
+        ("switches", catalogue.own_switches, named.switches, "a switch's model", catalogue.switch),
     ):
-        if rows and any(name and find(name) is None for name in used):
+        if rows and any(find(name) is None for name in used):
             continue  # the misspelt one is said, and probably means one of these
         for name in rows:
             if name not in used:
@@ -205,12 +191,12 @@ def catalogue_row_unused(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
+def group_name_clash(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Hyphens become underscores in Ansible's groups, and a host may not be called like a group."""
     from clustergen.cluster.groups import group_name, membership, mount_group
 
-    for section, names, make in (
-        ("node_types", cluster.manifest.node_types, lambda name: "type_" + group_name(name)),
+    for key, names, make in (
+        ("node_types", section, lambda name: "type_" + group_name(name)),
         ("storage", cluster.manifest.storage, mount_group),
     ):
         seen: dict[str, str] = {}
@@ -218,7 +204,7 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
             if (group := make(name)) in seen:
                 yield Finding(
                     "group-name-clash",
-                    (section, name),
+                    (key, name),
                     f"'{name}' and '{seen[group]}' both map to the Ansible group {group}",
                     "rename one of them: - and _ are the same in a group name",
                     key=True,
@@ -232,7 +218,7 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
                 "host-name-unusual",
                 ("nodes", group_.index, "name"),
                 f"node '{clash}' has the name of an Ansible group, so --limit {clash} selects both",
-                at=_span(cluster, group_, clash),
+                at=_span(group_, clash),
             )
         elif clash is not None:
             yield Finding(
@@ -240,7 +226,7 @@ def group_name_clash(cluster: Cluster) -> Iterator[Finding]:
                 ("nodes", group_.index, "name"),
                 f"node '{clash}' has the name of an Ansible group, so --limit {clash} is ambiguous",
                 f"rename the node, for example to '{clash}1'",
-                at=_span(cluster, group_, clash),
+                at=_span(group_, clash),
             )
 
 
@@ -255,7 +241,7 @@ def role_repeated(cluster: Cluster) -> Iterator[Finding]:
 
 def compute_without_hardware(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
-        if cluster.manifest.nodes[group.index].type == SERVICE and SERVICE not in cluster.manifest.node_types:
+        if group.type.is_builtin and group.is_type_known:
             yield Finding(
                 "compute-without-hardware",
                 ("nodes", group.index, "type"),

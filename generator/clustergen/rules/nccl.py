@@ -118,7 +118,7 @@ def nccl_sockets(cluster: Cluster) -> Iterator[Finding]:
 def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
     """The GID index: needed on RoCE before 2.21, and harmful from there on. What else only RoCE knows."""
     spec = cluster.of(Nccl)
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     roce = fabric is not None and fabric.type == "roce"
     version = spec.version
     stated: list[ManifestPath] = []
@@ -229,7 +229,7 @@ def nccl_hca_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
     """GPU nodes in a fabric need a port of it, or NCCL falls back to TCP over the management network."""
-    if cluster.manifest.networks.fabric is None:
+    if cluster.networks.fabric is None:
         return
     for node_type in cluster.gpu_types:
         if node_type.is_resolved and not node_type.fabric_ports():

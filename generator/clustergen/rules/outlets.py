@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.facility import Pdu, pdus
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Circuit, Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.outlets import outlet_volts, rack_outlets, supplies
 from clustergen.facility.placement import devices
 from clustergen.hostlist import compress
-from clustergen.manifest.hardware import Circuit
 
 
 def pdu_models(cluster: Cluster) -> Iterator[Finding]:
-    for entry, rack in cluster.manifest.racks.items():
+    for entry, rack in {rack.entry: rack for rack in cluster.racks}.items():
         for index, circuit in enumerate(rack.circuits):
             path: ManifestPath = ("racks", entry, "circuits", index, "pdu")
             if circuit.pdu is None:
@@ -65,7 +64,7 @@ def supply_voltage(cluster: Cluster) -> Iterator[Finding]:
     of_rack = _voltages(cluster)
     for rack in cluster.racks:
         limits = of_rack.get(rack.name, {})
-        for index, circuit in enumerate(rack.spec.circuits):
+        for index, circuit in enumerate(rack.circuits):
             volts = outlet_volts(circuit)
             outside = [name for name, (low, high) in limits.items() if not low <= round(volts) <= high]
             if outside and (rack.entry, index) not in reported:

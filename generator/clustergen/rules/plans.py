@@ -6,28 +6,28 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 
 from clustergen.cluster.model import Cluster, Rack
+from clustergen.cluster.networks import NETWORKS, Plan
 from clustergen.cluster.nodes import is_pending
-from clustergen.cluster.switches import NETWORKS, ports_in
+from clustergen.cluster.switches import ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
-from clustergen.manifest.networks import FabricPlan
+from clustergen.manifest.networks import Fabric
 
 _MOST_EXAMPLES = 4
 
 
-def _plans(cluster: Cluster) -> Iterator[tuple[str, FabricPlan]]:
+def _plans(cluster: Cluster) -> Iterator[tuple[str, Plan]]:
     for name in NETWORKS:
-        network = getattr(cluster.manifest.networks, name)
+        network = cluster.networks.get(name)
         if network is not None and network.plan is not None:
             yield name, network.plan
 
 
-def plan_and_switches(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
-    if fabric and fabric.plan and fabric.switches:
+def plan_and_switches(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    if section.plan and section.switches:
         yield Finding(
             "plan-and-switches",
             ("networks", "fabric", "switches"),
@@ -39,7 +39,7 @@ def plan_and_switches(cluster: Cluster) -> Iterator[Finding]:
 
 def plan_node(cluster: Cluster) -> Iterator[Finding]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
-    pending = {host for group in cluster.groups if is_pending(cluster, group) for host in group.hosts}
+    pending = {host for group in cluster.groups if is_pending(group) for host in group.hosts}
     for name, plan in _plans(cluster):
         path: ManifestPath = ("networks", name, "plan", "nodes")
         for host in expand(plan.nodes) if plan.nodes else ():
@@ -159,7 +159,7 @@ def rack_places(cluster: Cluster) -> Iterator[Finding]:
 
 def _not_inside(rack: Rack, inside: Set[str]) -> Finding | None:
     """The first device of `places` that is neither in this rack nor, of racks of one entry, in another one."""
-    for folded in rack.spec.places:
+    for folded in rack.places:
         for name in expand(folded):
             if name not in inside:
                 message = f"'{name}' is not in rack '{rack.name}'"
@@ -174,9 +174,9 @@ def _overlap(rack: Rack, heights: Mapping[str, int]) -> Finding | None:
     for folded, name, unit in stated_places(rack, heights):
         span = range(unit, unit + heights[name])
         clash = next((units[number] for number in span if number in units), None)
-        if clash or span.stop - 1 > rack.spec.units:
+        if clash or span.stop - 1 > rack.units:
             where = f"units {span.start} to {span.stop - 1}" if len(span) > 1 else f"unit {span.start}"
-            why = f"which '{clash}' occupies" if clash else f"but rack '{rack.name}' has {rack.spec.units}"
+            why = f"which '{clash}' occupies" if clash else f"but rack '{rack.name}' has {rack.units}"
             path: ManifestPath = ("racks", rack.entry, "places", folded)
             return Finding("rack-place", path, f"'{name}' would occupy {where}, {why}", key=True)
         units.update(dict.fromkeys(span, name))
@@ -192,7 +192,7 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
     for rack in cluster.racks:
         inside = of_rack[rack.name]
         homeless = [device.name for device in inside if device.place is None]
-        if homeless and sum(device.height for device in inside) <= rack.spec.units:
+        if homeless and sum(device.height for device in inside) <= rack.units:
             yield Finding(
                 "rack-place",
                 ("racks", rack.entry, "places"),
@@ -206,7 +206,7 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
 
 def plan_value_unused(cluster: Cluster) -> Iterator[Finding]:
     """Models and numbers of switches of tiers that the network does not need, and ports of BMCs, which have one."""
-    bmc = cluster.manifest.networks.bmc
+    bmc = cluster.networks.bmc
     if bmc and bmc.plan and bmc.plan.ports:
         message = "ports has no effect: a node has one port in the bmc network"
         yield Finding("network-value-unused", ("networks", "bmc", "plan", "ports"), message, "remove ports", key=True)

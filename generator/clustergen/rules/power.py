@@ -8,6 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.power import draw_w, kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import span_of
+from clustergen.manifest.networks import Fabric
 
 
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
@@ -76,7 +77,7 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
     hosts = dict.fromkeys(cluster.hosts())
     seen: dict[str, str] = {}
     for rack in cluster.racks:
-        name, text = rack.name, rack.spec.nodes or ""
+        name, text = rack.name, rack.entry_nodes
         path: ManifestPath = ("racks", rack.entry, "nodes")
         for host in rack.hosts:
             if host not in hosts:
@@ -96,10 +97,9 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
             seen[host] = name
 
 
-def rack_unknown(cluster: Cluster) -> Iterator[Finding]:
+def rack_unknown(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
     racks = {rack.name: rack for rack in cluster.racks}
-    fabric = cluster.manifest.networks.fabric
-    for index, switch in enumerate(fabric.switches if fabric else ()):
+    for index, switch in enumerate(section.switches):
         if switch.rack is not None and switch.rack not in racks:
             yield Finding(
                 "rack-unknown",

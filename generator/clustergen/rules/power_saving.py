@@ -21,7 +21,7 @@ def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
     lacking = [
         group.folded
         for group in cluster.compute
-        if not staying.issuperset(group.hosts) and (cluster.manifest.networks.bmc is None or not group.bmc)
+        if not staying.issuperset(group.hosts) and (cluster.networks.bmc is None or not group.bmc)
     ]
     if lacking:
         yield Finding(

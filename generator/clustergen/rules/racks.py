@@ -67,36 +67,36 @@ def rack_empty(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
-    rack, load, spec = one.rack, one.load, one.rack.spec
+    rack, load = one.rack, one.load
     path: ManifestPath = ("racks", rack.entry)
     draw = f"rack '{rack.name}' may draw {kilowatts(load.watts)}"
     doubt = _doubt(load)
-    if load.units > spec.units:
+    if load.units > rack.units:
         yield Finding(
             "rack-too-low",
             (*path, "nodes"),
-            f"rack '{rack.name}' needs {load.units} units, but has {spec.units}",
-            f"{_fitting_height(load, spec.units)}spread the nodes over more racks, or set units to the rack's height",
+            f"rack '{rack.name}' needs {load.units} units, but has {rack.units}",
+            f"{_fitting_height(load, rack.units)}spread the nodes over more racks, or set units to the rack's height",
         )
-    if spec.power and load.watts > spec.power.value:
+    if rack.power and load.watts > rack.power.value:
         yield Finding(
             "rack-power",
             (*path, "power"),
-            f"{draw}, but its limit is {kilowatts(spec.power.value)}{doubt[0]}",
-            doubt[1] + _fitting(load, spec.power.value) + _SPREAD,
+            f"{draw}, but its limit is {kilowatts(rack.power.value)}{doubt[0]}",
+            doubt[1] + _fitting(load, rack.power.value) + _SPREAD,
         )
-    if spec.cooling and load.watts > spec.cooling.value:
+    if rack.cooling and load.watts > rack.cooling.value:
         yield Finding(
             "rack-cooling",
             (*path, "cooling"),
-            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(spec.cooling.value)}{doubt[0]}",
-            doubt[1] + _fitting(load, spec.cooling.value) + _SPREAD,
+            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(rack.cooling.value)}{doubt[0]}",
+            doubt[1] + _fitting(load, rack.cooling.value) + _SPREAD,
         )
-    if spec.weight and load.weight_kg > spec.weight:
+    if rack.weight_kg and load.weight_kg > rack.weight_kg:
         yield Finding(
             "rack-weight",
             (*path, "weight"),
-            f"the devices in rack '{rack.name}' weigh {load.weight_kg:.0f} kg, but it carries {spec.weight:g} kg",
+            f"the devices in rack '{rack.name}' weigh {load.weight_kg:.0f} kg, but it carries {rack.weight_kg:g} kg",
             "spread the nodes over more racks, or set weight to what rack and floor carry",
         )
     yield from _of_feeds(one, power_factor)
@@ -106,7 +106,7 @@ def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:
     rack, load = one.rack, one.load
     path: ManifestPath = ("racks", rack.entry, "circuits")
     all_feeds = feeds(rack)
-    redundant = rack.spec.redundant_feeds
+    redundant = rack.redundant_feeds
     carried = capacity_w(rack, power_factor)
     if redundant and len(all_feeds) == 1:
         yield Finding(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.networks import Fabric
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.manifest.networks import Fabric
+from clustergen.manifest.hardware import OwnCatalogue
 from clustergen.units import BitRate, ByteRate, UnitError
 
 
@@ -24,13 +24,15 @@ def rate_words(fabric: Fabric) -> str:
     return f"{named.name}, {named.gbit} Gb/s" if named else rate
 
 
-def rate_malformed(cluster: Cluster) -> Iterator[Finding]:
-    networks = cluster.manifest.networks
+def rates_of_networks(cluster: Cluster) -> Iterator[Finding]:
     for name in ("management", "bmc", "fabric", "storage"):
-        network = getattr(networks, name)
+        network = cluster.networks.get(name)
         if network is not None and network.rate is not None:
-            yield from _rate(("networks", name, "rate"), network.rate, getattr(network, "type", None) == "infiniband")
-    for name, switch in cluster.manifest.catalogue.switches.items():
+            yield from _rate(("networks", name, "rate"), network.rate, network.type == "infiniband")
+
+
+def rates_of_switches(_: Cluster, section: OwnCatalogue) -> Iterator[Finding]:
+    for name, switch in section.switches.items():
         yield from _rate(("catalogue", "switches", name, "rate"), switch.rate)
 
 
@@ -82,7 +84,7 @@ def _bits_or_bytes(text: str) -> str | None:
 def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
     from clustergen.catalogue.hardware import link_rate
 
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     named = link_rate(fabric.rate) if fabric and fabric.rate else None
     if fabric and named and named.fabric not in (technology(fabric), ""):
         yield Finding(
@@ -94,16 +96,15 @@ def rate_of_other_fabric(cluster: Cluster) -> Iterator[Finding]:
 
 
 def nic_too_slow(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
-    rate = gbit(fabric.rate) if fabric and fabric.rate else None
+    fabric = cluster.networks.fabric
+    rate = fabric.rate_gbit if fabric else None
     if rate is None or fabric is None:
         return
     for kind, resolved in {group.type.name: group.type for group in cluster.compute}.items():
-        spec = cluster.manifest.node_types.get(kind)
         named = rate_words(fabric)
         for index, port in enumerate(resolved.ports):
             if port.network == "fabric" and port.max_gbit is not None and port.max_gbit < rate:
-                stated = spec is not None and spec.nics is not None
+                stated = "nics" in resolved.stated
                 yield Finding(
                     "nic-too-slow",
                     ("node_types", kind, "nics", index, "model") if stated else ("node_types", kind, "system"),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue import systems
 from clustergen.catalogue.products import system_variants
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.manifest.stated import is_stated
@@ -15,10 +14,10 @@ from clustergen.manifest.stated import is_stated
 
 def gpu_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
     """`H100` is the SXM part in the catalogue; the PCIe card and the NVL have other memory, power and NVLinks."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, spec in cluster.manifest.node_types.items():
         model = spec.gpus.model
-        row = parts.gpu(model) if model and model not in cluster.manifest.catalogue.gpus else None
+        row = parts.gpu(model) if model and model not in cluster.catalogue.own_gpus else None
         base = view.system(spec.system) if spec.system else None
         if not model or row is None or (base and base.gpu == row.id and not base.gpu_options):
             continue
@@ -36,9 +35,9 @@ def gpu_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
 
 def system_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
     """A DGX A100 was sold with GPUs of 40 GB and of 80 GB, and half the memory; some boards with one of two GPUs."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, spec in cluster.manifest.node_types.items():
-        if not spec.system or spec.system in cluster.manifest.catalogue.systems:
+        if not spec.system or spec.system in cluster.catalogue.own_systems:
             continue
         base, others = systems.system(spec.system), system_variants(spec.system)
         if base is None or not base.gpu:
@@ -68,9 +67,9 @@ def _variant(row: systems.System) -> str:
 
 def threads_unlike_system(cluster: Cluster) -> Iterator[Finding]:
     """Threads of a core that a system has otherwise. Who states all of `slurmd -C` has looked, and is not asked."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, spec in cluster.manifest.node_types.items():
-        is_own = spec.system in cluster.manifest.catalogue.systems
+        is_own = spec.system in cluster.catalogue.own_systems
         base = view.system(spec.system) if spec.system and not is_own else None
         stated = spec.cpu.threads_per_core
         if base is None or stated is None or not base.cpu.cores_per_socket:

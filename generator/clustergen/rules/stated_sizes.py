@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.units import Bytes
@@ -33,7 +32,7 @@ def memory_decimal(cluster: Cluster) -> Iterator[Finding]:
 
 def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
     """A figure that a server of that name cannot have is a typo, and its nodes would drain."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, spec in cluster.manifest.node_types.items():
         row = view.system(spec.system) if spec.system else None
         if row is None:
@@ -50,7 +49,7 @@ def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
 
 def memory_of_machines(cluster: Cluster) -> Iterator[Finding]:
     """Memory in the wrong unit: slurmd drains a node that has less than slurm.conf states, and jobs lose the rest."""
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     for name, spec in cluster.manifest.node_types.items():
         row = view.system(spec.system) if spec.system else None
         usual = row.memory_mib if row else 0
@@ -72,7 +71,7 @@ def memory_of_machines(cluster: Cluster) -> Iterator[Finding]:
 
 def ipoib_mtu(cluster: Cluster) -> Iterator[Finding]:
     """The interface would keep the MTU of its multicast group, and the unit that sets it would fail."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "infiniband" or fabric.ipoib_mode != "datagram" or fabric.mtu is None:
         return
     if not any(group.fabric for group in cluster.groups):

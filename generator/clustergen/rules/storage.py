@@ -110,12 +110,12 @@ def _fits(allowed: str, value: str) -> bool:
 
 def rdma_possible(cluster: Cluster) -> bool:
     """True if a network of the cluster may carry RDMA: the fabric unless it is plain TCP, or a storage network."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     return networks.storage is not None or (networks.fabric is not None and networks.fabric.type != "ethernet")
 
 
 def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     why = "the cluster has no fabric" if fabric is None else "the fabric is Ethernet without RoCE"
     return Finding(
         "rdma-without-fabric",

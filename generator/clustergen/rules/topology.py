@@ -36,15 +36,13 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
         if last.index is None or (first.name, last.index) in reported:
             continue  # a plan gives no node more leaves than ports
         reported.add((first.name, last.index))
-        fabric = cluster.manifest.networks.fabric
-        text = (fabric.switches[last.index].nodes if fabric else None) or ""
         has = f"'{compute[host].name}' has {ports or 'no'} {'port' if ports == 1 else 'ports'} in the fabric"
         yield Finding(
             "node-on-two-leaves",
             (*_SWITCHES, last.index, "nodes"),
             f"'{host}' is already connected to '{first.name}'" + (f", and a {has}" if ports else ""),
             "list each node on one leaf, or set rail on leaves that serve the same nodes",
-            at=span_of(text, host),
+            at=span_of(last.entry_nodes, host),
         )
 
 
@@ -62,7 +60,7 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
                 ("nodes", group.index, "name"),
                 f"{compress(missing)} {are} not connected to any fabric switch",
                 "add the nodes to their leaf switches, or set slurm.topology: {plugin: flat}",
-                at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
+                at=span_of(group.entry, missing[0]),
             )
 
 
@@ -82,17 +80,16 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
             first = first or leaf
             if island[leaf.name] != island[first.name] and leaf.name not in reported:
                 reported.add(leaf.name)
-                index = next(switch.index for switch in cluster.switches if switch.name == leaf.name)
-                if index is None:
+                switch = next(switch for switch in cluster.switches if switch.name == leaf.name)
+                if switch.index is None:
                     continue  # a plan joins all its leaves
-                fabric = cluster.manifest.networks.fabric
                 yield Finding(
                     "topology-not-joined",
-                    (*_SWITCHES, index, "name"),
+                    (*_SWITCHES, switch.index, "name"),
                     f"switches '{leaf.name}' and '{first.name}' are not connected, but partition '{partition.name}' has"
                     " nodes on both",
                     "add an uplink to the same switch to both, or define a partition for each",
-                    at=span_of(fabric.switches[index].name if fabric else "", leaf.name),
+                    at=span_of(switch.entry, leaf.name),
                 )
 
 
@@ -181,7 +178,7 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
                 ("nodes", group.index, "name"),
                 f"{compress(missing)} {are} in no block, and Slurm starts jobs only on nodes in blocks",
                 "add every compute node to one of slurm.topology.blocks",
-                at=span_of(cluster.manifest.nodes[group.index].name, missing[0]),
+                at=span_of(group.entry, missing[0]),
             )
 
 

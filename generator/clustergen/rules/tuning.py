@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from clustergen.cluster.features.host import KernelSettings
+from clustergen.cluster.features.tuning import Tuning, Tunings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.tuning import Tuning
 
 _OF_PORTS = ("interrupts", "rings", "channels", "max_read_request", "relaxed_ordering")
 _OF_ETHERNET = ("rings", "channels")
@@ -17,16 +17,12 @@ _FIELD_OF = {"iommu": "iommu", "hugepages": "hugepages_1gib", "hugepagesz": "hug
 
 def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
     for node_type in cluster.node_types:
-        if node_type.is_resolved and node_type.name in cluster.manifest.node_types:
-            yield (
-                node_type,
-                cluster.manifest.node_types[node_type.name].tuning,
-                ("node_types", node_type.name, "tuning"),
-            )
+        if node_type.is_resolved:
+            yield node_type, cluster.of(Tunings).of(node_type), ("node_types", node_type.name, "tuning")
 
 
 def tuning_without_ports(cluster: Cluster) -> Iterator[Finding]:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     for kind, tuning, path in _tuned(cluster):
         ports = kind.data_ports()
@@ -102,7 +98,7 @@ def governor_not_available(cluster: Cluster) -> Iterator[Finding]:
 
 def idle_latency_zero(cluster: Cluster) -> Iterator[Finding]:
     for _, tuning, path in _tuned(cluster):
-        if tuning.idle_latency == 0:
+        if tuning.idle_latency_us == 0:
             yield Finding(
                 "idle-latency-zero",
                 (*path, "idle_latency"),

@@ -9,7 +9,7 @@ Pairs = list[tuple[str, str]]
 
 
 def uses_rdma(cluster: Cluster, entry: Beegfs) -> bool:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     return entry.rdma if entry.rdma is not None else fabric is not None and fabric.type != "ethernet"
 
 

@@ -49,5 +49,5 @@ def conf_of(entries: Mapping[str, Nfs]) -> Conf:
 
 
 def domain_of(cluster: Cluster) -> Domain | None:
-    domain = cluster.manifest.networks.management.domain
+    domain = cluster.networks.management.domain
     return Domain(domain) if domain else None

@@ -93,7 +93,7 @@ def corosync(cluster: Cluster, name: str, entry: Mount) -> dict[str, Corosync] |
 
 
 def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | None:
-    bmc = cluster.manifest.networks.bmc
+    bmc = cluster.networks.bmc
     if not isinstance(entry, Nfs) or (pair := entry.failover) is None or bmc is None:
         return None
     hosts = servers(entry)
@@ -159,7 +159,7 @@ def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | N
 
 def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     """The manifest's networks, else those of management and storage, and the address's."""
-    networks, network = cluster.manifest.networks, network_of(cluster, entry.server)
+    networks, network = cluster.networks, network_of(cluster, entry.server)
     named = [networks.management.cidr, networks.storage and networks.storage.cidr, network and network.cidr]
     return list(entry.export.networks) or list(dict.fromkeys(cidr for cidr in named if cidr))
 

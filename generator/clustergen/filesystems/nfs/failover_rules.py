@@ -39,7 +39,7 @@ def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> 
             yield Finding(_CODE, path, f"'{host}' is not a node", hint)
             continue
         group, position = place
-        if cluster.manifest.networks.bmc is None or position >= len(group.bmc):
+        if cluster.networks.bmc is None or position >= len(group.bmc):
             lacking.append(host)
         if other := taken.get(host):
             message = f"'{host}' already is a server of '{other}', and Corosync has one configuration per host"

@@ -63,7 +63,7 @@ def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
     """The manifest's networks, else those that clients come from, else the clients by address or name."""
     if entry.export.networks:
         return list(entry.export.networks)
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     admitted = [networks.management.cidr, networks.storage.cidr if networks.storage else None]
     for node_type in cluster.node_types:
         clients = _clients(cluster, name, node_type)

@@ -25,7 +25,7 @@ def weka_cores(cluster: Cluster) -> Iterator[Finding]:
                     f" {' and '.join(map(str, numa))}, which has {len(chosen)} besides core 0",
                     f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
                 )
-        if node_type.polling and cluster.manifest.node_types[node_type.name].reserved.cores == 0:
+        if node_type.polling and node_type.reserved_cores == len(set().union(*node_type.polling.values())):
             yield Finding(
                 "weka-cores",
                 ("node_types", node_type.name, "reserved", "cores"),

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
@@ -23,10 +22,10 @@ class NodeCheck:
     """Compares machines with the node types of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        fabric = cluster.manifest.networks.fabric
+        fabric = cluster.networks.fabric
         self._cluster = cluster
         self._is_infiniband = fabric is not None and fabric.type == "infiniband"
-        self._rate = gbit(fabric.rate) if fabric is not None and fabric.rate else None
+        self._rate = fabric.rate_gbit if fabric else None
         self._addresses: dict[str, list[tuple[str, str]]] = {}  # host → (network, address)
         for network in ip_networks(cluster):
             for group in cluster.groups:
@@ -55,8 +54,7 @@ class NodeCheck:
                 yield DriftFinding("address-missing", (facts.name,), f"{network} address", has, address)
 
     def _ports(self, node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
-        spec = self._cluster.manifest.node_types.get(node_type.name)
-        is_stated = spec is not None and spec.nics is not None
+        is_stated = "nics" in node_type.stated
         by_device = {port.device: port for port in facts.ports}
         has_list = bool(facts.files & {"ibstat", "infiniband"})
         for port in node_type.ports:

@@ -41,7 +41,7 @@ def diagram(cluster: Cluster) -> Diagram:
         groups = _switch_groups(cluster.switches)
         boxes += [Box(f"s{i}", _switch_label(group), "switches") for i, group in enumerate(groups)]
         edges |= _switch_edges(groups, number)
-    elif fabric := cluster.manifest.networks.fabric:
+    elif fabric := cluster.networks.fabric:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
         edges |= {(number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()}
     for i, (name, entry) in enumerate(cluster.manifest.storage.items()):

@@ -193,7 +193,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
 
 def _bmcs(cluster: Cluster) -> dict[str, Value]:
     """The facts that the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
-    network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
+    network, saving = cluster.networks.bmc, cluster.manifest.slurm.power_saving
     if network is None:
         return {}
     block = ip_network(network.cidr) if network.cidr else None

@@ -77,7 +77,7 @@ def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
     if not is_collected(cluster):
         return None
     logs = cluster.manifest.logs
-    domain = cluster.manifest.networks.management.domain
+    domain = cluster.networks.management.domain
     collectors = tuple(
         Target(host, (host, f"{host}.{domain}") if domain else (host,)) for host in cluster.hosts("log-collector")
     )
@@ -85,7 +85,7 @@ def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
 
 
 def collector(cluster: Cluster) -> Collector:
-    logs, domain = cluster.manifest.logs, cluster.manifest.networks.management.domain
+    logs, domain = cluster.manifest.logs, cluster.networks.management.domain
     return Collector(logs.port, STORE, domain or "", min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)), logs.tls)
 
 

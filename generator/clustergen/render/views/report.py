@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.placement import switches_of
 from clustergen.filesystems import file_system
-from clustergen.manifest.networks import Network
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
@@ -208,13 +206,13 @@ def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     for name in ("management", "bmc", "fabric", "storage"):
         network = getattr(networks, name)
         if network is not None:
             yield {
                 "Network": name,
-                "Kind": _technology(cluster, network),
+                "Kind": network.type,
                 "Addresses": ", ".join(filter(None, (network.cidr, *getattr(network, "rails", ())))),
                 "Domain": network.domain or "",
                 "Rate": network.rate or "",
@@ -222,12 +220,6 @@ def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "VLAN": str(network.vlan or ""),
                 "Switches": str(len(switches_of(cluster).get(name, ())) or ""),
             }
-
-
-def _technology(cluster: Cluster, network: Network) -> str:
-    """The fabric's stated technology; else that of the planned leaves."""
-    model = CatalogueView(cluster.manifest).switch(network.plan.leaf) if network.plan else None
-    return getattr(network, "type", model.fabric if model else "ethernet")
 
 
 FILES = (File("tree/README.md", report, per="tree"),)

@@ -17,13 +17,13 @@ def racks(cluster: Cluster) -> Iterator[dict[str, str]]:
     loads: dict[str, list[Load]] = {}
     for one in rack_loads(cluster):
         loads.setdefault(one.rack.entry, []).append(one.load)
-    for name, rack in cluster.manifest.racks.items():
+    for name, rack in {rack.entry: rack for rack in cluster.racks}.items():
         load = max(loads[name], key=lambda load: load.watts)
         unknown = len(load.without_power)
         total = marked(kilowatts(load.watts), "power" in load.unconfirmed)
         yield {
             "Rack": name,
-            "Nodes": rack.nodes or "",
+            "Nodes": rack.entry_nodes,
             "Height": f"{rack.units} U",
             "Maximum power of a rack": f"{total}, unknown for {unknown}" if unknown else total,
             "Rack power limit": str(rack.power or ""),

@@ -122,15 +122,15 @@ def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str
 
 def _device(cluster: Cluster, node_type: NodeType) -> str:
     """The port that boots; a bond or VLAN interface is none."""
-    network = cluster.manifest.networks.management
-    listed = type_ports(cluster, node_type, "management")
+    network = cluster.networks.management
+    listed = type_ports(node_type, "management")
     if listed:
         return listed[0]
     return "" if network.bond or network.vlan else network.interface or ""
 
 
 def _netdev(cluster: Cluster, node_type: NodeType) -> Netdev:
-    network = cluster.manifest.networks.management
+    network = cluster.networks.management
     block = ip_network(network.cidr) if network.cidr else None
     is_v6 = block is not None and block.version == 6
     gateway = network.gateway or ""
@@ -149,7 +149,7 @@ def _netdev(cluster: Cluster, node_type: NodeType) -> Netdev:
 
 
 def _bmcs(cluster: Cluster) -> Bmcs | None:
-    network, saving = cluster.manifest.networks.bmc, cluster.manifest.slurm.power_saving
+    network, saving = cluster.networks.bmc, cluster.manifest.slurm.power_saving
     if network is None:
         return None
     block = ip_network(network.cidr) if network.cidr else None

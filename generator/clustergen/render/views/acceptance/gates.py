@@ -222,7 +222,7 @@ def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
 
 
 def _is_rdma(cluster: Cluster) -> bool:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     return fabric is not None and fabric.type != "ethernet"
 
 
@@ -232,7 +232,7 @@ def _messages(cluster: Cluster, node_type: NodeType) -> Arguments:
 
 
 def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     infiniband = fabric is not None and fabric.type == "infiniband"
     is_rdma = _is_rdma(cluster)
     ports = () if are_guessed(cluster, node_type) or not is_rdma else node_type.fabric_ports()

@@ -79,7 +79,7 @@ def _recordings(cluster: Cluster) -> Iterator[Recording]:
         yield Recording(
             "cluster:kernel_errors:increase5m", "sum by (kind) (increase(clustergen_kernel_errors_total[5m])) > 0"
         )
-        fabric = cluster.manifest.networks.fabric
+        fabric = cluster.networks.fabric
         if fabric is not None and fabric.type != "ethernet":
             yield Recording("cluster:fabric_ports:count", "count(node_infiniband_state_id)")
             yield Recording("cluster:fabric_ports_down:count", "count(node_infiniband_state_id != 4) or vector(0)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.render.views.alerts import roce
@@ -16,10 +15,10 @@ _ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None or not cluster.manifest.monitoring.node_exporter.enabled:
         return None
-    rate = gbit(fabric.rate) if fabric.rate else None
+    rate = fabric.rate_gbit
     rdma = fabric.type != "ethernet"
     alike: dict[tuple[tuple[str, ...], int | None], list[str]] = {}
     for node_type in cluster.node_types:

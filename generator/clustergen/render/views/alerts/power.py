@@ -28,7 +28,7 @@ def _feeds(cluster: Cluster) -> Iterator[Alert]:
     factor = cluster.of(Facility).power_factor
     by_capacity: dict[int, list[str]] = {}
     for rack in cluster.racks:
-        if rack.hosts and rack.spec.circuits:
+        if rack.hosts and rack.circuits:
             by_capacity.setdefault(int(capacity_w(rack, factor)), []).append(rack.name)
     for capacity, names in by_capacity.items():
         yield Alert(

@@ -19,7 +19,7 @@ METRICS = tuple(
 
 def is_exported(cluster: Cluster) -> bool:
     """True if nodes of a RoCE fabric export the counters of their ports."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     return fabric is not None and fabric.type == "roce" and cluster.manifest.monitoring.node_exporter.enabled
 
 

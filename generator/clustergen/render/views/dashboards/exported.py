@@ -76,7 +76,7 @@ def _missing_collectors(cluster: Cluster) -> set[str]:
     """Collectors of the node exporter that are off, or find nothing to read on any node."""
     enabled = set(cluster.manifest.monitoring.node_exporter.collectors)
     missing = {"mountstats"} | _HARDWARE
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         missing.add("infiniband")
     if not any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):

@@ -37,7 +37,7 @@ _ROCE_ERRORS = {
 
 
 def dashboard(cluster: Cluster) -> Dashboard | None:
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         return None
     counters, errors = (_roce(), _ROCE_ERRORS) if fabric.type == "roce" else (_infiniband(), _INFINIBAND_ERRORS)

@@ -6,13 +6,13 @@ from typing import Literal
 
 from clustergen.cluster.fabric import has_rdma, is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType, Port
-from clustergen.manifest.networks import Fabric
+from clustergen.cluster.networks import Fabric
 
 Layout = Literal["single", "fat-tree", "rail"]
 
 
 def fabric_of(cluster: Cluster) -> Fabric | None:
-    return cluster.manifest.networks.fabric
+    return cluster.networks.fabric
 
 
 def layout(cluster: Cluster) -> Layout:

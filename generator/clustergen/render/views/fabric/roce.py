@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.networks import Roce
+from clustergen.cluster.networks import Roce
 from clustergen.records import record
 from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
 

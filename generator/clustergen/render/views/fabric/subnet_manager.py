@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.networks import Fabric
+from clustergen.cluster.networks import Fabric
 from clustergen.records import record
 from clustergen.render.formats import RenderError
 from clustergen.render.views.fabric.rails import fabric_of, layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from clustergen.cluster.switches import NETWORKS
+from clustergen.cluster.networks import NETWORKS
 from clustergen.render.file import File
 from clustergen.render.formats import TABLE
 from clustergen.render.views.facility.bom import bom_csv

@@ -128,7 +128,7 @@ def _picture(
     right = max(xs[-1] + RACK + MARGIN, _LEAST_WIDTH)
     standing = [device for rack in racks for device in of_rack.get(rack.name, ()) if device.place]
     swatches, legend_height = legend((role_of[device.name] for device in standing), 40, right - MARGIN)
-    tallest = max(rack.spec.units for rack in racks)
+    tallest = max(rack.units for rack in racks)
     head = max(map(_head_height, racks))
     floor = 46 + legend_height + head + tallest * UNIT
     drawings = tuple(
@@ -146,7 +146,7 @@ def _picture(
         rail=RAIL,
         device_width=DEVICE,
         legend=swatches,
-        frames=tuple(map(_frame, sorted({rack.spec.units for rack in racks}))),
+        frames=tuple(map(_frame, sorted({rack.units for rack in racks}))),
         racks=drawings,
     )
 
@@ -172,11 +172,11 @@ def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
     """A rack in words, for those who do not see it."""
     standing = sum(device.place is not None for device in contents)
     load = _load(rack, contents)[0].replace(" ?", " (not confirmed)")
-    return f"{rack.name}: {rack.spec.units} U, {counted(standing, 'device')}, {load}."
+    return f"{rack.name}: {rack.units} U, {counted(standing, 'device')}, {load}."
 
 
 def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
-    units = rack.spec.units
+    units = rack.units
     load, kind = _load(rack, contents)
     texts = [(load, kind), *((feed, "note") for feed in _feeds(rack))]
     head = _head_height(rack)
@@ -201,7 +201,7 @@ def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
     """The most that the devices draw together, and its class."""
     watts = sum(device.power_w or 0 for device in contents)
     unknown = sum(device.power_w is None for device in contents)
-    limit = rack.spec.power.value if rack.spec.power else None
+    limit = rack.power.value if rack.power else None
     text = marked(kilowatts(watts), _is_doubtful(contents)) if watts else "no load known" if unknown else "0 W"
     text += f" of {kilowatts(limit)}" if limit else ""
     text += f", {unknown} unknown" if unknown and watts else ""
@@ -210,10 +210,10 @@ def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
 
 def _feeds(rack: Rack) -> list[str]:
     """A line per kind of feed."""
-    feeds = [f"{feed.count} × {feed.volts} V {feed.amps} A" for feed in rack.spec.circuits]
+    feeds = [f"{feed.count} × {feed.volts} V {feed.amps} A" for feed in rack.circuits]
     if len(feeds) > _MOST_FEEDS:
         feeds = [*feeds[: _MOST_FEEDS - 1], f"{len(feeds) - _MOST_FEEDS + 1} more kinds of feeds"]
-    return [*feeds[:-1], f"{feeds[-1]}, A and B"] if feeds and rack.spec.redundant_feeds else feeds
+    return [*feeds[:-1], f"{feeds[-1]}, A and B"] if feeds and rack.redundant_feeds else feeds
 
 
 def _below(units: int, contents: Sequence[Device]) -> Iterator[tuple[str, str]]:
@@ -243,7 +243,7 @@ def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
     height = place.height * UNIT
     return DeviceBox(
         role,
-        (rack.spec.units - top) * UNIT,
+        (rack.units - top) * UNIT,
         height,
         f"{device.name}: {', '.join(filter(None, (device.title, units, power)))}",
         tuple(_words(device, height)),

@@ -35,12 +35,12 @@ def devices_csv(cluster: Cluster) -> CsvTable | None:
 
 
 def racks_csv(cluster: Cluster) -> CsvTable | None:
-    rows = ((cluster.name, rack.name, "planned", 19, rack.spec.units, _standing(rack)) for rack in cluster.racks)
+    rows = ((cluster.name, rack.name, "planned", 19, rack.units, _standing(rack)) for rack in cluster.racks)
     return csv_table(_RACKS, rows) if cluster.racks else None
 
 
 def power_feeds_csv(cluster: Cluster) -> CsvTable | None:
-    return csv_table(_FEEDS, _feed_rows(cluster)) if any(rack.spec.circuits for rack in cluster.racks) else None
+    return csv_table(_FEEDS, _feed_rows(cluster)) if any(rack.circuits for rack in cluster.racks) else None
 
 
 def device_type_yaml(cluster: Cluster) -> dict[str, DeviceTypeYaml] | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue.facility import pdus
 from clustergen.catalogue.labels import label
 from clustergen.catalogue.systems import System, system
-from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill
@@ -53,9 +52,8 @@ def _unspecified(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 
 def _systems(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    site_systems = cluster.manifest.catalogue.systems
     for name in dict.fromkeys(node_type.system for node_type in cluster.node_types if node_type.system):
-        base = None if name in site_systems else system(name)
+        base = None if name in cluster.catalogue.own_systems else system(name)
         if base is None:
             continue
         unknown = [label(field) for field, value in _values(base) if value is None]
@@ -68,7 +66,7 @@ def _values(base: System) -> Iterator[tuple[str, object]]:
 
 
 def _switches(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    view = CatalogueView(cluster.manifest)
+    view = cluster.catalogue
     several = [switch for switches in switches_of(cluster).values() for switch in switches]
     unnamed = [switch.name for switch in several if not switch.model]
     if unnamed:
@@ -104,15 +102,15 @@ def _cables(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for text, missing in (
-        ("The feeds are not stated.", [rack.name for rack in cluster.racks if not rack.spec.circuits]),
+        ("The feeds are not stated.", [rack.name for rack in cluster.racks if not rack.circuits]),
         ("Which rack PDUs, with how many outlets? None are stated.", _without_pdu(cluster)),
-        ("The cooling is not stated.", [rack.name for rack in cluster.racks if rack.spec.cooling is None]),
-        ("The weight limit is not stated.", [rack.name for rack in cluster.racks if rack.spec.weight is None]),
+        ("The cooling is not stated.", [rack.name for rack in cluster.racks if rack.cooling is None]),
+        ("The weight limit is not stated.", [rack.name for rack in cluster.racks if rack.weight_kg is None]),
     ):
         if missing:
             every = len(missing) == len(cluster.racks)
             yield "All racks" if every else f"Racks {compress(missing)}", text
-    models = {circuit.pdu for rack in cluster.racks for circuit in rack.spec.circuits if circuit.pdu}
+    models = {circuit.pdu for rack in cluster.racks for circuit in rack.circuits if circuit.pdu}
     for name in sorted(models & set(pdus())):
         if pdus()[name].unverified:
             yield pdus()[name].model, "No source confirms: outlets."
@@ -136,15 +134,13 @@ def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
 
 def _without_pdu(cluster: Cluster) -> list[str]:
     """Racks with a feed whose outlets are not known."""
-    return [
-        rack.name for rack in cluster.racks if any(stated_outlets(circuit) is None for circuit in rack.spec.circuits)
-    ]
+    return [rack.name for rack in cluster.racks if any(stated_outlets(circuit) is None for circuit in rack.circuits)]
 
 
 def _surviving(cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Systems that keep too few supplies for full load when one side of redundant feeds is off."""
     placed = devices(cluster)
-    redundant = {rack.name for rack in cluster.racks if rack.spec.redundant_feeds}
+    redundant = {rack.name for rack in cluster.racks if rack.redundant_feeds}
     alike: dict[tuple[str, int, int], list[str]] = {}
     for name, one in supplies(cluster).items():
         left, need = one.count // 2, one.count - (one.redundant or 0)

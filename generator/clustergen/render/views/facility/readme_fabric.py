@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.bom import bill, total
@@ -110,8 +109,8 @@ def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
     size = cluster.of(Facility).checkpoint
     for name, entry in cluster.manifest.storage.items():
         if size is not None and entry.bandwidth is not None and not entry.read_only:
-            network = cluster.manifest.networks.storage or cluster.manifest.networks.fabric
-            rate = gbit(network.rate) if network and network.rate else None
+            network = cluster.networks.storage or cluster.networks.fabric
+            rate = network.rate_gbit if network else None
             each = BitRate(rate * 10**9) if rate else None
             nodes = sum(len(group.hosts) for group in cluster.compute)
             yield {

@@ -87,17 +87,16 @@ def kw(watts: float) -> str:
 
 def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
     rack, load = one.rack, one.load
-    spec = rack.spec
     return {
         "Racks": rack.name,
-        "Height used": f"{marked(str(load.units), 'height' in load.unconfirmed)} of {spec.units} U",
+        "Height used": f"{marked(str(load.units), 'height' in load.unconfirmed)} of {rack.units} U",
         "Power": marked(kw(load.watts), "power" in load.unconfirmed),
-        "Power limit": str(spec.power or ""),
+        "Power limit": str(rack.power or ""),
         "Heat": marked(f"{heat_btu_h(load.watts):,.0f} BTU/h", "power" in load.unconfirmed),
-        "Cooling": str(spec.cooling or ""),
+        "Cooling": str(rack.cooling or ""),
         "Air": f"{load.air_cfm:,.0f} CFM",
         "Weight": marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed) if load.weight_kg else "",
-        "Weight limit": f"{spec.weight:,.0f} kg" if spec.weight else "",
+        "Weight limit": f"{rack.weight_kg:,.0f} kg" if rack.weight_kg else "",
         "Outlets used": "; ".join(map(_outlets, rack_outlets(cluster, rack))),
         "Not known": _unknown(one),
     }

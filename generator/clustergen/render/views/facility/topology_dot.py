@@ -20,7 +20,7 @@ class TopologyDot:
 
 def topology_dot(cluster: Cluster) -> TopologyDot | None:
     """None for other fabrics than RoCE, and where no switches are known."""
-    fabric = cluster.manifest.networks.fabric
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce" or not cluster.switches:
         return None
     interfaces = {

@@ -34,7 +34,7 @@ def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
 def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
     if not cluster.has(Chrony):
         return None
-    management = cluster.manifest.networks.management
+    management = cluster.networks.management
     clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()
     return ClockServer(cluster.of(Chrony).ntp, clients, os.fact("chrony_unit"))
 

@@ -22,7 +22,7 @@ class Zone:
 
 def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
     """The networks of the manifest whose addresses are the nodes' own; None where the system has no firewalld."""
-    spec = cluster.manifest.networks
+    spec = cluster.networks
     fabric = spec.fabric
     cidrs = [
         spec.management.cidr,

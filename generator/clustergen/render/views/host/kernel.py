@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.networks import Network
+from clustergen.cluster.networks import Network
 from clustergen.records import record
 
 _MIB = 1 << 20
@@ -100,12 +99,11 @@ def _network(cluster: Cluster) -> Iterator[Setting]:
 
 def fastest_gbit(cluster: Cluster) -> int | None:
     """Gb/s of the fastest network that carries TCP, where the manifest says; InfiniBand does where it has addresses."""
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     carriers: list[Network | None] = [networks.management, networks.storage]
     if networks.fabric and (networks.fabric.type != "infiniband" or any(group.fabric for group in cluster.groups)):
         carriers.append(networks.fabric)
-    rates = [gbit(network.rate) for network in carriers if network and network.rate]
-    return max((rate for rate in rates if rate), default=None)
+    return max((network.rate_gbit for network in carriers if network and network.rate_gbit), default=None)
 
 
 def tcp_buffer(rate: int | None) -> int:

@@ -38,7 +38,7 @@ def cloud_init(cluster: Cluster) -> Fixed | None:
 
 
 def _sections(cluster: Cluster) -> Iterator[Section]:
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     groups = cluster.groups
     yield Section("Management network", _lines(((g, g.addresses) for g in groups), "", networks.management.domain))
     if networks.storage:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.tuning import Tuning, Tunings
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.tuning import Tuning
 from clustergen.records import record
 
 UNIT = "clustergen-tuning.service"
 IRQBALANCE = "irqbalance.service"
 _DEBIAN = "debian"
-
-
-def _tuning(cluster: Cluster, node_type: NodeType) -> Tuning:
-    spec = cluster.manifest.node_types.get(node_type.name)
-    return spec.tuning if spec else Tuning()
 
 
 @record
@@ -32,7 +27,7 @@ class KernelOptions:
 
 
 def kernel_options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    options = tuple(_options(_tuning(cluster, node_type)))
+    options = tuple(_options(cluster.of(Tunings).of(node_type)))
     return KernelOptions(options) if options else None
 
 
@@ -78,15 +73,15 @@ class Script:
 
 
 def script(cluster: Cluster, node_type: NodeType) -> Script | None:
-    tuning = _tuning(cluster, node_type)
+    tuning = cluster.of(Tunings).of(node_type)
     of_ports = (tuning.interrupts, tuning.rings, tuning.channels, tuning.max_read_request, tuning.relaxed_ordering)
     ports = node_type.data_ports() if any(value is not None for value in of_ports) else ()
-    of_cpus = (tuning.governor, tuning.idle_latency, tuning.transparent_hugepages)
+    of_cpus = (tuning.governor, tuning.idle_latency_us, tuning.transparent_hugepages)
     if not ports and all(value is None for value in of_cpus):
         return None
     return Script(
         governor=tuning.governor,
-        idle_latency_us=tuning.idle_latency,
+        idle_latency_us=tuning.idle_latency_us,
         transparent_hugepages=tuning.transparent_hugepages,
         ports=tuple(port.device for port in ports),
         interrupts=bool(ports) and tuning.interrupts is not None,

@@ -62,7 +62,7 @@ def directory(cluster: Cluster) -> str:
 
 
 def _login(cluster: Cluster) -> Part:
-    domain = cluster.manifest.networks.management.domain
+    domain = cluster.networks.management.domain
     hosts = [host for group in users_groups(cluster) for host in group.hosts]
     names = [f"{host}.{domain}" if domain else host for host in hosts]
     contact = cluster.of(UserGuide).contact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
 
@@ -17,11 +18,7 @@ def management_interface(cluster: Cluster, node_type: NodeType) -> str | None:
     """The interface of the node type's own ports, else of the network; the catalogue's guess is too weak to
     insist on.
     """
-    spec = cluster.manifest.node_types.get(node_type.name)
-    for nic in (spec.nics or ()) if spec else ():
-        if nic.network == "management":
-            return nic.interface or nic.device
-    return cluster.manifest.networks.management.interface
+    return next(iter(type_ports(node_type, "management")), cluster.networks.management.interface)
 
 
 def rdma_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:

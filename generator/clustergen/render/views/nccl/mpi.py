@@ -89,7 +89,7 @@ def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
     """Open MPI's parameters; the file that the distribution ships at that place keeps UCX off."""
     if not cluster.of(Ucx).enabled or cluster.host_count < 2:
         return None
-    networks = cluster.manifest.networks
+    networks = cluster.networks
     fabric = networks.fabric
     if fabric is not None and fabric.type != "ethernet":
         ours = [

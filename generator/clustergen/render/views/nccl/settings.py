@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.nccl import FINDS_GID, LONGEST_VALUE, nccl_param
 from clustergen.catalogue.versions import NcclVersion
-from clustergen.cluster.catalogue_view import gbit
-from clustergen.cluster.fabric import are_guessed, has_separate_rails
+from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.features.nccl import Nccl, Variable
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.manifest.networks import Fabric
+from clustergen.cluster.networks import Fabric
 from clustergen.records import record
 from clustergen.render.formats import RenderError, Safe, one_line
 from clustergen.render.views.fabric.rails import fabric_of, layout, rails_are_joined, rdma_device
@@ -165,8 +164,8 @@ def _cross_nic(cluster: Cluster, node_type: NodeType) -> Iterator[Setting]:
     if len(node_type.fabric_ports()) < 2 or not cluster.switches:
         return
     if layout(cluster) == "rail" and not rails_are_joined(cluster):
-        fabric = cluster.manifest.networks.fabric
-        how = "not routed" if fabric and has_separate_rails(fabric) else "not connected to each other"
+        fabric = cluster.networks.fabric
+        how = "not routed" if fabric and fabric.has_separate_rails else "not connected to each other"
         yield Setting(f"The rails are {how}: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
     elif layout(cluster) == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
         yield Setting("All ports connect to one switch: any port reaches any other.", "NCCL_CROSS_NIC", Safe("1"))
@@ -184,7 +183,7 @@ def _tcp(cluster: Cluster, node_type: NodeType, fabric: Fabric) -> Iterator[Sett
         yield _bootstrap(cluster, node_type)
     if any(rdma_device(port, fabric) for port in node_type.fabric_ports()):
         yield Setting("The cards can do RDMA, this network is not made for it.", "NCCL_NET", Safe("Socket"))
-    rate = gbit(fabric.rate) if fabric.rate else None
+    rate = fabric.rate_gbit
     if rate and rate >= _FAST_TCP:
         yield Setting("One connection does not fill the link: four threads …", "NCCL_SOCKET_NTHREADS", Safe("4"))
         yield Setting("… with four connections each.", "NCCL_NSOCKS_PERTHREAD", Safe("4"))

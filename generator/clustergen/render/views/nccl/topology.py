@@ -7,7 +7,7 @@ is left out and filled in by it. Its parser is no XML parser: no declaration, on
 from __future__ import annotations
 
 from clustergen.catalogue import hardware as parts
-from clustergen.catalogue.systems import System, system
+from clustergen.catalogue.systems import System
 from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.records import record
@@ -51,12 +51,8 @@ def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
     """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
     if not cluster.of(Nccl).writes_topology or node_type.gpus is None:
         return None
-    base = (
-        system(node_type.system)
-        if node_type.system and node_type.system not in cluster.manifest.catalogue.systems
-        else None
-    )
-    addresses = _gpu_addresses(cluster, node_type, base)
+    base = cluster.catalogue.system(node_type.system) if node_type.system else None
+    addresses = node_type.gpus.pci
     speed = _SPEEDS.get(node_type.gpus.model.pcie_gen or 0)
     ports = node_type.fabric_ports()
     if (
@@ -72,19 +68,9 @@ def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
     below: dict[int, list[Switch]] = {}
     for number, (address, numa) in enumerate(zip(addresses, node_type.gpus.numa, strict=True)):
         devices = [Device(address, _GPU, speed)]
-        devices += [_nic(cluster, node_type, port, base, speed) for port in ports if nearest[port.device] == number]
+        devices += [_nic(cluster, port, speed) for port in ports if nearest[port.device] == number]
         below.setdefault(numa, []).append(Switch(f"ffff:ff:{number + 1:02x}.0", speed, tuple(devices)))
     return Topology(tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items())))
-
-
-def _gpu_addresses(cluster: Cluster, node_type: NodeType, base: System | None) -> tuple[str, ...]:
-    spec = cluster.manifest.node_types.get(node_type.name)
-    assert node_type.gpus is not None
-    if spec is not None and spec.gpus.pci is not None:
-        return spec.gpus.pci if len(spec.gpus.pci) == node_type.gpus.count else ()
-    if base is None or base.gpu_count != node_type.gpus.count or not all(gpu.pci for gpu in base.gpus):
-        return ()
-    return tuple(gpu.pci for gpu in base.gpus)
 
 
 def _nearest_gpus(node_type: NodeType, ports: tuple[Port, ...], base: System | None) -> dict[str, int]:
@@ -104,12 +90,9 @@ def _nearest_gpus(node_type: NodeType, ports: tuple[Port, ...], base: System | N
     return nearest
 
 
-def _nic(cluster: Cluster, node_type: NodeType, port: Port, base: System | None, gpu_speed: str) -> Device:
-    fabric = cluster.manifest.networks.fabric
-    spec = cluster.manifest.node_types.get(node_type.name)
-    models = {nic.device: nic.model or "" for nic in (spec.nics or ())} if spec else {}
-    models |= {nic.rdma: nic.nic for nic in base.nics_of("compute") if nic.rdma not in models} if base else {}
-    model = parts.nic(models.get(port.device, ""))
+def _nic(cluster: Cluster, port: Port, gpu_speed: str) -> Device:
+    fabric = cluster.networks.fabric
+    model = parts.nic(port.model)
     speed = _SPEEDS.get(model.pcie_gen or 0, gpu_speed) if model else gpu_speed
     infiniband = fabric is not None and fabric.type == "infiniband"
     return Device(port.pci or "", _INFINIBAND if infiniband else _ETHERNET, speed)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.networks import Fabric, Roce
 from clustergen.hostlist import compress
-from clustergen.manifest.networks import Fabric, Roce
 from clustergen.records import record
 from clustergen.render.formats import Safe
 from clustergen.render.views.fabric.interfaces import mtu
@@ -53,7 +52,7 @@ def _port_mtu(cluster: Cluster) -> int:
 
 def _rows(cluster: Cluster, fabric: Fabric) -> Iterator[dict[str, str]]:
     roce = fabric.roce
-    rate = gbit(fabric.rate) if fabric.rate else None
+    rate = fabric.rate_gbit
     rows = [
         ("Trust", roce.trust.upper(), f"trust {roce.trust.upper()} on all ports; keep the DSCP between networks"),
         ("RDMA packets", f"DSCP {roce.dscp}, priority {roce.priority}", f"queue and priority group {roce.priority}"),

@@ -73,9 +73,8 @@ def _lines(cluster: Cluster, node_type: NodeType) -> list[Safe]:
     options = cluster.manifest.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
-        spec = cluster.manifest.node_types.get(node_type.name)
-        if cluster.bare and (spec is None or spec.gpus.numa is None):
-            gpus = replace(gpus, cores=(), links=spec.gpus.links or () if spec else ())
+        if cluster.bare and "numa" not in gpus.stated:
+            gpus = replace(gpus, cores=(), links=gpus.links if "links" in gpus.stated else ())
         lines = [_line(cluster, nodes, _device(cluster, gpus, run), options) for run in device_runs(gpus)]
     else:
         lines = [_line(cluster, nodes, [("AutoDetect", autodetect(gpus))], options)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
-from clustergen.cluster.catalogue_view import gbit
 from clustergen.cluster.directories import own_directory
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.gpu_set import GpuSet
@@ -68,18 +67,18 @@ def values(cluster: Cluster, node_type: NodeType) -> Health | None:
     if not spec.enabled:
         return None
     spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
-    network = cluster.manifest.networks.fabric
+    network = cluster.networks.fabric
     return Health(
         spool,
         spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB,
         _fabric_devices(cluster, node_type),
-        (gbit(network.rate) if network and network.rate else None) or 0,
+        (network.rate_gbit if network else None) or 0,
     )
 
 
 def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
-    if not cluster.manifest.health.fabric or not cluster.manifest.networks.fabric or are_guessed(cluster, node_type):
+    if not cluster.manifest.health.fabric or not cluster.networks.fabric or are_guessed(cluster, node_type):
         return ()
     return tuple(port.device for port in node_type.fabric_ports() if port.device)
 

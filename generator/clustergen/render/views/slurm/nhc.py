@@ -33,9 +33,7 @@ def nhc(cluster: Cluster, node_type: NodeType) -> Nhc | None:
     if not cluster.manifest.health.nhc or not node_type.is_resolved:
         return None
     values = health.values(cluster, node_type)
-    is_infiniband = (
-        cluster.manifest.networks.fabric is not None and cluster.manifest.networks.fabric.type == "infiniband"
-    )
+    is_infiniband = cluster.networks.fabric is not None and cluster.networks.fabric.type == "infiniband"
     entries = {
         name: entry for group in cluster.of_type[node_type.name] for name, entry in mounts(cluster, group).items()
     }

@@ -35,7 +35,7 @@ def settings(cluster: Cluster) -> Section:
 
 def _by_bmc(cluster: Cluster) -> str | None:
     """The protocol of the BMCs; None where nodes are switched by a command, or not at all."""
-    saving, bmc = cluster.manifest.slurm.power_saving, cluster.manifest.networks.bmc
+    saving, bmc = cluster.manifest.slurm.power_saving, cluster.networks.bmc
     return bmc.protocol if saving and not saving.command and bmc else None
 
 

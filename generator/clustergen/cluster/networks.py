@@ -1,0 +1,228 @@
+"""The networks of the cluster, by traffic class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from clustergen.cluster.catalogue_view import gbit
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.networks import Fabric as FabricSection
+from clustergen.manifest.networks import HostNetwork as HostSection
+from clustergen.manifest.networks import Network as Section
+from clustergen.records import copied, record
+
+if TYPE_CHECKING:
+    from clustergen.cluster.model import Cluster
+
+NETWORKS = ("fabric", "storage", "management", "bmc")
+"""Keys of `networks` in the order in which cables and switches are counted."""
+_ROCE_MTU = 9000
+_CONNECTED_MTU = 65520
+
+
+@record
+class Plan:
+    """A fat tree whose switches are planned. `nodes` and `racks` are host lists; None: all nodes, no racks."""
+
+    leaf: str
+    spine: str | None
+    core: str | None
+    capacity: int | None
+    ports: int | None  # of a node; None: all
+    reserved_ports: int  # node ports that stay free on each leaf of the first unit
+    reserved_for: str | None
+    nodes: str | None
+    racks: str | None
+
+
+@record
+class Network:
+    """A network. `type`: that of its planned switches, unless the manifest states it. `rate`: of a port, as stated."""
+
+    type: Literal["infiniband", "roce", "ethernet"]
+    cidr: str | None
+    domain: str | None
+    gateway: str | None
+    interface: str | None
+    mtu: int | None
+    vlan: int | None
+    rate: str | None
+    rate_gbit: int | None
+    plan: Plan | None
+
+
+@record
+class Bond:
+    """Several ports as one interface; without `ports`, those of the node type."""
+
+    ports: tuple[str, ...]
+    mode: str
+
+
+@record
+class HostNetwork(Network):
+    """A network whose interfaces on the nodes are configured if `configure` is true."""
+
+    configure: bool
+    bond: Bond | None
+    routes: tuple[str, ...]
+
+
+@record
+class Management(HostNetwork):
+    """The network that ssh, Slurm and monitoring use."""
+
+    dns: tuple[str, ...]
+    ntp: tuple[str, ...]
+
+
+@record
+class StorageNetwork(HostNetwork):
+    """The network of the storage servers."""
+
+
+@record
+class Bmc(Network):
+    """The network of the management controllers."""
+
+    protocol: Literal["ipmi", "redfish"]
+
+
+@record
+class Roce:
+    """Lossless Ethernet on the hosts."""
+
+    dscp: int
+    priority: int
+    cnp_dscp: int
+    cnp_priority: int
+    pfc: bool
+    ecn: bool
+    trust: Literal["dscp", "pcp"]
+
+
+@record
+class SubnetManager:
+    """The InfiniBand subnet manager.
+
+    `routing`: engines in the order in which opensm tries them. `pkey`: of the partition of jobs; None: the default.
+    """
+
+    where: Literal["switch", "node", "ufm"]
+    routing: str
+    pkey: str | None
+
+
+@record
+class Fabric(Network):
+    """The network between GPUs. `port_mtu`: bytes; None leaves the driver's own."""
+
+    layout: Literal["single", "fat-tree", "rail"]
+    port_mtu: int | None
+    rails: tuple[str, ...]  # networks of the rails, where each has its own
+    gateways: tuple[str, ...]  # by rail
+    has_separate_rails: bool  # no packet goes from one rail to another
+    sharp: bool
+    service_level: int | None
+    roce: Roce
+    subnet_manager: SubnetManager
+    ipoib_mode: Literal["datagram", "connected"]
+    opensm_options: Mapping[str, str | int]
+
+
+@record
+class Networks:
+    """The networks of a cluster; None where it does not have one."""
+
+    _cluster: Cluster
+
+    @property
+    def management(self) -> Management:
+        return self._cluster.of(Management)
+
+    @property
+    def bmc(self) -> Bmc | None:
+        return self._cluster.get(Bmc)
+
+    @property
+    def fabric(self) -> Fabric | None:
+        return self._cluster.get(Fabric)
+
+    @property
+    def storage(self) -> StorageNetwork | None:
+        return self._cluster.get(StorageNetwork)
+
+    def get(self, name: str) -> Network | None:
+        """The network of that name, which is its key in the manifest."""
+        network: Network | None = getattr(self, name)
+        return network
+
+    def __getitem__(self, name: str) -> Network:
+        network = self.get(name)
+        if network is None:
+            raise LookupError(f"the cluster has no {name} network")
+        return network
+
+
+def resolve_management(manifest: Manifest, cluster: Cluster) -> Management:
+    section = manifest.networks.management
+    return copied(Management, section, **_host(section, cluster))
+
+
+def resolve_bmc(manifest: Manifest, cluster: Cluster) -> Bmc | None:
+    section = manifest.networks.bmc
+    return copied(Bmc, section, **_common(section, cluster)) if section else None
+
+
+def resolve_storage(manifest: Manifest, cluster: Cluster) -> StorageNetwork | None:
+    section = manifest.networks.storage
+    return copied(StorageNetwork, section, **_host(section, cluster)) if section else None
+
+
+def resolve_fabric(manifest: Manifest, cluster: Cluster) -> Fabric | None:
+    section = manifest.networks.fabric
+    if section is None:
+        return None
+    has_uplinks = any(switch.uplinks for switch in cluster.switches)
+    layout = section.layout or (
+        "rail"
+        if any(switch.rail is not None for switch in cluster.switches)
+        else "fat-tree"
+        if has_uplinks
+        else "single"
+    )
+    manager = section.subnet_manager
+    routing = manager.routing or ("ftree,updn" if layout != "single" and has_uplinks else "updn")
+    return copied(
+        Fabric,
+        section,
+        **{**_common(section, cluster), "type": section.type},
+        layout=layout,
+        port_mtu=_port_mtu(section),
+        roce=copied(Roce, section.roce),
+        subnet_manager=copied(SubnetManager, manager, routing=routing),
+    )
+
+
+def _common(section: Section, cluster: Cluster) -> dict[str, Any]:
+    """Fields of every network that are not the manifest's."""
+    leaf = cluster.catalogue.switch(section.plan.leaf) if section.plan else None
+    return {
+        "type": leaf.fabric if leaf else "ethernet",
+        "rate_gbit": gbit(section.rate) if section.rate else None,
+        "plan": copied(Plan, section.plan) if section.plan else None,
+    }
+
+
+def _host(section: HostSection, cluster: Cluster) -> dict[str, Any]:
+    return {**_common(section, cluster), "bond": copied(Bond, section.bond) if section.bond else None}
+
+
+def _port_mtu(section: FabricSection) -> int | None:
+    """1500 and what the IPoIB broadcast group allows are the driver's own."""
+    if section.mtu is not None:
+        return section.mtu
+    if section.type == "infiniband":
+        return _CONNECTED_MTU if section.ipoib_mode == "connected" else None
+    return _ROCE_MTU if section.type == "roce" else None
