@@ -24,6 +24,11 @@ def is_stated(section: object, path: str) -> bool:
     return bool(path)
 
 
+def stated_at(section: BaseModel, *path: str) -> ManifestPath | None:
+    """The path, if the section sets its last field; None where that is left to the default."""
+    return path if path[-1] in section.model_fields_set else None
+
+
 def value_at(data: object, path: str | ManifestPath) -> Any:
     """The value at a path, or a field by its name with dots, of plain data or of a model; None where there is none."""
     for part in path.split(".") if isinstance(path, str) else path:
