@@ -8,6 +8,7 @@ from typing import Any
 
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster.features.containers import Apptainer, Docker
+from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.model import Cluster
 from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
@@ -166,7 +167,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no Grafana",
         "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
-        lambda cluster, machine: cluster.manifest.monitoring.active_grafana is not None,
+        lambda cluster, machine: cluster.has(Grafana),
         edit=_no_grafana,
     ),
     Substitution(

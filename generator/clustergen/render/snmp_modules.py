@@ -9,11 +9,12 @@ from typing import Any
 
 import yaml
 
+from clustergen.cluster.features.monitoring import Snmp
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
 from clustergen.render.tree import RenderedFile
 from clustergen.render.views.alerts.snmp import MODULES
-from clustergen.render.views.probes import SNMP_FILES, has_snmp
+from clustergen.render.views.probes import SNMP_FILES
 
 _OURS = frozenset(module.name for module in MODULES)
 
@@ -25,8 +26,7 @@ def module_problems(
 
     `directory` is the site's, `files` the tree with the site's files, `members` the nodes of its groups.
     """
-    spec = cluster.manifest.monitoring.snmp
-    if spec is None or not has_snmp(cluster):
+    if not cluster.has(Snmp):
         return
     servers = cluster.with_role("monitoring")
     modules: dict[int, set[str]] = {group.index: set() for group in servers}
@@ -42,7 +42,7 @@ def module_problems(
             if group in members[file.group]:
                 modules[group.index] |= names
     candidates = set.intersection(*modules.values())
-    for name, device in spec.devices.items():
+    for name, device in cluster.of(Snmp).devices.items():
         if device.module not in candidates:
             yield Finding(
                 "snmp-module-unknown",

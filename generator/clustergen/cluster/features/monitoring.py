@@ -235,9 +235,7 @@ def resolve_scraping(manifest: Manifest, cluster: Cluster) -> Scraping:
 
 def resolve_thresholds(manifest: Manifest, _: Cluster) -> Thresholds:
     section = manifest.monitoring.thresholds
-    return Thresholds(
-        section.gpu_hot, section.gpu_very_hot, section.disk_free, section.node_down, section.throttled
-    )
+    return Thresholds(section.gpu_hot, section.gpu_very_hot, section.disk_free, section.node_down, section.throttled)
 
 
 def resolve_prometheus(manifest: Manifest, cluster: Cluster) -> Prometheus | None:

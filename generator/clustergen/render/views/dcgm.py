@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from clustergen.catalogue.dcgm import DcgmField, dcgm_fields
 from clustergen.catalogue.hardware import Gpu
-from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cluster.features.monitoring import Dcgm, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
-from clustergen.render.views.alerts.model import dcgm_types, job_form, maps_jobs
+from clustergen.render.views.alerts.model import job_form, maps_jobs
 from clustergen.render.views.alerts.nvlink import reports
-from clustergen.render.views.scrape import monitored
 
 UNIT = "nvidia-dcgm-exporter.service"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
@@ -58,13 +57,12 @@ class JobMap:
 
 def exported(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
-    enabled = cluster.manifest.monitoring.dcgm.enabled
-    return node_type.name in dcgm_types(cluster) and (monitored(cluster) or bool(enabled))
+    return node_type.name in dcgm_types(cluster) and cluster.of(Dcgm).exports
 
 
 def job_map(cluster: Cluster, node_type: NodeType) -> str | None:
     """The directory in which the prolog says which job has which GPU; None where nothing reads or writes it."""
-    return cluster.manifest.monitoring.dcgm.job_map if exported(cluster, node_type) and maps_jobs(cluster) else None
+    return cluster.of(Dcgm).job_map if exported(cluster, node_type) and maps_jobs(cluster) else None
 
 
 def job_metrics(cluster: Cluster, node_type: NodeType) -> str:
@@ -88,14 +86,15 @@ def counters(cluster: Cluster, node_type: NodeType) -> Counters | None:
     """Counters of these GPUs: those that the alerts read, the exporter's usual fields, and the manifest's own."""
     if not exported(cluster, node_type) or node_type.gpus is None:
         return None
-    spec = cluster.manifest.monitoring.dcgm
-    version = DcgmVersion(spec.version)
+    dcgm = cluster.of(Dcgm)
     alerts = [name for name in _read_by_alerts(cluster) if reports(node_type, name)]
     fields = {
-        name: field for name, field in dcgm_fields().items() if field.known_in(version) and reports(node_type, name)
+        name: field
+        for name, field in dcgm_fields().items()
+        if field.known_in(dcgm.version) and reports(node_type, name)
     }
     usual = [field for name, field in fields.items() if field.default_on and name not in {*alerts, *_UNWANTED}]
-    profiling = spec.profiling and has_profiling(node_type.gpus.model)
+    profiling = dcgm.profiling and has_profiling(node_type.gpus.model)
     parts = {
         "What the alerts read": [_counter(name, fields.get(name)) for name in alerts],
         "Load, memory, clocks, power": [
@@ -105,7 +104,7 @@ def counters(cluster: Cluster, node_type: NodeType) -> Counters | None:
         "Profiling counters": [_line(field) for field in usual if field.profiling and profiling],
     }
     shown = {counter.field for part in parts.values() for counter in part}
-    parts["The site's own"] = [_counter(name, fields.get(name)) for name in spec.counters if name not in shown]
+    parts["The site's own"] = [_counter(name, fields.get(name)) for name in dcgm.counters if name not in shown]
     return Counters(tuple((title, tuple(part)) for title, part in parts.items() if part))
 
 
@@ -120,9 +119,9 @@ def _line(field: DcgmField) -> Counter:
 def exporter(cluster: Cluster, node_type: NodeType) -> Exporter | None:
     if not exported(cluster, node_type):
         return None
-    spec = cluster.manifest.monitoring.dcgm
+    spec = cluster.of(Dcgm)
     labels = job_map(cluster, node_type) if job_form(cluster) == "label" else None
-    return Exporter(COUNTERS, spec.port, spec.interval, HOST_ENGINE, labels)
+    return Exporter(COUNTERS, spec.port, spec.interval_ms, HOST_ENGINE, labels)
 
 
 def job_map_directory(cluster: Cluster, node_type: NodeType) -> JobMap | None:

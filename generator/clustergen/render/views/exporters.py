@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_systems
@@ -16,7 +17,6 @@ from clustergen.render.file import File, View
 from clustergen.render.views.alerts import disks, kernel, roce
 from clustergen.render.views.alerts.expiry import certificates
 from clustergen.render.views.alerts.slurm import TEXTFILE, own_endpoint
-from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.services import state_is_mounted
 
 # Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
@@ -33,7 +33,7 @@ _SCRIPT = "/usr/local/sbin/clustergen-slurm-metrics"
 
 
 @record
-class NodeExporter:
+class Arguments:
     """Arguments of the node exporter, in the file that its unit reads them from."""
 
     unit: str
@@ -86,21 +86,21 @@ def write_program(cluster: Cluster, os: OperatingSystem) -> bool:
     return is_used or state_is_mounted(cluster)
 
 
-def node_exporter(cluster: Cluster, os: OperatingSystem) -> NodeExporter | None:
-    spec = cluster.manifest.monitoring.node_exporter
-    if not monitored(cluster) or not spec.enabled:
+def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    if not cluster.has(NodeExporter):
         return None
-    return NodeExporter(
+    exporter = cluster.of(NodeExporter)
+    return Arguments(
         os.fact("node_exporter_unit"),
         (
-            f"--web.listen-address=:{spec.port}",
+            f"--web.listen-address=:{exporter.port}",
             f"--collector.textfile.directory={os.fact('node_exporter_textfile_dir')}",
             f"--collector.filesystem.mount-points-exclude={_HIDDEN_MOUNTS}",
             "--collector.systemd",
             f"--collector.systemd.unit-include=^({_UNITS})[.](service|timer)$",
             "--no-collector.schedstat",  # thousands of series per node, one set for each CPU
             "--no-collector.softnet",
-            *(f"--collector.{name}" for name in spec.collectors),
+            *(f"--collector.{name}" for name in exporter.collectors),
         ),
     )
 

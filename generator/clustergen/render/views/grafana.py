@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Prometheus, Scraping
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.monitoring import Grafana
 from clustergen.records import record
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File
@@ -14,7 +14,6 @@ from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.model import Alert
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 from clustergen.render.views.dashboards.model import PREFIX
-from clustergen.render.views.scrape import monitored
 
 UNIT = "grafana-server.service"
 PASSWORD = "/etc/grafana/admin-password"
@@ -63,15 +62,10 @@ class Contact:
     alertmanager: str
 
 
-def spec(cluster: Cluster) -> Grafana | None:
-    """The manifest's section where Grafana is to run."""
-    return cluster.manifest.monitoring.active_grafana if monitored(cluster) else None
-
-
 def settings(cluster: Cluster) -> Settings | None:
-    grafana = spec(cluster)
-    if grafana is None:
+    if not cluster.has(Grafana):
         return None
+    grafana = cluster.of(Grafana)
     tls = grafana.tls
     url = urlsplit(grafana.url) if grafana.url else None
     return Settings(
@@ -87,19 +81,9 @@ def settings(cluster: Cluster) -> Settings | None:
     )
 
 
-def address(cluster: Cluster) -> str | None:
-    """The URL at which browsers reach Grafana, without a slash at its end; None where it does not run."""
-    grafana = spec(cluster)
-    if grafana is None:
-        return None
-    scheme = "https" if grafana.tls else "http"
-    return (grafana.url or f"{scheme}://{cluster.hosts('monitoring')[0]}:{grafana.port}").rstrip("/")
-
-
 def dashboard(cluster: Cluster, slug: str) -> str | None:
-    """The URL of a dashboard, without variables."""
-    base = address(cluster)
-    return f"{base}/d/{PREFIX}{slug}" if base else None
+    """The URL of a dashboard, without variables; None without Grafana."""
+    return f"{cluster.of(Grafana).address}/d/{PREFIX}{slug}" if cluster.has(Grafana) else None
 
 
 _PAGE_OF = {
@@ -134,9 +118,10 @@ _OF_ALERT = {
 
 def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
     """The URL of the dashboard that shows what an alert is about; holds Prometheus' `{{ … }}`."""
-    base, slug = address(cluster), _PAGE_OF.get(topic)
-    if base is None or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
+    slug = _PAGE_OF.get(topic)
+    if not cluster.has(Grafana) or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
         return None
+    base = cluster.of(Grafana).address
     if alert.name in _OF_ALERT:
         return f"{base}/d/{PREFIX}{_OF_ALERT[alert.name]}"
     if topic not in _BY_NODE:
@@ -147,20 +132,19 @@ def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
 
 
 def sources(cluster: Cluster) -> Sources | None:
-    if spec(cluster) is None:
+    if not cluster.has(Grafana):
         return None
-    monitoring = cluster.manifest.monitoring
     return Sources(
         prometheus_uid=PROMETHEUS,
-        prometheus=f"http://localhost:{monitoring.port}",
+        prometheus=f"http://localhost:{cluster.of(Prometheus).port}",
         alertmanager_uid=ALERTMANAGER,
-        alertmanager=f"http://localhost:{monitoring.alertmanager_port}" if monitoring.alertmanager else None,
-        interval=monitoring.scrape_interval,
+        alertmanager=f"http://localhost:{cluster.of(Alertmanager).port}" if cluster.has(Alertmanager) else None,
+        interval=cluster.of(Scraping).interval_s,
     )
 
 
 def provider(cluster: Cluster) -> Provider | None:
-    return Provider(f"Cluster {cluster.name}", DASHBOARDS) if spec(cluster) else None
+    return Provider(f"Cluster {cluster.name}", DASHBOARDS) if cluster.has(Grafana) else None
 
 
 def contact(cluster: Cluster) -> Contact | None:
@@ -169,7 +153,7 @@ def contact(cluster: Cluster) -> Contact | None:
 
 
 def pages(cluster: Cluster) -> dict[str, str]:
-    return dashboards.files(cluster) if spec(cluster) else {}
+    return dashboards.files(cluster) if cluster.has(Grafana) else {}
 
 
 _RESTART = restart(UNIT)

@@ -12,6 +12,7 @@ from ipaddress import ip_network
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.ansible import Ansible, Ssh
 from clustergen.cluster.features.gpu import Driver
+from clustergen.cluster.features.monitoring import Dcgm
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -164,7 +165,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         "GPUs": {
             "nvidia_driver_branch": cluster.of(Driver).branch,
             "nvidia_kernel_modules": cluster.of(Driver).kernel_modules,
-            "dcgm_release": manifest.monitoring.dcgm.version,
+            "dcgm_release": str(cluster.of(Dcgm).version),
             "nccl_release": manifest.nccl.version,
         }
         if cluster.gpu_types

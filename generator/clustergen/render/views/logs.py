@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features.logs import Logs, LogTls
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.logs import LogTls
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
@@ -69,14 +69,10 @@ class OpenFiles:
     open_files: int
 
 
-def is_collected(cluster: Cluster) -> bool:
-    return bool(cluster.with_role("log-collector"))
-
-
 def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
-    if not is_collected(cluster):
+    if not cluster.has(Logs):
         return None
-    logs = cluster.manifest.logs
+    logs = cluster.of(Logs)
     domain = cluster.networks.management.domain
     collectors = tuple(
         Target(host, (host, f"{host}.{domain}") if domain else (host,)) for host in cluster.hosts("log-collector")
@@ -85,16 +81,14 @@ def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
 
 
 def collector(cluster: Cluster) -> Collector:
-    logs, domain = cluster.manifest.logs, cluster.networks.management.domain
+    logs, domain = cluster.of(Logs), cluster.networks.management.domain
     return Collector(logs.port, STORE, domain or "", min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)), logs.tls)
 
 
 def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
-    logs = cluster.manifest.logs
-    seconds = logs.retention.seconds
-    days = None if seconds is None else -(-seconds // 86400)
+    logs = cluster.of(Logs)
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Retention(days, logs.retention_size.value >> 10, metrics)
+    return Retention(logs.retention_days, logs.retention_size.value >> 10, metrics)
 
 
 def retention_unit(_cluster: Cluster) -> RetentionUnit:

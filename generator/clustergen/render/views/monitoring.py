@@ -7,8 +7,8 @@ from typing import Any
 
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.monitoring import Monitoring, Receiver
 from clustergen.records import record, replace
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
@@ -16,7 +16,7 @@ from clustergen.render.formats import YAML, Format
 from clustergen.render.views import grafana, runbooks, scrape
 from clustergen.render.views.alerts import runbook, topics
 from clustergen.render.views.alerts.model import Alert, Recording
-from clustergen.render.views.scrape import Job, TargetGroup, cluster_label, jobs, monitored
+from clustergen.render.views.scrape import Job, TargetGroup, jobs
 from clustergen.units import Duration
 
 OPEN_FILES = 131072
@@ -75,50 +75,32 @@ class Arguments:
 
 
 @record
-class Contact:
-    """A receiver, with what its route lets through."""
-
-    name: str
-    severities: str  # a regular expression
-    email: str | None
-    webhook: str | None
-    webhook_file: str | None
-    slack_file: str | None
-    slack_channel: str | None
-
-
-@record
 class Alertmanager:
     """alertmanager.yml."""
 
     unit: str
-    smarthost: str | None
-    sender: str | None
-    starttls: bool
-    contacts: tuple[Contact, ...]
+    alertmanager: monitoring.Alertmanager
 
 
 def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
-    if not monitored(cluster):
+    if not cluster.has(monitoring.Prometheus):
         return None
-    monitoring = cluster.manifest.monitoring
-    labels = {"cluster": cluster_label(cluster)} | dict(monitoring.labels)
+    settings, interval_s = cluster.of(monitoring.Prometheus), cluster.of(monitoring.Scraping).interval_s
+    has_alertmanager, hosts = cluster.has(monitoring.Alertmanager), cluster.of(monitoring.Monitoring).hosts
     return Prometheus(
         unit=os.fact("prometheus_unit"),
-        interval=monitoring.scrape_interval,
-        timeout=min(10, monitoring.scrape_interval),
-        labels=tuple(labels.items()),
+        interval=interval_s,
+        timeout=min(10, interval_s),
+        labels=tuple(settings.labels.items()),
         rules=tuple(topics(cluster)),
-        alertmanagers=tuple(f"{host}:{monitoring.alertmanager_port}" for host in cluster.hosts("monitoring"))
-        if monitoring.alertmanager
-        else (),
+        alertmanagers=tuple(f"{host}:{cluster.of(monitoring.Alertmanager).port}" for host in hosts if has_alertmanager),
         jobs=tuple(jobs(cluster).values()),
-        remote_write=monitoring.remote_write,
+        remote_write=settings.remote_write,
     )
 
 
 def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
-    if not monitored(cluster):
+    if not cluster.has(monitoring.Monitoring):
         return {}
     unit = os.fact("prometheus_unit")
     return {
@@ -141,21 +123,21 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
 
 
 def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None:
-    return runbooks.page(cluster) if monitored(cluster) else None
+    return runbooks.page(cluster) if cluster.has(monitoring.Monitoring) else None
 
 
 def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
-    if not monitored(cluster):
+    if not cluster.has(monitoring.Monitoring):
         return {}
     return {job.name: Targets(job.name, scrape.targets(cluster, job)) for job in jobs(cluster).values()}
 
 
 def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
-    monitoring = cluster.manifest.monitoring
-    size = monitoring.retention_size
+    settings = cluster.of(monitoring.Prometheus)
+    size = settings.retention_size
     return (
-        f"--web.listen-address=:{monitoring.port}",
-        f"--storage.tsdb.retention.time={_prometheus_time(monitoring.retention)}",
+        f"--web.listen-address=:{settings.port}",
+        f"--storage.tsdb.retention.time={_prometheus_time(settings.retention)}",
         *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
     )
 
@@ -170,17 +152,17 @@ def _prometheus_time(length: Duration) -> str:
 
 
 def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
-    hosts = cluster.hosts("monitoring")
+    hosts = cluster.of(monitoring.Monitoring).hosts
     port = ports()["alertmanager-cluster"].port
     peers = [f"--cluster.peer={host}:{port}" for host in hosts]
     alone = ["--cluster.listen-address="]  # switches gossip off
     gossip = [f"--cluster.listen-address=0.0.0.0:{port}", *peers] if len(hosts) > 1 else alone
-    return (f"--web.listen-address=:{cluster.manifest.monitoring.alertmanager_port}", *gossip)
+    return (f"--web.listen-address=:{cluster.of(monitoring.Alertmanager).port}", *gossip)
 
 
 def prometheus_environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
     """Where the distribution's unit takes its arguments from a file."""
-    if not monitored(cluster) or not os.fact("prometheus_env_file"):
+    if not cluster.has(monitoring.Monitoring) or not os.fact("prometheus_env_file"):
         return None
     return Arguments(os.fact("prometheus_unit"), _prometheus_arguments(cluster))
 
@@ -191,7 +173,7 @@ def prometheus_dropin(cluster: Cluster, os: OperatingSystem) -> Arguments | None
 
 def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
     """A unit of ours, where no package brings one."""
-    if not monitored(cluster) or os.fact("prometheus_env_file"):
+    if not cluster.has(monitoring.Monitoring) or os.fact("prometheus_env_file"):
         return None
     options = (
         f"--config.file={os.fact('prometheus_conf_dir')}/prometheus.yml",
@@ -202,46 +184,19 @@ def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | Non
 
 
 def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
-    monitoring = cluster.manifest.monitoring
-    if not monitored(cluster) or not monitoring.alertmanager:
+    if not cluster.has(monitoring.Alertmanager):
         return None
-    contacts = tuple(_contact(name, receiver) for name, receiver in monitoring.receivers.items())
-    smarthost = monitoring.smtp if any(contact.email for contact in contacts) else None
-    return Alertmanager(
-        unit=os.fact("alertmanager_unit"),
-        smarthost=smarthost,
-        sender=monitoring.mail_from,
-        starttls=_requires_tls(monitoring),
-        contacts=contacts,
-    )
-
-
-def _requires_tls(monitoring: Monitoring) -> bool:
-    """The stated value, else a default: a mail server on the same machine mostly offers no TLS, and needs none."""
-    local = (monitoring.smtp or "").startswith(("localhost:", "127.", "[::1]:"))
-    return not local if monitoring.smtp_require_tls is None else monitoring.smtp_require_tls
-
-
-def _contact(name: str, receiver: Receiver) -> Contact:
-    return Contact(
-        name=name,
-        severities="|".join(receiver.severities),
-        email=receiver.email,
-        webhook=receiver.webhook,
-        webhook_file=receiver.webhook_url_file,
-        slack_file=receiver.slack_url_file,
-        slack_channel=receiver.slack_channel,
-    )
+    return Alertmanager(os.fact("alertmanager_unit"), cluster.of(monitoring.Alertmanager))
 
 
 def alertmanager_environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if alertmanager(cluster, os) is None or not os.fact("alertmanager_env_file"):
+    if not cluster.has(monitoring.Alertmanager) or not os.fact("alertmanager_env_file"):
         return None
     return Arguments(os.fact("alertmanager_unit"), _alertmanager_arguments(cluster))
 
 
 def alertmanager_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if alertmanager(cluster, os) is None or os.fact("alertmanager_env_file"):
+    if not cluster.has(monitoring.Alertmanager) or os.fact("alertmanager_env_file"):
         return None
     options = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
     return Arguments(os.fact("alertmanager_unit"), (*options, *_alertmanager_arguments(cluster)))

@@ -11,6 +11,7 @@ from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import OciJobs
 from clustergen.cluster.features.gpu import DirectPci, Driver
+from clustergen.cluster.features.monitoring import Dcgm
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
@@ -87,7 +88,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for name, units in units_by_group(cluster, outline).items():
         for unit in units:
             if unit == "nvidia-dcgm.service":
-                yield name, f"dcgm_{cluster.manifest.monitoring.dcgm.version.partition('.')[0]}"
+                yield name, f"dcgm_{cluster.of(Dcgm).version[0]}"
             elif unit in _OF_UNIT:
                 yield name, _OF_UNIT[unit]
     yield from _slurm(cluster, outline)

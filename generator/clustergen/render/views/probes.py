@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import Blackbox, Ipmi, Snmp
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.snmp import MODULES, Module
-from clustergen.render.views.scrape import has_bmcs, monitored
 
 _DIRECTORY = "/etc/prometheus-exporters"
 _BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
@@ -25,20 +25,18 @@ class Exporter:
 
 
 def blackbox(cluster: Cluster) -> Exporter | None:
-    spec = cluster.manifest.monitoring.blackbox
-    if not monitored(cluster) or spec is None:
+    if not cluster.has(Blackbox):
         return None
     # Prometheus on the same host asks for every probe; nobody else may choose what is probed.
-    return Exporter(
-        _BLACKBOX, (f"--config.file={_DIRECTORY}/blackbox.yml", f"--web.listen-address=localhost:{spec.port}")
-    )
+    listen = f"--web.listen-address=localhost:{cluster.of(Blackbox).port}"
+    return Exporter(_BLACKBOX, (f"--config.file={_DIRECTORY}/blackbox.yml", listen))
 
 
 def ipmi(cluster: Cluster) -> Exporter | None:
-    spec = cluster.manifest.monitoring.ipmi
-    if not monitored(cluster) or spec is None or not has_bmcs(cluster):
+    if not cluster.has(Ipmi):
         return None
-    return Exporter(_IPMI, (f"--config.file={_DIRECTORY}/ipmi.yml", f"--web.listen-address=:{spec.port}"))
+    listen = f"--web.listen-address=:{cluster.of(Ipmi).port}"
+    return Exporter(_IPMI, (f"--config.file={_DIRECTORY}/ipmi.yml", listen))
 
 
 @record
@@ -48,20 +46,16 @@ class SnmpModules:
     modules: tuple[Module, ...]
 
 
-def has_snmp(cluster: Cluster) -> bool:
-    return monitored(cluster) and cluster.manifest.monitoring.snmp is not None
-
-
 def snmp(cluster: Cluster) -> Exporter | None:
-    spec = cluster.manifest.monitoring.snmp
-    if spec is None or not has_snmp(cluster):
+    if not cluster.has(Snmp):
         return None
     # Nobody else may use the credentials.
-    return Exporter(SNMP, (f"--config.file={SNMP_FILES}", f"--web.listen-address=localhost:{spec.port}"))
+    listen = f"--web.listen-address=localhost:{cluster.of(Snmp).port}"
+    return Exporter(SNMP, (f"--config.file={SNMP_FILES}", listen))
 
 
 def snmp_modules(cluster: Cluster) -> SnmpModules | None:
-    return SnmpModules(MODULES) if has_snmp(cluster) else None
+    return SnmpModules(MODULES) if cluster.has(Snmp) else None
 
 
 _ARGUMENTS = "monitoring/etc/default/prometheus-blackbox-exporter"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
+from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
@@ -15,7 +16,6 @@ from clustergen.filesystems import file_system
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
-from clustergen.render.views import grafana
 from clustergen.render.views.dashboards import dashboards
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.facility.pictures import Picture, pictures
@@ -57,7 +57,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Accounts", accounts_intro(cluster), account_rows(cluster)),
         table_of("Users", "", people_rows(cluster)),
         table_of("File systems", "", _storage(cluster)),
-        table_of("Dashboards", _dashboards_intro(cluster), _dashboards(cluster)),
+        _dashboards(cluster),
         table_of("Manual steps", "", _manual_steps(cluster)),
         table_of("Networks", "", _networks(cluster)),
     )
@@ -80,14 +80,18 @@ def report(cluster: Cluster, outline: Outline) -> Report:
     )
 
 
-def _dashboards_intro(cluster: Cluster) -> str:
-    return f"Pages of Grafana at {grafana.address(cluster)}, and what each reads."
-
-
-def _dashboards(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for page in dashboards(cluster) if grafana.spec(cluster) else ():
-        panels = sum(len(row.panels) for row in page.rows)
-        yield {"Dashboard": page.title, "Shows": page.purpose, "Panels": str(panels), "uid": page.uid}
+def _dashboards(cluster: Cluster) -> Table:
+    intro = f"Pages of Grafana at {cluster.of(Grafana).address}, and what each reads." if cluster.has(Grafana) else ""
+    rows = (
+        {
+            "Dashboard": page.title,
+            "Shows": page.purpose,
+            "Panels": str(sum(len(row.panels) for row in page.rows)),
+            "uid": page.uid,
+        }
+        for page in (dashboards(cluster) if intro else ())
+    )
+    return table_of("Dashboards", intro, rows)
 
 
 def memory(mib: int) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.drift import Drift
+from clustergen.cluster.features.logs import Logs
+from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.hostlist import compress
 from clustergen.render.tree import Outline
-from clustergen.render.views import grafana
 from clustergen.render.views.packages import packages_by_group, provision
 from clustergen.render.views.secrets import secrets
 
@@ -40,10 +41,9 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
     for name, groups in _repositories(cluster, outline).items():
         variables = f"repositories_{name}_url, and repositories_{name}_key"
         yield _row(f"package repository {name}", hosts(*groups), variables)
-    logs, pages = cluster.manifest.logs, grafana.spec(cluster)
-    if pages and (tls := pages.tls):
+    if cluster.has(Grafana) and (tls := cluster.of(Grafana).tls):
         yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
-    if hosts("log_collector") and (files := logs.tls):
+    if cluster.has(Logs) and (files := cluster.of(Logs).tls):
         paths = f"{files.ca}, {files.certificate}, {files.key}"
         yield _row("certificates of the log transport", hosts("all"), paths)
     if cluster.has(Backups):

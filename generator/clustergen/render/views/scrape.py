@@ -7,12 +7,24 @@ alerts of one node from different exporters can be told to belong together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.features.monitoring import (
+    Alertmanager,
+    Blackbox,
+    Dcgm,
+    Ipmi,
+    NodeExporter,
+    Prometheus,
+    Scraping,
+    Snmp,
+    bmc_groups,
+    dcgm_types,
+    static,
+)
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
-from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.alerts.slurm import own_endpoint
 
 _SLURM_PATHS = {  # job → path; /metrics itself is an index
@@ -49,53 +61,38 @@ class Job:
     prober: str = ""  # address of an exporter that asks the target; with no module, targets have it as a label
 
 
-@once_per_cluster
-def monitored(cluster: Cluster) -> bool:
-    return cluster.manifest.monitoring.enabled and bool(cluster.hosts("monitoring"))
-
-
-def cluster_label(cluster: Cluster) -> str:
-    return cluster.manifest.monitoring.labels.get("cluster", cluster.name)
-
-
 def jobs(cluster: Cluster) -> dict[str, Job]:
     """All jobs by name, the manifest's own among them."""
-    site_jobs = (Job(name, extra=extra, hosts=False) for name, extra in cluster.manifest.monitoring.targets.items())
+    site_jobs = (Job(name, extra=extra, hosts=False) for name, extra in cluster.of(Prometheus).targets.items())
     return {job.name: job for job in (*_own_jobs(cluster), *_probes(cluster), *_snmp(cluster), *site_jobs)}
 
 
-def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
-    """Entries of the manifest whose nodes have a BMC with an address."""
-    return tuple(group for group in _static(cluster.groups) if group.bmc)
-
-
 def _probes(cluster: Cluster) -> Iterator[Job]:
-    blackbox = cluster.manifest.monitoring.blackbox
-    if blackbox is None:
+    if not cluster.has(Blackbox):
         return
-    interval, prober = max(blackbox.interval, cluster.manifest.monitoring.scrape_interval), f"localhost:{blackbox.port}"
+    blackbox = cluster.of(Blackbox)
+    interval, prober = blackbox.interval_s, f"localhost:{blackbox.port}"
     if blackbox.ssh:
         port = cluster.of(Ssh).port
-        yield Job("probe-ssh", _static(cluster.groups), port, "/probe", interval, module="ssh", prober=prober)
-    if blackbox.bmc and has_bmcs(cluster):
-        yield Job("probe-bmc", has_bmcs(cluster), _HTTPS, "/probe", interval, module="tcp", prober=prober)
+        yield Job("probe-ssh", static(cluster.groups), port, "/probe", interval, module="ssh", prober=prober)
+    if blackbox.bmc:
+        yield Job("probe-bmc", bmc_groups(cluster), _HTTPS, "/probe", interval, module="tcp", prober=prober)
     if blackbox.web:
         web = blackbox.web
         yield Job("probe-web", (), 0, "/probe", interval, web, False, module="http", prober=prober)
 
 
 def _snmp(cluster: Cluster) -> Iterator[Job]:
-    if snmp := cluster.manifest.monitoring.snmp:
-        every = max(snmp.interval, cluster.manifest.monitoring.scrape_interval)
-        yield Job("snmp", (), snmp.port, "/snmp", every, hosts=False, prober=f"localhost:{snmp.port}")
+    if cluster.has(Snmp):
+        snmp = cluster.of(Snmp)
+        yield Job("snmp", (), snmp.port, "/snmp", snmp.interval_s, hosts=False, prober=f"localhost:{snmp.port}")
 
 
 def _devices(cluster: Cluster) -> Iterator[TargetGroup]:
     """Each with the exporter's parameters as labels, which Prometheus does not store."""
-    snmp = cluster.manifest.monitoring.snmp
-    for name, device in snmp.devices.items() if snmp else ():
+    for name, device in cluster.of(Snmp).devices.items():
         labels = {
-            "cluster": cluster_label(cluster),
+            "cluster": cluster.of(Prometheus).labels["cluster"],
             "instance": name,
             "rack": device.rack or "",
             "__param_module": device.module,
@@ -104,32 +101,26 @@ def _devices(cluster: Cluster) -> Iterator[TargetGroup]:
         yield TargetGroup((device.address,), tuple((label, text) for label, text in labels.items() if text))
 
 
-def _static(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
-    """Without nodes of a cloud and of the future: while they are down, an alert for each would be false."""
-    return tuple(group for group in groups if not group.is_dynamic)
-
-
 def _own_jobs(cluster: Cluster) -> Iterator[Job]:
-    monitoring = cluster.manifest.monitoring
-    if monitoring.node_exporter.enabled:
-        yield Job("node", _static(cluster.groups), monitoring.node_exporter.port)
-    if monitoring.ipmi and has_bmcs(cluster):
-        every = max(monitoring.ipmi.interval, monitoring.scrape_interval)
-        yield Job("node-ipmi", has_bmcs(cluster), monitoring.ipmi.port, interval=every)
+    scraping = cluster.of(Scraping)
+    if cluster.has(NodeExporter):
+        yield Job("node", static(cluster.groups), cluster.of(NodeExporter).port)
+    if cluster.has(Ipmi):
+        yield Job("node-ipmi", bmc_groups(cluster), cluster.of(Ipmi).port, interval=cluster.of(Ipmi).interval_s)
     managed = dcgm_types(cluster)
-    if members := tuple(group for group in _static(cluster.compute) if group.type.name in managed):
-        slower = -(-monitoring.dcgm.interval // 1000)  # read more often, the same samples would come twice
-        interval = slower if slower > monitoring.scrape_interval else None
-        yield Job("dcgm", members, monitoring.dcgm.port, interval=interval)
+    if members := tuple(group for group in static(cluster.compute) if group.type.name in managed):
+        # Read more often, the same samples would come twice.
+        interval = scraping.slowest_s if scraping.slowest_s > scraping.interval_s else None
+        yield Job("dcgm", members, cluster.of(Dcgm).port, interval=interval)
     if own_endpoint(cluster):
-        interval = max(_SLURM_INTERVAL, monitoring.scrape_interval)
+        interval = max(_SLURM_INTERVAL, scraping.interval_s)
         port = cluster.slurm.daemons["slurmctld"].port
         for name, path in _SLURM_PATHS.items():
             yield Job(name, cluster.with_role("slurm-controller"), port, path, interval)
     servers = cluster.with_role("monitoring")
-    yield Job("prometheus", servers, monitoring.port)
-    if monitoring.alertmanager:
-        yield Job("alertmanager", servers, monitoring.alertmanager_port)
+    yield Job("prometheus", servers, cluster.of(Prometheus).port)
+    if cluster.has(Alertmanager):
+        yield Job("alertmanager", servers, cluster.of(Alertmanager).port)
 
 
 def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
@@ -140,7 +131,7 @@ def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     if job.name == "snmp":
         parts += _devices(cluster)
     if job.extra:
-        parts.append(TargetGroup(job.extra, (("cluster", cluster_label(cluster)),)))
+        parts.append(TargetGroup(job.extra, (("cluster", cluster.of(Prometheus).labels["cluster"]),)))
     return tuple(parts)
 
 
@@ -153,7 +144,7 @@ def _split(
         by_place.setdefault((racks.get(host, ""), leaves.get(host, "")), []).append(host)
     for (rack, leaf), hosts in by_place.items():
         labels = {
-            "cluster": cluster_label(cluster),
+            "cluster": cluster.of(Prometheus).labels["cluster"],
             "node_type": group.type.name,
             "roles": ",".join(group.roles),
             "rack": rack,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Snmp
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
@@ -12,7 +13,6 @@ from clustergen.filesystems import file_system
 from clustergen.filesystems.descriptor import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
-from clustergen.render.views.scrape import monitored
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
 from clustergen.render.views.slurm.slurmdbd import SECRET
 
@@ -64,15 +64,15 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         if file := file_system(entry.type).secret(cluster.manifest.storage, name):
             servers = (entry_group("serve", name),) if file_system(entry.type).servers(entry) else ()
             yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
-    if monitored(cluster) and cluster.manifest.monitoring.alertmanager:
-        for name, receiver in cluster.manifest.monitoring.receivers.items():
+    if cluster.has(Alertmanager):
+        for name, receiver in cluster.of(Alertmanager).receivers.items():
             for path in (receiver.webhook_url_file, receiver.slack_url_file):
                 if path:
                     yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
     yield from _of_servers(cluster)
-    if grafana.spec(cluster):
+    if cluster.has(Grafana):
         yield Secret(grafana.SECRET, grafana.PASSWORD, ("monitoring",), "grafana", "0400", "given")
-    if probes.has_snmp(cluster):
+    if cluster.has(Snmp):
         path, effect = probes.SNMP_AUTHS, f"restart:{probes.SNMP}"
         yield Secret(probes.SNMP_SECRET, path, ("monitoring",), "prometheus", "0400", "given", effect=effect)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.cluster.fabric import are_guessed, has_rdma
 from clustergen.cluster.features.acceptance import Acceptance
+from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.expectations import (
@@ -26,7 +27,6 @@ from clustergen.facility.expectations import (
 )
 from clustergen.hostlist import compress
 from clustergen.records import record, replace
-from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.slurm.health import wired_links
 from clustergen.render.views.slurm.scripts import tmpdir
 

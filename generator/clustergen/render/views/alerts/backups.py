@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.features.backups import Backups, Kind
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -36,7 +37,7 @@ def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
 
 def topic(cluster: Cluster) -> Topic | None:
     periods = cluster.of(Backups).periods if cluster.has(Backups) else {}
-    if not periods or not cluster.manifest.monitoring.node_exporter.enabled:
+    if not periods or not cluster.has(NodeExporter):
         return None
     alerts = [alert for kind, period in periods.items() for alert in _alerts(kind, _LIMITS[period])]
     return Topic("backups", "Backups of Slurm: age.", (), tuple(alerts))

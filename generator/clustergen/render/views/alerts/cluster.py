@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Dcgm, Grafana, NodeExporter, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     Recording,
     Topic,
-    dcgm_types,
-    draws,
     gpus_in_jobs,
     maps_jobs,
     window,
@@ -22,7 +21,7 @@ _GPU = "instance, node_type, gpu"
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not draws(cluster):
+    if not cluster.has(Grafana):
         return None
     recordings = tuple(_recordings(cluster))
     return Topic("cluster", "Sums of the whole cluster, for dashboards.", recordings, ()) if recordings else None
@@ -31,7 +30,7 @@ def topic(cluster: Cluster) -> Topic | None:
 def utilisation(cluster: Cluster, kinds: tuple[NodeType, ...]) -> str:
     """Percent by GPU. MIG leaves DCGM_FI_DEV_GPU_UTIL out; then the graphics engine's share of time is read."""
     terms = [f"max by ({_GPU}) (DCGM_FI_DEV_GPU_UTIL < 101)"]
-    if any(kind.gpus and any(kind.gpus.mig) for kind in kinds) and cluster.manifest.monitoring.dcgm.profiling:
+    if any(kind.gpus and any(kind.gpus.mig) for kind in kinds) and cluster.of(Dcgm).profiling:
         terms.append(f"100 * max by ({_GPU}) (DCGM_FI_PROF_GR_ENGINE_ACTIVE < 2)")
     return "\nor ".join(terms)
 
@@ -49,7 +48,7 @@ def _recordings(cluster: Cluster) -> Iterator[Recording]:
     yield Recording("job:targets:count", "count by (job) (up)")
     yield Recording("job:targets_down:count", "count by (job) (up == 0)")
     yield Recording("job:scrape_seconds:max", "max by (job) (scrape_duration_seconds)")
-    if cluster.manifest.monitoring.node_exporter.enabled:
+    if cluster.has(NodeExporter):
         yield Recording("cluster:nodes_up:count", 'sum(up{job="node"})')
     if kinds := tuple(dcgm_types(cluster).values()):
         by_gpu = utilisation(cluster, kinds)
@@ -64,7 +63,7 @@ def _recordings(cluster: Cluster) -> Iterator[Recording]:
         yield Recording("cluster:gpu_power_watts:sum", "sum(node:gpu_power_watts:sum)")
         temperature = f"max by ({_GPU}) (DCGM_FI_DEV_GPU_TEMP < 200)"
         yield Recording("node:gpu_temperature_celsius:max", f"max by (instance, node_type) ({temperature})")
-    if cluster.manifest.monitoring.node_exporter.enabled:
+    if cluster.has(NodeExporter):
         minutes = window(cluster, 5)
         yield Recording(
             "node:cpu_busy:ratio",

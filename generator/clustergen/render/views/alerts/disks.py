@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import DEVICE, Alert, Topic
 
@@ -15,8 +16,7 @@ _WORN = 0.9
 
 
 def is_exported(cluster: Cluster) -> bool:
-    monitoring = cluster.manifest.monitoring
-    return monitoring.smart and monitoring.node_exporter.enabled
+    return cluster.has(NodeExporter) and cluster.of(NodeExporter).smart
 
 
 def topic(cluster: Cluster) -> Topic | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.features.drift import Drift
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -14,7 +15,7 @@ _LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report wi
 
 def is_exported(cluster: Cluster) -> bool:
     """True if a timer compares the machines and the node exporter reads its result."""
-    return cluster.has(Drift) and cluster.manifest.monitoring.node_exporter.enabled
+    return cluster.has(Drift) and cluster.has(NodeExporter)
 
 
 def topic(cluster: Cluster) -> Topic | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from clustergen.cluster.features.logs import Logs
+from clustergen.cluster.features.monitoring import Expiry, Grafana, NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -16,15 +18,16 @@ _DAY = 86400
 
 def certificates(cluster: Cluster) -> tuple[str, ...]:
     """The files with certificates that the cluster's own services read, on whichever node they are."""
-    logs, grafana = cluster.manifest.logs.tls, cluster.manifest.monitoring.active_grafana
-    files = [logs.certificate, logs.ca] if logs and cluster.with_role("log-collector") else []
-    if grafana and grafana.tls:
-        files.append(grafana.tls.certificate)
+    logs = cluster.of(Logs).tls if cluster.has(Logs) else None
+    grafana = cluster.of(Grafana).tls if cluster.has(Grafana) else None
+    files = [logs.certificate, logs.ca] if logs else []
+    if grafana:
+        files.append(grafana.certificate)
     return tuple(dict.fromkeys(files))
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    files = certificates(cluster) if cluster.manifest.monitoring.node_exporter.enabled else ()
+    files = certificates(cluster) if cluster.has(NodeExporter) else ()
     alerts = (*(_certificates() if files else ()), *_licences(cluster))
     return Topic("expiry", "Dates of certificates, licences and contracts.", (), alerts) if alerts else None
 
@@ -40,7 +43,7 @@ def _certificates() -> Iterator[Alert]:
 
 
 def _licences(cluster: Cluster) -> Iterator[Alert]:
-    for name, day in cluster.manifest.monitoring.expires.items():
+    for name, day in cluster.of(Expiry).dates.items() if cluster.has(Expiry) else ():
         end = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) + _DAY  # it is still valid that day
         for severity, days in (("warning", _LICENCE_DAYS), ("critical", 0)):
             yield Alert(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster, Port
 from clustergen.render.views.alerts import roce
 from clustergen.render.views.alerts.model import DEVICE, Alert, Labels, Topic, for_types, one_of, window
@@ -16,7 +17,7 @@ _ACTIVE = 4  # of the InfiniBand port states; RoCE ports have the same
 
 def topic(cluster: Cluster) -> Topic | None:
     fabric = cluster.networks.fabric
-    if fabric is None or not cluster.manifest.monitoring.node_exporter.enabled:
+    if fabric is None or not cluster.has(NodeExporter):
         return None
     rate = fabric.rate_gbit
     rdma = fabric.type != "ethernet"

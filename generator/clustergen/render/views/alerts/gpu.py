@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts import health, heat, nvlink
@@ -21,7 +22,6 @@ from clustergen.render.views.alerts.model import (
     Alert,
     Recording,
     Topic,
-    dcgm_types,
     exports,
     for_types,
     job_form,
@@ -126,7 +126,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
 
 
 def _throttling(cluster: Cluster) -> Iterator[Alert]:
-    share = cluster.manifest.monitoring.thresholds.throttled
+    share = cluster.of(Thresholds).throttled
     percent = f"{share * 100:g}"
     minutes = window(cluster, 5)
     yield Alert(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_of
+from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import (
@@ -17,7 +18,6 @@ from clustergen.render.views.alerts.model import (
     Alert,
     Severity,
     by_generation,
-    dcgm_types,
     exports,
     for_types,
     one_of,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import max_operating_c
+from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import WHERE, Alert, Severity, dcgm_types, exports, for_types, one_of
+from clustergen.render.views.alerts.model import WHERE, Alert, Severity, exports, for_types, one_of
 from clustergen.render.views.alerts.nvlink import reports
 
 _MARGIN = "DCGM_FI_DEV_GPU_TEMP_LIMIT"
@@ -32,15 +33,15 @@ _TEXTS: dict[str, tuple[str, Severity, str, str]] = {
 
 def limits(cluster: Cluster) -> tuple[int, int]:
     """°C from which on the coolest of the cluster's GPU models is hot, and very hot."""
-    stated = cluster.manifest.monitoring.thresholds
+    stated = cluster.of(Thresholds)
     models = [kind.gpus.model.id for kind in dcgm_types(cluster).values() if kind.gpus]
     limit = min((max_operating_c().get(model) or _DEFAULT_LIMIT for model in models), default=_DEFAULT_LIMIT)
-    return stated.gpu_hot or limit - _DEGREES_BELOW, stated.gpu_very_hot or limit
+    return stated.gpu_hot_c or limit - _DEGREES_BELOW, stated.gpu_very_hot_c or limit
 
 
 def alerts(cluster: Cluster) -> Iterator[Alert]:
-    stated = cluster.manifest.monitoring.thresholds
-    for name, threshold, below in (("GpuHot", stated.gpu_hot, _DEGREES_BELOW), ("GpuVeryHot", stated.gpu_very_hot, 0)):
+    hot, very_hot = cluster.of(Thresholds).gpu_hot_c, cluster.of(Thresholds).gpu_very_hot_c
+    for name, threshold, below in (("GpuHot", hot, _DEGREES_BELOW), ("GpuVeryHot", very_hot, 0)):
         alike: dict[tuple[int, bool, bool], list[str]] = {}
         for kind in dcgm_types(cluster).values():
             if kind.gpus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Xid, generation, xids_of
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import Alert, Severity, Topic, for_types, one_of, window
 
@@ -22,7 +23,7 @@ _RECENT = 900  # seconds; as long as an alert stays after one Xid
 
 
 def is_exported(cluster: Cluster) -> bool:
-    return cluster.manifest.monitoring.node_exporter.enabled
+    return cluster.has(NodeExporter)
 
 
 def topic(cluster: Cluster) -> Topic | None:

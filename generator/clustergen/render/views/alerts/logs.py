@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.logs import Logs
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -19,13 +21,13 @@ _FULL = 0.95
 
 
 def is_exported(cluster: Cluster) -> bool:
-    return bool(cluster.with_role("log-collector")) and cluster.manifest.monitoring.node_exporter.enabled
+    return cluster.has(Logs) and cluster.has(NodeExporter)
 
 
 def topic(cluster: Cluster) -> Topic | None:
     if not is_exported(cluster):
         return None
-    size = cluster.manifest.logs.retention_size
+    size = cluster.of(Logs).retention_size
     flood = int(size.value * _FLOOD)
     alerts = (
         Alert(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import Alertmanager, Snmp
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic, window
 
 
 def topic(cluster: Cluster) -> Topic:
     minutes = window(cluster, 10)
-    others = "node|dcgm|slurm-.*" + ("|snmp" if cluster.manifest.monitoring.snmp else "")  # with alerts of their own
+    others = "node|dcgm|slurm-.*" + ("|snmp" if cluster.has(Snmp) else "")  # with alerts of their own
     alerts = [
         Alert(
             "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
@@ -54,7 +55,7 @@ def topic(cluster: Cluster) -> Topic:
             "The log of the node exporter names the file.",
         ),
     ]  # fmt: skip
-    if cluster.manifest.monitoring.alertmanager:
+    if cluster.has(Alertmanager):
         alerts += [
             Alert(
                 "PrometheusCannotNotify",

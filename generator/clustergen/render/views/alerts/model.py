@@ -9,6 +9,7 @@ from typing import Literal
 from clustergen.catalogue.dcgm import dcgm_fields
 from clustergen.catalogue.gpu_health import Generation, generation
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cluster.features.monitoring import Dcgm, NodeExporter, Scraping, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 
@@ -62,26 +63,6 @@ class Topic:
         return list(dict.fromkeys(_DCGM.findall(text)))
 
 
-def draws(cluster: Cluster) -> bool:
-    """True if dashboards read series that are recorded for them."""
-    return cluster.manifest.monitoring.active_grafana is not None
-
-
-@once_per_cluster
-def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
-    """Node types whose GPUs DCGM manages, by name: where the manifest is silent, all but GeForce, of which it tells
-    little.
-    """
-    enabled = cluster.manifest.monitoring.dcgm.enabled
-    if enabled is False:
-        return {}
-    return {
-        node_type.name: node_type
-        for node_type in cluster.gpu_types
-        if node_type.gpus and (enabled or not node_type.gpus.model.is_geforce)
-    }
-
-
 _JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
 JOB_INFO = "clustergen_gpu_job_info"
 JobForm = Literal["label", "info"]
@@ -92,14 +73,15 @@ def job_form(cluster: Cluster) -> JobForm | None:
     """How metrics name the job of a GPU: the label `hpc_job` of all its samples, or one series `JOB_INFO` per GPU and
     job, which node_exporter serves. None where the prolog records no jobs or nothing can export them.
     """
-    scripts, monitoring = cluster.manifest.slurm.scripts, cluster.manifest.monitoring
-    if not (scripts.job_map and scripts.prolog and scripts.epilog):
+    scripts = cluster.manifest.slurm.scripts
+    if not (scripts.job_map and scripts.prolog and scripts.epilog and cluster.has(Dcgm)):
         return None
+    dcgm = cluster.of(Dcgm)
     groups = [group for group in cluster.compute if group.type.name in dcgm_types(cluster)]
     gpus = sum(len(group.hosts) * group.type.gpus.count for group in groups if group.type.gpus)
-    if gpus <= monitoring.dcgm.job_label_limit:
-        return "label" if DcgmVersion(monitoring.dcgm.version) >= _JOB_LABELS else None
-    return "info" if monitoring.node_exporter.enabled else None
+    if gpus <= dcgm.job_label_limit:
+        return "label" if dcgm.version >= _JOB_LABELS else None
+    return "info" if cluster.has(NodeExporter) else None
 
 
 def maps_jobs(cluster: Cluster) -> bool:
@@ -114,7 +96,7 @@ def gpus_in_jobs(cluster: Cluster) -> str:
 
 def exports(cluster: Cluster, field: str) -> bool:
     """True if the release of DCGM that the manifest names has the field."""
-    return dcgm_fields()[field].known_in(DcgmVersion(cluster.manifest.monitoring.dcgm.version))
+    return dcgm_fields()[field].known_in(cluster.of(Dcgm).version)
 
 
 @once_per_cluster
@@ -147,6 +129,4 @@ def unless_asleep(cluster: Cluster) -> str:
 
 def window(cluster: Cluster, minutes: int) -> str:
     """A range for rates: that long, and long enough to hold four samples."""
-    monitoring = cluster.manifest.monitoring
-    seconds = max(monitoring.scrape_interval, monitoring.dcgm.interval // 1000)
-    return f"{max(minutes, -(-4 * seconds // 60))}m"
+    return f"{max(minutes, -(-4 * cluster.of(Scraping).slowest_s // 60))}m"

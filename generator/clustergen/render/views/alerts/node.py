@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import NodeExporter, Thresholds
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep, window
 
@@ -15,22 +16,22 @@ _WHERE = "{{ $labels.instance }}"
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.manifest.monitoring.node_exporter.enabled:
+    if not cluster.has(NodeExporter):
         return None
-    limits = cluster.manifest.monitoring.thresholds
+    limits, least = cluster.of(Thresholds), cluster.of(Thresholds).disk_free_percent
     local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}"}}'
     hour = window(cluster, 60)
     alerts = (
         *_racks(cluster),
         Alert(
-            "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{limits.node_down}s", "critical",
+            "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{limits.node_down_s}s", "critical",
             f"{_WHERE} does not respond",
             "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
             "Try ssh, then the BMC: power state, event log, console. Slurm sets the node DOWN by itself.",
         ),
         Alert(
             "NodeFilesystemFull",
-            f"100 * node_filesystem_avail_bytes{local} / node_filesystem_size_bytes{local} < {limits.disk_free}",
+            f"100 * node_filesystem_avail_bytes{local} / node_filesystem_size_bytes{local} < {least}",
             "10m", "warning",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % free",
             "A full system disk stops slurmd's spool, logs and prolog, and jobs fail in ways that look like"
@@ -40,7 +41,7 @@ def topic(cluster: Cluster) -> Topic | None:
         ),
         Alert(
             "NodeInodesUsedUp",
-            f"100 * node_filesystem_files_free{local} / node_filesystem_files{local} < {limits.disk_free}",
+            f"100 * node_filesystem_files_free{local} / node_filesystem_files{local} < {least}",
             "10m", "warning",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes free",
             "No new files can be created although there is space.",
@@ -119,7 +120,7 @@ def _racks(cluster: Cluster) -> Iterator[Alert]:
         f"count by (rack) {silent} >= {_MANY}\n"
         f"and\n"
         f"count by (rack) {silent} / count by (rack) ({nodes}) > {_MOST}",
-        f"{cluster.manifest.monitoring.thresholds.node_down}s", "critical",
+        f"{cluster.of(Thresholds).node_down_s}s", "critical",
         "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
         "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
         "Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have power.",

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import NvlinkCounter, dcgm_fields, nvlink_counters
 from clustergen.catalogue.gpu_health import generation
+from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.views.alerts.model import (
     BLANK_COUNT,
     WHERE,
     Alert,
     Recording,
-    dcgm_types,
     exports,
     window,
 )

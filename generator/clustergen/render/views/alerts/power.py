@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.features.monitoring import Ipmi
 from clustergen.cluster.model import Cluster
 from clustergen.facility.power import capacity_w
 from clustergen.render.views.alerts.model import Alert, Topic, one_of
@@ -13,13 +14,8 @@ METRIC = "ipmi_dcmi_power_consumption_watts"
 _SHARE = 80  # percent of what one side of the feeds may carry
 
 
-def is_exported(cluster: Cluster) -> bool:
-    """True if Prometheus has the power of nodes from their BMCs."""
-    return bool(cluster.manifest.monitoring.ipmi) and any(group.bmc for group in cluster.groups)
-
-
 def topic(cluster: Cluster) -> Topic | None:
-    alerts = tuple(_feeds(cluster)) if is_exported(cluster) else ()
+    alerts = tuple(_feeds(cluster)) if cluster.has(Ipmi) else ()
     return Topic("power", "Power of racks.", (), alerts) if alerts else None
 
 

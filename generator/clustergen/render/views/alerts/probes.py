@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Blackbox
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    spec = cluster.manifest.monitoring.blackbox
-    if not spec:
+    if not cluster.has(Blackbox):
         return None
-    return Topic("probes", "Probes of sshd, BMCs and web pages.", (), tuple(_probes(cluster, spec.port)))
+    return Topic("probes", "Probes of sshd, BMCs and web pages.", (), tuple(_probes(cluster)))
 
 
-def _probes(cluster: Cluster, port: int) -> Iterator[Alert]:
+def _probes(cluster: Cluster) -> Iterator[Alert]:
+    port = cluster.of(Blackbox).port
     yield Alert(
         "ProbeFailed", "probe_success == 0" + unless_asleep(cluster), "5m", "warning",
         "{{ $labels.job }} of {{ $labels.instance }} fails",
         "probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not served.",
         f"On the monitoring node: `curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true'` shows each"
-        f" step.",
+        " step.",
     )  # fmt: skip
     yield Alert(
         "CertificateExpires", "probe_ssl_earliest_cert_expiry - time() < 14 * 86400", "1h", "warning",

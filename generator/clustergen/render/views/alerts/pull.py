@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.features.ansible import Pull
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
@@ -13,7 +14,7 @@ _RUNS = 4
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Pull) or not cluster.manifest.monitoring.node_exporter.enabled:
+    if not cluster.has(Pull) or not cluster.has(NodeExporter):
         return None
     limit = _RUNS * cluster.of(Pull).interval_seconds * 3 // 2
     stale = Alert(

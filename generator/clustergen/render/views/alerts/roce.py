@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import DEVICE, Alert, window
 
@@ -20,7 +21,7 @@ METRICS = tuple(
 def is_exported(cluster: Cluster) -> bool:
     """True if nodes of a RoCE fabric export the counters of their ports."""
     fabric = cluster.networks.fabric
-    return fabric is not None and fabric.type == "roce" and cluster.manifest.monitoring.node_exporter.enabled
+    return fabric is not None and fabric.type == "roce" and cluster.has(NodeExporter)
 
 
 def alerts(cluster: Cluster) -> Iterator[Alert]:

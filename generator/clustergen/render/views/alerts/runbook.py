@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import Monitoring, Prometheus
 from clustergen.cluster.model import Cluster
 
 PAGE = "runbooks.html"
 
 
 def _prometheus(cluster: Cluster) -> str:
-    return f"http://{cluster.hosts('monitoring')[0]}:{cluster.manifest.monitoring.port}"
+    return f"http://{cluster.of(Monitoring).hosts[0]}:{cluster.of(Prometheus).port}"
 
 
 def targets(cluster: Cluster) -> str:

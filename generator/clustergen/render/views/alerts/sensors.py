@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Ipmi
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -17,7 +18,7 @@ _SENSORS = "ipmi_(sensor|temperature|fan_speed|voltage|current|power)_state"
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.manifest.monitoring.ipmi:
+    if not cluster.has(Ipmi):
         return None
     return Topic("sensors", "Sensors of BMCs.", (), (*_sensors(), *_supplies(cluster)))
 

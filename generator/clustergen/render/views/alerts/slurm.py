@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.slurm_values import has_plugin
+from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import Alert, Topic
 
@@ -74,7 +75,7 @@ def _reasons() -> Iterator[Alert]:
 
 def topic(cluster: Cluster) -> Topic | None:
     endpoint = own_endpoint(cluster)
-    if not cluster.controllers or not (endpoint or cluster.manifest.monitoring.node_exporter.enabled):
+    if not cluster.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
     if endpoint:
         silent: tuple[Alert, ...] = (Alert(
@@ -112,7 +113,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "If many nodes fail at once, the cause is usually something that they share.",
             "Switch, rack power, a file system that hangs, munge keys, clocks: compare the nodes in `sinfo -R`.",
         ),
-        *(_reasons() if cluster.manifest.monitoring.node_exporter.enabled else (Alert(
+        *(_reasons() if cluster.has(NodeExporter) else (Alert(
             "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
             "{{ $value }} nodes have been drained for hours",
             "An administrator or the health check drained them, and they were not resumed.",

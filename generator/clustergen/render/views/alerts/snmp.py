@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Snmp
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.views.alerts.model import Alert, Topic
@@ -69,8 +70,7 @@ MODULES = (
 
 def modules(cluster: Cluster) -> tuple[Module, ...]:
     """Those that devices of the manifest use."""
-    spec = cluster.manifest.monitoring.snmp
-    used = {device.module for device in spec.devices.values()} if spec else set()
+    used = {device.module for device in cluster.of(Snmp).devices.values()} if cluster.has(Snmp) else set()
     return tuple(module for module in MODULES if module.name in used)
 
 
@@ -80,17 +80,16 @@ def metrics(cluster: Cluster) -> Iterator[str]:
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    spec = cluster.manifest.monitoring.snmp
-    if not spec:
+    if not cluster.has(Snmp):
         return None
-    names = {module.name for module in modules(cluster)}
+    names, port = {module.name for module in modules(cluster)}, cluster.of(Snmp).port
     alerts = [
         Alert(
             "SnmpDeviceSilent", 'up{job="snmp"} == 0', "10m", "warning",
             "{{ $labels.instance }} does not answer SNMP",
             "The device is off, not reachable from the monitoring node, or refuses the credentials; alerts on it cannot"
             " fire.",
-            f"On the monitoring node: `curl 'localhost:{spec.port}/snmp?target=ADDRESS&module=MODULE&auth=AUTH'` shows"
+            f"On the monitoring node: `curl 'localhost:{port}/snmp?target=ADDRESS&module=MODULE&auth=AUTH'` shows"
             " the reason.",
         )
     ]  # fmt: skip

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Grafana, NodeExporter, Thresholds
 from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.filesystems.nfs.model import Nfs, servers
 from clustergen.manifest.storage import Storage
-from clustergen.render.views.alerts.model import Alert, Recording, Topic, draws, window
+from clustergen.render.views.alerts.model import Alert, Recording, Topic, window
 
 _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
@@ -21,7 +22,7 @@ def has_pools(cluster: Cluster) -> bool:
         package for entry in cluster.manifest.storage.values()
         for _, package in file_system(entry.type).entry_packages(entry)
     }  # fmt: skip
-    return bool({"zfs", "lustre_zfs"} & packages) or "zfs" in cluster.manifest.monitoring.node_exporter.collectors
+    return bool({"zfs", "lustre_zfs"} & packages) or "zfs" in cluster.of(NodeExporter).collectors
 
 
 def has_arrays(cluster: Cluster) -> bool:
@@ -29,11 +30,11 @@ def has_arrays(cluster: Cluster) -> bool:
     devices = (
         device for entry in cluster.manifest.storage.values() for device in file_system(entry.type).devices(entry)
     )
-    return "mdadm" in cluster.manifest.monitoring.node_exporter.collectors or any(map(_ARRAY.match, devices))
+    return "mdadm" in cluster.of(NodeExporter).collectors or any(map(_ARRAY.match, devices))
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.manifest.monitoring.node_exporter.enabled:
+    if not cluster.has(NodeExporter):
         return None
     alerts = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
     if has_pools(cluster):
@@ -77,7 +78,7 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
 
 
 def _recordings(cluster: Cluster) -> Iterator[Recording]:
-    if draws(cluster) and any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
+    if cluster.has(Grafana) and any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
         requests = f"(rate(node_nfs_requests_total[{window(cluster, 5)}]))"
         yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
         yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
@@ -114,7 +115,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
     yield Alert(
         "StorageFull",
         f"100 * min(node_filesystem_avail_bytes{place} / node_filesystem_size_bytes{place})"
-        f" < {cluster.manifest.monitoring.thresholds.disk_free}",
+        f" < {cluster.of(Thresholds).disk_free_percent}",
         "15m", "warning",
         f'{entry.mount} has {{{{ $value | printf "%.0f" }}}} % free',
         "Parallel file systems slow down long before they are full, and single servers fill up first.",

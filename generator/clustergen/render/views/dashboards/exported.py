@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, NodeExporter, dcgm_types
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
-from clustergen.render.views.alerts import disks, expiry, kernel, logs, power, roce, snmp, storage, topics
-from clustergen.render.views.alerts.model import JOB_INFO, dcgm_types, job_form
+from clustergen.render.views.alerts import disks, expiry, kernel, logs, roce, snmp, storage, topics
+from clustergen.render.views.alerts.model import JOB_INFO, job_form
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
 
@@ -36,14 +37,13 @@ def exported(cluster: Cluster) -> frozenset[str]:
 
 
 def _exported(cluster: Cluster) -> Iterator[str]:
-    monitoring = cluster.manifest.monitoring
     yield "up"
     yield "ALERTS"
-    programs = {"prometheus"} | ({"alertmanager"} if monitoring.alertmanager else set())
+    programs = {"prometheus"} | ({"alertmanager"} if cluster.has(Alertmanager) else set())
     yield from (name for name, metric in self_metrics().items() if metric.program in programs)
     for topic in topics(cluster).values():
         yield from (rule.name for rule in topic.recordings)
-    if monitoring.node_exporter.enabled:
+    if cluster.has(NodeExporter):
         missing = _missing_collectors(cluster)
         yield from (name for name, metric in node_metrics().items() if metric.collector not in missing)
         yield from kernel.METRICS
@@ -59,12 +59,12 @@ def _exported(cluster: Cluster) -> Iterator[str]:
             yield from usage_report.METRICS
     if logs.is_exported(cluster):
         yield from logs.METRICS
-    if power.is_exported(cluster):
+    if cluster.has(Ipmi):
         yield from sensors.METRICS
     yield from snmp.metrics(cluster)
-    if monitoring.blackbox:
+    if cluster.has(Blackbox):
         yield from ("probe_success", "probe_duration_seconds")
-        if monitoring.blackbox.web:
+        if cluster.of(Blackbox).web:
             yield "probe_ssl_earliest_cert_expiry"
     yield from _slurm(cluster)
     for kind in dcgm_types(cluster).values():
@@ -74,7 +74,7 @@ def _exported(cluster: Cluster) -> Iterator[str]:
 
 def _missing_collectors(cluster: Cluster) -> set[str]:
     """Collectors of the node exporter that are off, or find nothing to read on any node."""
-    enabled = set(cluster.manifest.monitoring.node_exporter.collectors)
+    enabled = set(cluster.of(NodeExporter).collectors)
     missing = {"mountstats"} | _HARDWARE
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
@@ -93,9 +93,9 @@ def _slurm(cluster: Cluster) -> Iterator[str]:
         return
     if own_endpoint(cluster):
         yield from slurm_metrics()
-    elif cluster.manifest.monitoring.node_exporter.enabled:
+    elif cluster.has(NodeExporter):
         yield from SCRIPT_METRICS
-    if cluster.manifest.monitoring.node_exporter.enabled:
+    if cluster.has(NodeExporter):
         yield from STATE_METRICS
         if cluster.manifest.slurm.power_saving:
             yield POWER_METRIC

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import nvlink_counters
+from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, dcgm_types, job_form, maps_jobs
+from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, job_form, maps_jobs
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     CHOSEN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.alerts.model import maps_jobs, window
 from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
@@ -133,7 +134,7 @@ def _load() -> Row:
 
 
 def _disks(cluster: Cluster) -> Row:
-    limit = cluster.manifest.monitoring.thresholds.disk_free
+    limit = cluster.of(Thresholds).disk_free_percent
     local = f'{CHOSEN},fstype=~"{LOCAL_FILE_SYSTEMS}"'
     return Row(
         "Disks",

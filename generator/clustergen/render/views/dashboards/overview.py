@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.records import replace
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import dcgm_types, maps_jobs
+from clustergen.render.views.alerts.model import maps_jobs
 from clustergen.render.views.alerts.runbook import address as runbook
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,

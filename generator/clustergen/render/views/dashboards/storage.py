@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems import file_system
 from clustergen.manifest.storage import Storage
@@ -26,7 +27,7 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
     entries = cluster.manifest.storage
     if not entries:
         return None
-    limit = cluster.manifest.monitoring.thresholds.disk_free
+    limit = cluster.of(Thresholds).disk_free_percent
     rows = [Row(f"{name}: {entry.type}, {entry.mount}", tuple(_entry(entry, limit))) for name, entry in entries.items()]
     rows.append(Row("Servers and clients", tuple(_protocols())))
     return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows))

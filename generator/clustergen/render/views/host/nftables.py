@@ -15,6 +15,16 @@ from typing import Literal, NamedTuple
 from clustergen.catalogue.network import ports
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.host import Chrony, Firewall
+from clustergen.cluster.features.logs import Logs
+from clustergen.cluster.features.monitoring import (
+    Alertmanager,
+    Dcgm,
+    Grafana,
+    Ipmi,
+    Monitoring,
+    NodeExporter,
+    Prometheus,
+)
 from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
@@ -25,7 +35,6 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
-from clustergen.render.views.scrape import monitored
 
 NFTABLES_UNIT = "clustergen-nftables.service"
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
@@ -131,11 +140,10 @@ def _catalogued(name: str) -> Service:
 
 
 def _all(cluster: Cluster) -> Iterator[Service]:
-    exporter = cluster.manifest.monitoring.node_exporter
-    if monitored(cluster) and exporter.enabled:
-        yield Service("node exporter", exporter.port)
-    if (ipmi := cluster.manifest.monitoring.ipmi) and monitored(cluster):
-        yield Service("IPMI exporter", ipmi.port)
+    if cluster.has(NodeExporter):
+        yield Service("node exporter", cluster.of(NodeExporter).port)
+    if cluster.has(Ipmi):
+        yield Service("IPMI exporter", cluster.of(Ipmi).port)
 
 
 def _controller(cluster: Cluster) -> Iterator[Service]:
@@ -175,25 +183,23 @@ def _sackd(cluster: Cluster) -> Iterator[Service]:
 
 
 def _monitoring(cluster: Cluster) -> Iterator[Service]:
-    spec = cluster.manifest.monitoring
-    if not monitored(cluster):
-        return
-    yield Service("Prometheus", spec.port, "anyone")
-    if spec.alertmanager:
-        yield Service("Alertmanager", spec.alertmanager_port, "anyone")
-        if len(cluster.hosts("monitoring")) > 1:
+    if cluster.has(Prometheus):
+        yield Service("Prometheus", cluster.of(Prometheus).port, "anyone")
+    if cluster.has(Alertmanager):
+        yield Service("Alertmanager", cluster.of(Alertmanager).port, "anyone")
+        if len(cluster.of(Monitoring).hosts) > 1:
             yield _catalogued("alertmanager-cluster")
-    if grafana := spec.active_grafana:
-        yield Service("Grafana", grafana.port, "anyone")
+    if cluster.has(Grafana):
+        yield Service("Grafana", cluster.of(Grafana).port, "anyone")
 
 
 def _log_collector(cluster: Cluster) -> Iterator[Service]:
-    yield Service("rsyslog", cluster.manifest.logs.port)
+    yield Service("rsyslog", cluster.of(Logs).port)
 
 
 def _gpu(cluster: Cluster) -> Iterator[Service]:
     if any(exported(cluster, node_type) for node_type in cluster.gpu_types):
-        yield Service("dcgm-exporter", cluster.manifest.monitoring.dcgm.port)
+        yield Service("dcgm-exporter", cluster.of(Dcgm).port)
 
 
 SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.directories import TEMPORARY
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.features.user_guide import UserGuide
@@ -205,7 +206,7 @@ def _temporary(cluster: Cluster) -> Iterator[str]:
     if "/tmp" in private:
         yield "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see."
     rest = [directory for directory in TEMPORARY if directory not in private]
-    if rest and cluster.manifest.health.enabled:
+    if rest and cluster.of(Health).enabled:
         yield f"Files in {_listed(rest)} of a node can be deleted when you have no job there."
 
 

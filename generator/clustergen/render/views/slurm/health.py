@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
 from clustergen.cluster.directories import own_directory
 from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.expectations import gpu_floors
@@ -12,15 +13,12 @@ from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.alerts.health import concerns
-from clustergen.render.views.alerts.model import dcgm_types
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.slurm.scripts import checks_mounts, mount_values, script
 
-_GIB_IN_KIB = 1 << 20
-
 
 @record
-class Health:
+class HealthValues:
     """Values of the checks of all nodes."""
 
     spool: str
@@ -59,18 +57,18 @@ class Dcgm:
 
 
 def is_enabled(cluster: Cluster) -> bool:
-    return cluster.manifest.health.enabled
+    return cluster.of(Health).enabled
 
 
-def values(cluster: Cluster, node_type: NodeType) -> Health | None:
-    spec = cluster.manifest.health
+def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
+    spec = cluster.of(Health)
     if not spec.enabled:
         return None
     spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
     network = cluster.networks.fabric
-    return Health(
+    return HealthValues(
         spool,
-        spec.min_free.value >> 10 if spec.min_free else _GIB_IN_KIB,
+        spec.min_free_kib,
         _fabric_devices(cluster, node_type),
         (network.rate_gbit if network else None) or 0,
     )
@@ -78,7 +76,7 @@ def values(cluster: Cluster, node_type: NodeType) -> Health | None:
 
 def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """None where the names of the devices are a guess: a wrong one would drain every node of the type."""
-    if not cluster.manifest.health.fabric or not cluster.networks.fabric or are_guessed(cluster, node_type):
+    if not cluster.of(Health).fabric or not cluster.networks.fabric or are_guessed(cluster, node_type):
         return ()
     return tuple(port.device for port in node_type.fabric_ports() if port.device)
 
@@ -96,10 +94,10 @@ _FIELDS = {
 
 
 def gpu_values(cluster: Cluster, node_type: NodeType) -> GpuHealth | None:
-    spec, gpus = cluster.manifest.health, node_type.gpus
+    spec, gpus = cluster.of(Health), node_type.gpus
     if not spec.enabled or gpus is None:
         return None
-    return GpuHealth(gpus.count, _floors(gpus), _nvlinks(gpus), spec.max_temperature)
+    return GpuHealth(gpus.count, _floors(gpus), _nvlinks(gpus), spec.max_temperature_c)
 
 
 def _floors(gpus: GpuSet) -> tuple[Floor, ...]:
@@ -118,21 +116,21 @@ def _nvlinks(gpus: GpuSet) -> tuple[int, ...]:
 
 
 def checks_gpu_count(cluster: Cluster, node_type: NodeType) -> bool:
-    return is_enabled(cluster) and cluster.manifest.health.gpu_count and node_type.gpus is not None
+    return is_enabled(cluster) and cluster.of(Health).gpu_count and node_type.gpus is not None
 
 
 def checks_gpu_settings(cluster: Cluster, node_type: NodeType) -> bool:
-    spec = cluster.manifest.health
+    spec = cluster.of(Health)
     return spec.enabled and spec.gpu_settings and node_type.gpus is not None and bool(_floors(node_type.gpus))
 
 
 def checks_gpu_errors(cluster: Cluster, node_type: NodeType) -> bool:
-    return is_enabled(cluster) and cluster.manifest.health.ecc and node_type.gpus is not None
+    return is_enabled(cluster) and cluster.of(Health).ecc and node_type.gpus is not None
 
 
 def checks_nvlink(cluster: Cluster, node_type: NodeType) -> bool:
-    spec = cluster.manifest.health
-    return spec.enabled and spec.nvlink is not False and node_type.gpus is not None and bool(_nvlinks(node_type.gpus))
+    spec = cluster.of(Health)
+    return spec.enabled and spec.nvlink and node_type.gpus is not None and bool(_nvlinks(node_type.gpus))
 
 
 def wired_links(gpus: GpuSet) -> tuple[int, ...]:
@@ -143,13 +141,13 @@ def wired_links(gpus: GpuSet) -> tuple[int, ...]:
 
 
 def checks_temperature(cluster: Cluster, node_type: NodeType) -> bool:
-    return is_enabled(cluster) and bool(cluster.manifest.health.max_temperature) and node_type.gpus is not None
+    return is_enabled(cluster) and bool(cluster.of(Health).max_temperature_c) and node_type.gpus is not None
 
 
 def dcgm(cluster: Cluster, node_type: NodeType) -> Dcgm | None:
-    spec = cluster.manifest.health
-    mode = spec.dcgm or ("drain" if node_type.name in dcgm_types(cluster) else "off")
-    if not spec.enabled or node_type.gpus is None or mode == "off":
+    spec = cluster.of(Health)
+    mode = spec.dcgm.get(node_type.name)
+    if not spec.enabled or node_type.gpus is None or mode is None:
         return None
     drains = "|".join(str(xid.xid) for xid in xids_of(generation(node_type.gpus.model), "drain"))
     texts: dict[str, list[str]] = {"drain": [], "driver": [], "warn": [], "ignore": []}

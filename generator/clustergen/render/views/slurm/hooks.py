@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.model import Cluster
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
@@ -31,16 +32,16 @@ def hooks(cluster: Cluster) -> Section:
         Setting("PrologEpilogTimeout", scripts.timeout) if scripts.prolog or scripts.epilog else None,
         Setting("TaskProlog", TASK_PROLOG, "as the user, in every task") if scripts.task_prolog else None,
     ]
-    health = cluster.manifest.health
+    health = cluster.of(Health)
     if health.enabled:
         rows += [
             Setting("HealthCheckProgram", HEALTH, "drains nodes with a reason, and resumes only those"),
-            Setting("HealthCheckInterval", health.interval),
+            Setting("HealthCheckInterval", health.interval_s),
             Setting("HealthCheckNodeState", health_states(cluster)),
-            Setting("HealthCheckTimeout", HEALTH_LIMIT) if health.interval > HEALTH_LIMIT else None,
+            Setting("HealthCheckTimeout", HEALTH_LIMIT) if health.interval_s > HEALTH_LIMIT else None,
         ]
     return section("Prolog, epilog and health check", FILE, cluster.release, rows)
 
 
 def health_states(cluster: Cluster) -> str:
-    return words("HealthCheckNodeState", cluster.manifest.health.states, cluster.release)
+    return words("HealthCheckNodeState", cluster.of(Health).states, cluster.release)

@@ -7,6 +7,7 @@ because each node type has its own file: NHC 1.4.3 silently skips a line whose m
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import X86_64
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
@@ -30,7 +31,7 @@ class Nhc:
 
 
 def nhc(cluster: Cluster, node_type: NodeType) -> Nhc | None:
-    if not cluster.manifest.health.nhc or not node_type.is_resolved:
+    if not cluster.of(Health).nhc or not node_type.is_resolved:
         return None
     values = health.values(cluster, node_type)
     is_infiniband = cluster.networks.fabric is not None and cluster.networks.fabric.type == "infiniband"

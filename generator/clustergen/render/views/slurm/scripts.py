@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
@@ -126,7 +127,7 @@ def has_gpu_epilog(cluster: Cluster, node_type: NodeType) -> bool:
 
 
 def checks_gpu_errors(cluster: Cluster, node_type: NodeType) -> bool:
-    return has_epilog(cluster) and cluster.manifest.health.ecc and node_type.gpus is not None
+    return has_epilog(cluster) and cluster.of(Health).ecc and node_type.gpus is not None
 
 
 def maps_gpus(cluster: Cluster, node_type: NodeType) -> bool:
@@ -135,7 +136,7 @@ def maps_gpus(cluster: Cluster, node_type: NodeType) -> bool:
 
 def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     """True if a program of the node sources user-processes.sh."""
-    return cluster.manifest.health.enabled or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
+    return cluster.of(Health).enabled or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
 
 
 def mount_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
@@ -146,7 +147,7 @@ def mount_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCh
 
 def checks_mounts(cluster: Cluster) -> bool:
     """In the health check."""
-    return cluster.manifest.health.enabled and cluster.manifest.health.mounts
+    return cluster.of(Health).enabled and cluster.of(Health).mounts
 
 
 def mount_prolog(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:
