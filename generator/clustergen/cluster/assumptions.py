@@ -32,7 +32,7 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
         yield from filter(None, (of_hardware(cluster, node_type), of_gpu_places(cluster, node_type)))
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
-    if lacking and cluster.manifest.slurm.build == "auto":
+    if lacking and cluster.slurm.build == "auto":
         yield Assumption(
             "slurm-packages-lacking",
             ("slurm", "version"),
@@ -82,7 +82,7 @@ def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     gpus = node_type.gpus
     if gpus is None or not gpus.places_assumed or not gpus.cores or node_type.slurm_sockets == 1:
         return None
-    if cluster.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.manifest.slurm.gres_lines is not None:
+    if cluster.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.slurm.gres_lines is not None:
         return None
     what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
     whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import Docker, Podman
+from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
+from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
 if TYPE_CHECKING:
     from clustergen.cluster.model import Cluster
-    from clustergen.manifest.slurm import Daemon
 
 _PATTERN = re.compile(r"%.?")
 CLOSED = ("kernel", "system", "service")
@@ -179,22 +180,24 @@ def whose(path: str) -> str:
     return f"{place} is in {row.path}, which {owner(row)}"
 
 
-def paths_of(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], Use, str, str]]:
+def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
-    slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
-    if slurm.state_location:
-        yield ("slurm", "state_location"), STATE, "", slurm.state_location
+    slurm, monitoring = cluster.slurm, cluster.manifest.monitoring
+    if slurm.state_location_at:
+        yield slurm.state_location_at, STATE, "", slurm.state_location
     yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
-    for daemon, path in slurm.log_files.items():
-        yield ("slurm", "log_files", daemon), log_of(daemon), daemon, path
-    for daemon, path in slurm.pid_files.items():
-        yield ("slurm", "pid_files", daemon), PID, daemon, path
-    if slurm.scripts.tmpdir:
-        yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", slurm.scripts.tmpdir
-    if slurm.private_tmp:
-        yield ("slurm", "private_tmp", "path"), PRIVATE_TMP, "", slurm.private_tmp.path
-    yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", slurm.pyxis.runtime_path
-    yield ("slurm", "pyxis", "cache"), CACHE, "", slurm.pyxis.cache
+    for name, daemon in slurm.daemons.items():
+        if daemon.log_file_at:
+            yield daemon.log_file_at, log_of(name), name, daemon.log_file
+        if daemon.pid_file:
+            yield ("slurm", "pid_files", name), PID, name, daemon.pid_file
+    if scratch := cluster.of(Scripts).tmpdir:
+        yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", scratch
+    if cluster.has(PrivateTmp):
+        yield ("slurm", "private_tmp", "path"), PRIVATE_TMP, "", cluster.of(PrivateTmp).path
+    if cluster.has(Pyxis):
+        yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", cluster.of(Pyxis).runtime_path
+        yield ("slurm", "pyxis", "cache"), CACHE, "", cluster.of(Pyxis).cache
     if cluster.has(Docker) and (data := cluster.of(Docker).data):
         yield ("containers", "docker", "data"), DOCKER, "", data
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
@@ -211,15 +214,14 @@ def paths_of(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], Use, str, str]
 
 def of_slurm_user(cluster: Cluster) -> frozenset[str]:
     """Directories of SlurmUser on nodes that also run slurmd, which is root; empty where no node runs both."""
-    slurm = cluster.manifest.slurm
+    slurm = cluster.slurm
     of_user = ("slurm-controller", "slurm-accounting")
     both = any(group.has("slurm-compute") and any(map(group.has, of_user)) for group in cluster.groups)
     if not both or slurm.user == "root":
         return frozenset()
-    daemons: tuple[Daemon, ...] = ("slurmctld", "slurmdbd")
-    files = [slurm.log_files.get(daemon, LOG.example.format(name=daemon)) for daemon in daemons]
-    files += [path for daemon in daemons if (path := slurm.pid_files.get(daemon))]
-    state = own_directory(slurm.state_location or STATE.example)
+    daemons = [slurm.daemons[name] for name in ("slurmctld", "slurmdbd")]
+    files = [*(daemon.log_file for daemon in daemons), *(daemon.pid_file for daemon in daemons if daemon.pid_file)]
+    state = own_directory(slurm.state_location)
     return frozenset(path for path in (state, *map(directory_of, files)) if path)
 
 

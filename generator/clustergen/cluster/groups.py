@@ -129,12 +129,12 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
-        is_needed = cluster.manifest.slurm.configless and group.has("login")
+        is_needed = cluster.slurm.configless and group.has("login")
         return is_needed and not served and has_sackd(cluster, group.type.os)
 
     def slurm_conf_server(group: NodeGroup) -> bool:
         alone = group.has("login") and not group.has("slurm-compute") and not sackd_node(group)
-        return cluster.manifest.slurm.configless and (group.has("slurm-controller") or alone)
+        return cluster.slurm.configless and (group.has("slurm-controller") or alone)
 
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")

@@ -42,7 +42,7 @@ def domains(cluster: Cluster) -> dict[str, list[str]]:
 
 def makes_imex_channels(cluster: Cluster) -> bool:
     """True if Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
-    stated = cluster.manifest.slurm.options.get("SwitchType")
+    stated = cluster.slurm.options.get("SwitchType")
     return switches_imex(cluster) if stated is None else "imex" in str(stated)
 
 

@@ -71,7 +71,7 @@ def possible(lab: Lab, wish: Wish) -> None:
             )
         minor = system.fact("slurm").rpartition(".")[0]
         if not from_distribution(cluster, system) and "repositories_slurm_url" not in wish.variables:
-            built = ", built as SchedMD does" if cluster.manifest.slurm.build == "schedmd" else ""
+            built = ", built as SchedMD does" if cluster.slurm.build == "schedmd" else ""
             offer = f"pass --slurm {minor} to use those, or " if SlurmRelease(minor).has("cgroup-v2") else ""
             raise ClustergenError(
                 f"the manifest requires Slurm {cluster.release}{built}; {system.id} has packages of {minor}",

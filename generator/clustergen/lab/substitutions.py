@@ -10,6 +10,8 @@ from clustergen.catalogue.operating_systems import AARCH64, X86_64, architecture
 from clustergen.cluster.features.containers import Apptainer, Docker
 from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
 
@@ -59,12 +61,12 @@ def _has_gpus(cluster: Cluster, _: Machine) -> bool:
 
 
 def _has_mig(cluster: Cluster, _: Machine) -> bool:
-    return cluster.manifest.slurm.gres_lines is None and any(any(k.gpus.mig) for k in cluster.gpu_types if k.gpus)
+    return cluster.slurm.gres_lines is None and any(any(k.gpus.mig) for k in cluster.gpu_types if k.gpus)
 
 
 def people(cluster: Cluster) -> list[str]:
     """The users of the manifest's accounts, each once."""
-    return sorted({user for account in cluster.manifest.slurm.accounts.values() for user in account.users} - {"root"})
+    return sorted({user for account in cluster.of(Associations).accounts.values() for user in account.users} - {"root"})
 
 
 def _no_pyxis(document: Document, _: Cluster) -> None:
@@ -151,7 +153,7 @@ LIST: tuple[Substitution, ...] = (
     Substitution(
         "no pyxis and enroot",
         "they come from their vendors' packages, and enroot requires nested containers",
-        lambda cluster, machine: cluster.manifest.slurm.pyxis.enabled,
+        lambda cluster, machine: cluster.has(Pyxis),
         edit=_no_pyxis,
     ),
     Substitution(
@@ -229,7 +231,7 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
             Substitution(f"{system} on all nodes", f"--os; the manifest has {systems}", _always, another_system)
         )
     if slurm:
-        systems = f"{cluster.release}, build: {cluster.manifest.slurm.build}"
+        systems = f"{cluster.release}, build: {cluster.slurm.build}"
         what = f"Slurm {slurm} as the distribution packages it"
         requests.append(Substitution(what, f"--slurm; the manifest has {systems}", _always, another_slurm))
     if installed:

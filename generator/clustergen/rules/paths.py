@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plain
 from clustergen.cluster.directories import (
     BACKUP_STATE,
-    CACHE,
     CLOSED,
     COPIES,
     JOBS_LOG,
@@ -15,7 +14,6 @@ from clustergen.cluster.directories import (
     MEASURED,
     PID,
     PRIVATE_TMP,
-    RUNTIME,
     SCRATCH,
     SLURMD_LOG,
     SPOOL,
@@ -88,13 +86,8 @@ def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Fi
 
 def overlaps(cluster: Cluster) -> Iterator[Finding]:
     """Scratch and private directories are emptied after each job, and each program needs a directory of its own."""
-    pyxis = cluster.manifest.slurm.pyxis.enabled
     combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
-    places = [
-        (path, use, name, plain(text))
-        for path, use, name, text in (*paths_of(cluster), *_defaults(cluster))
-        if pyxis or use not in (CACHE, RUNTIME)
-    ]
+    places = [(path, use, name, plain(text)) for path, use, name, text in (*paths_of(cluster), *_defaults(cluster))]
     for number, place in enumerate(places):
         if place[1] is BACKUP_STATE:
             yield from (_overlap_of_backups(other, place) for other in places if _is_state_around(other, place))
@@ -118,7 +111,7 @@ _FOR_ROOT = {
 def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
     directories = sorted(of_slurm_user(cluster))
-    options, state = cluster.manifest.slurm.options, cluster.manifest.slurm.state_location or STATE.example
+    options, state = cluster.slurm.options, cluster.slurm.state_location
     places = list(paths_of(cluster))
     for key, value in options.items():
         if row := _OF_SLURM.get(key.lower()):
@@ -141,13 +134,12 @@ _OF_JOBS = (SCRATCH, PRIVATE_TMP)
 
 def _defaults(cluster: Cluster) -> Iterator[_Place]:
     """Paths that the manifest leaves to clustergen."""
-    slurm = cluster.manifest.slurm
-    if not slurm.state_location:
-        yield ("slurm",), STATE, "", STATE.example
-    for daemon in ("slurmctld", "slurmd", "slurmdbd"):
-        if daemon not in slurm.log_files:
-            use = log_of(daemon)
-            yield ("slurm",), use, daemon, use.example.format(name=daemon)
+    slurm = cluster.slurm
+    if not slurm.state_location_at:
+        yield ("slurm",), STATE, "", slurm.state_location
+    for name, daemon in slurm.daemons.items():
+        if not daemon.log_file_at:
+            yield ("slurm",), log_of(name), name, daemon.log_file
 
 
 def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:

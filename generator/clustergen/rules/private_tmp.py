@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.system_paths import is_below, nearest, plain, system_paths
 from clustergen.cluster.directories import (
-    CACHE,
     CLOSED,
-    RUNTIME,
     TEMPORARY,
     owner,
     paths_of,
@@ -60,7 +58,8 @@ def private(cluster: Cluster) -> Iterator[Finding]:
         elif hidden:
             for each in hidden:
                 message = f"jobs cannot see {each.place}, {each.noun}: {directory} is private to each job"
-                hint = f"set {'.'.join(each.path)} outside {' and '.join(directories)}, such as {each.example}"
+                field = ".".join(map(str, each.path))
+                hint = f"set {field} outside {' and '.join(directories)}, such as {each.example}"
                 yield Finding("path-overlap", each.path, message, hint)
         elif directory not in TEMPORARY and not any(is_below(directory, mount) for mount in _disks(cluster)):
             message = f"{directory} is on no local disk of storage: jobs would see an empty directory there"
@@ -86,7 +85,7 @@ def _disks(cluster: Cluster) -> list[str]:
 class _Used:
     """A directory of compute nodes by its field, and what it is for."""
 
-    path: tuple[str, ...]
+    path: ManifestPath
     place: str
     noun: str
     example: str
@@ -95,6 +94,5 @@ class _Used:
 def _used(cluster: Cluster) -> Iterator[_Used]:
     """The used part of the path, as far as it is right otherwise: one mistake is reported once."""
     for path, use, name, text in paths_of(cluster):
-        is_off = use in (CACHE, RUNTIME) and not cluster.manifest.slurm.pyxis.enabled
-        if writers(use, name) == "slurm-compute" and not is_off and not refusal(use, text, name):
+        if writers(use, name) == "slurm-compute" and not refusal(use, text, name):
             yield _Used(path, plain(text), use.noun.format(name=name), use.example.format(name=name))

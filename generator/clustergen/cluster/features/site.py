@@ -1,4 +1,4 @@
-"""What the manifest says of the cluster and of the site's own files, as resolved."""
+"""Description of the cluster, and files of the site: which rendered ones they replace, which are public."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems import file_systems
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
@@ -117,7 +118,7 @@ def slurm_metrics(cluster: Cluster, os: OperatingSystem) -> SlurmMetrics | None:
     if node_exporter(cluster, os) is None:
         return None
     file = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}"
-    saves = cluster.manifest.slurm.power_saving is not None
+    saves = cluster.has(PowerSaving)
     return SlurmMetrics(file, not own_endpoint(cluster), saves)
 
 

@@ -16,6 +16,9 @@ from clustergen.cluster.features.monitoring import Dcgm
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.jobs import Pyxis
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems import part
 from clustergen.hostlist import ansible_ranges
 from clustergen.manifest.storage import Storage
@@ -133,7 +136,9 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
 def variables(cluster: Cluster, outline: Outline) -> Variables:
     manifest = cluster.manifest
     ssh, ansible = cluster.of(Ssh), cluster.of(Ansible)
-    slurm = manifest.slurm
+    slurm, accounting = cluster.slurm, cluster.of(Accounting)
+    keeps_database = bool(slurm.accounting_hosts)
+    database_port = f":{accounting.database_port}" if accounting.database_port else ""
     sections: dict[str, dict[str, Value]] = {
         "How to reach the nodes": {
             "ansible_user": ssh.user,
@@ -148,19 +153,19 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         },
         "BMCs": _bmcs(cluster),
         "Slurm": {
-            "slurm_release": str(cluster.release),
+            "slurm_release": str(slurm.release),
             "slurm_build": slurm.build,
-            "slurm_cluster_name": cluster.slurm_name,
-            "slurm_controllers": list(cluster.controllers),
-            "slurm_accounting_hosts": list(cluster.accounting_hosts),
+            "slurm_cluster_name": slurm.cluster_name,
+            "slurm_controllers": list(slurm.controllers),
+            "slurm_accounting_hosts": list(slurm.accounting_hosts),
             "slurm_user": slurm.user,
             "slurm_uid": slurm.uid,
             "slurm_auth": slurm.auth,
             "slurm_configless": slurm.configless,
-            "slurm_database_host": slurm.accounting.database_host if cluster.accounting_hosts else None,
-            "slurm_database_name": slurm.accounting.database_name if cluster.accounting_hosts else None,
-            "slurm_database_user": slurm.accounting.database_user if cluster.accounting_hosts else None,
-            "slurm_pyxis": slurm.pyxis.enabled,
+            "slurm_database_host": f"{accounting.database_host}{database_port}" if keeps_database else None,
+            "slurm_database_name": accounting.database_name if keeps_database else None,
+            "slurm_database_user": accounting.database_user if keeps_database else None,
+            "slurm_pyxis": cluster.has(Pyxis),
         },
         "GPUs": {
             "nvidia_driver_branch": cluster.of(Driver).branch,
@@ -194,7 +199,8 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
 
 def _bmcs(cluster: Cluster) -> dict[str, Value]:
     """The facts that the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
-    network, saving = cluster.networks.bmc, cluster.manifest.slurm.power_saving
+    network = cluster.networks.bmc
+    saving = cluster.of(PowerSaving) if cluster.has(PowerSaving) else None
     if network is None:
         return {}
     block = ip_network(network.cidr) if network.cidr else None

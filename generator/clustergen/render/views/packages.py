@@ -18,6 +18,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.builds import from_distribution
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.filesystems import file_system, file_systems
 from clustergen.filesystems.local.model import Local
 from clustergen.filesystems.nfs.model import Nfs
@@ -129,7 +130,7 @@ def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for file in outline.files.values():
         if file.group is not None and file.target == "/etc/pam.d/sshd":
             yield file.group, "pam_slurm_adopt"
-    if cluster.manifest.slurm.pyxis.enabled:
+    if cluster.has(Pyxis):
         yield "slurm_node", "compiler"
         yield "slurm_node", "slurm_headers"
         yield "slurm_compute", "enroot"
@@ -174,7 +175,7 @@ def _storage(cluster: Cluster) -> Iterator[tuple[str, str]]:
 def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
     """Group → what roles make that is neither a package nor a file of the tree: a node without one is behind."""
     collected: dict[str, tuple[str, ...]] = {}
-    if cluster.manifest.slurm.pyxis.enabled:
+    if cluster.has(Pyxis):
         collected["slurm_node"] = (PLUGIN,)
     collected |= {kind.client_group: kind.paths for kind in file_systems() if kind.paths}
     archived = [

@@ -11,6 +11,7 @@ from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.jobs import PrivateTmp, Resources
 from clustergen.facility.placement import switches_of
 from clustergen.filesystems import file_system
 from clustergen.records import record
@@ -118,9 +119,9 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     }.items():
         if hosts := cluster.folded(roles):
             yield name, hosts
-    if manifest.slurm.private_tmp:
-        yield "Private to each job", listed(manifest.slurm.private_tmp)
-    if manifest.slurm.disable_root_jobs:
+    if cluster.has(PrivateTmp):
+        yield "Private to each job", listed(cluster.of(PrivateTmp))
+    if cluster.of(Resources).disable_root_jobs:
         yield "Jobs of root", "rejected"
     if manifest.networks.fabric:
         fabric = manifest.networks.fabric

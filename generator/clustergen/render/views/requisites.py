@@ -13,6 +13,8 @@ from clustergen.cluster.features.logs import Logs
 from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.associations import Associations
 from clustergen.hostlist import compress
 from clustergen.render.tree import Outline
 from clustergen.render.views.packages import packages_by_group, provision
@@ -34,8 +36,7 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         if secret.origin == "given":
             what = f"secret {secret.name}: {secret.path}"
             yield _row(what, hosts(*secret.groups), f"secrets_given: {{{secret.name}: …}}")
-    slurm = cluster.manifest.slurm
-    if cluster.slurmdbd_hosts and not slurm.accounts and slurm.accounting.enforce:
+    if cluster.slurm.slurmdbd_hosts and not cluster.of(Associations).accounts and cluster.of(Accounting).enforce:
         supply = "slurm.accounts, or sacctmgr add account and add user: nobody else can submit jobs"
         yield _row("accounts and users of Slurm", hosts("slurm_accounting"), supply)
     for name, groups in _repositories(cluster, outline).items():
@@ -47,7 +48,7 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         paths = f"{files.ca}, {files.certificate}, {files.key}"
         yield _row("certificates of the log transport", hosts("all"), paths)
     if cluster.has(Backups):
-        owner = f"{cluster.of(Backups).directory}, mode 0700, of {slurm.user}"
+        owner = f"{cluster.of(Backups).directory}, mode 0700, of {cluster.slurm.user}"
         yield _row("directory of backups", hosts("slurm_accounting", "slurm_controller"), owner)
     if cluster.has(Drift):
         drift = cluster.of(Drift)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.render.tree import Outline
 from clustergen.render.views.dcgm_guard import has_host_engine
 
@@ -18,10 +19,10 @@ _BY_GROUP = {
 def units_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:
     """Group → units: those that a file has an effect on, those that we bring ourselves, and Slurm's daemons."""
     collected: dict[str, dict[str, None]] = {name: {} for name in outline.groups}
-    if cluster.manifest.slurm.auth == "munge":
+    if cluster.slurm.auth == "munge":
         for name in ("slurm_node", "slurm_accounting"):
             collected.get(name, {})["munge.service"] = None
-    if "slurm_accounting" in collected and cluster.manifest.slurm.accounting.database_host == "localhost":
+    if "slurm_accounting" in collected and cluster.of(Accounting).database_is_local:
         collected["slurm_accounting"]["mariadb.service"] = None
     for node_type in cluster.gpu_types:
         if node_type.gpus and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
 from clustergen.render.file import File
@@ -37,10 +38,9 @@ class Storage:
 
 
 def enroot_directories(cluster: Cluster) -> tuple[tuple[str, str], ...]:
-    spec = cluster.manifest.slurm.pyxis
-    if not spec.enabled:
+    if not cluster.has(Pyxis):
         return ()
-    cache = spec.cache.rstrip("/")
+    cache = cluster.of(Pyxis).cache.rstrip("/")
     return tuple((directory, _BY_PREFIX) for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data"))
 
 
@@ -57,9 +57,8 @@ def in_jobs(cluster: Cluster) -> UserDirectories | None:
     if storage and "slurm-compute" in cluster.of(Podman).roles:
         places += ((storage.directory, _BY_NAME),)
     mounts = [(directory, _SMALL) for directory, _ in places if is_below(directory, "/run")]
-    pyxis = cluster.manifest.slurm.pyxis
-    if pyxis.enabled and is_below(pyxis.runtime_path, "/run"):
-        mounts.append((pyxis.runtime_path, _IMAGES))
+    if cluster.has(Pyxis) and is_below(cluster.of(Pyxis).runtime_path, "/run"):
+        mounts.append((cluster.of(Pyxis).runtime_path, _IMAGES))
     return UserDirectories(places, tuple(mounts)) if places else None
 
 

@@ -11,6 +11,7 @@ from ipaddress import ip_network
 from clustergen.cluster.features.provisioning import Provisioning
 from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import YAML
@@ -149,7 +150,8 @@ def _netdev(cluster: Cluster, node_type: NodeType) -> Netdev:
 
 
 def _bmcs(cluster: Cluster) -> Bmcs | None:
-    network, saving = cluster.networks.bmc, cluster.manifest.slurm.power_saving
+    network = cluster.networks.bmc
+    saving = cluster.of(PowerSaving) if cluster.has(PowerSaving) else None
     if network is None:
         return None
     block = ip_network(network.cidr) if network.cidr else None

@@ -9,11 +9,11 @@ from typing import Any
 from clustergen.catalogue.acceptance import gate_kinds
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.expectations import Floor
 from clustergen.records import record
 from clustergen.render.formats import Safe, one_line
 from clustergen.render.views.acceptance.gates import Gate, GatedType, gated_types, gates
-from clustergen.render.views.slurm.resources import mpi_default
 from clustergen.render.views.tables import Table
 
 FORMAT = 1
@@ -52,7 +52,7 @@ def _is_enabled(cluster: Cluster) -> bool:
 def gates_json(cluster: Cluster) -> GatesFile | None:
     if not _is_enabled(cluster):
         return None
-    mpi = mpi_default(cluster)
+    mpi = cluster.of(Resources).mpi_default
     lines = [
         "{",
         f' "format": {FORMAT},',

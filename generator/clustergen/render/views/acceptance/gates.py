@@ -11,6 +11,7 @@ from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.facility.expectations import (
     Floor,
     at_least,
@@ -28,7 +29,6 @@ from clustergen.facility.expectations import (
 from clustergen.hostlist import compress
 from clustergen.records import record, replace
 from clustergen.render.views.slurm.health import wired_links
-from clustergen.render.views.slurm.scripts import tmpdir
 
 Arguments = Mapping[str, str]
 _MOST_WRITERS = 8  # tasks of IOR and mdtest on a node
@@ -147,7 +147,7 @@ def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
         Floor("memory", node_type.real_memory_mib, "MiB", "least", "RealMemory of slurm.conf", "manifest"),
     )
     yield _gate(node_type, "hardware", {}, floors)
-    own_tmpdir = tmpdir(cluster)
+    own_tmpdir = cluster.of(Scripts).scratch
     failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
     every_gpu = node_type.gpus.gres_count if node_type.gpus else 0  # without them, the job's checks would see no GPU
     yield _gate(node_type, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)

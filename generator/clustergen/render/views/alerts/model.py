@@ -11,6 +11,8 @@ from clustergen.catalogue.gpu_health import Generation, generation
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.features.monitoring import Dcgm, NodeExporter, Scraping, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.slurm.jobs import Scripts
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
@@ -73,7 +75,7 @@ def job_form(cluster: Cluster) -> JobForm | None:
     """How metrics name the job of a GPU: the label `hpc_job` of all its samples, or one series `JOB_INFO` per GPU and
     job, which node_exporter serves. None where the prolog records no jobs or nothing can export them.
     """
-    scripts = cluster.manifest.slurm.scripts
+    scripts = cluster.of(Scripts)
     if not (scripts.job_map and scripts.prolog and scripts.epilog and cluster.has(Dcgm)):
         return None
     dcgm = cluster.of(Dcgm)
@@ -121,7 +123,7 @@ def one_of(values: list[str]) -> str:
 
 def unless_asleep(cluster: Cluster) -> str:
     """Behind an expression by `instance`: not for nodes that power saving has switched off or is switching."""
-    if cluster.manifest.slurm.power_saving is None:
+    if not cluster.has(PowerSaving):
         return ""
     asleep = 'label_replace(clustergen_slurm_node_asleep, "instance", "$1", "node", "(.*)")'
     return f" unless on (instance) {asleep}"

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.ground import Metrics
 from clustergen.render.views.alerts.model import Alert, Topic
 
 TEXTFILE = "slurm.prom"
@@ -33,12 +34,7 @@ _STUCK = 1800  # seconds in which a job should have completed
 
 def own_endpoint(cluster: Cluster) -> bool:
     """True if slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
-    slurm = cluster.manifest.slurm
-    return (
-        has_plugin("MetricsType", "metrics/openmetrics", cluster.release)
-        and slurm.metrics
-        and not slurm.accounting.private
-    )
+    return cluster.has(Metrics) and not cluster.of(Accounting).private
 
 
 def _reasons() -> Iterator[Alert]:

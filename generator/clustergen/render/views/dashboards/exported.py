@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
 from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, NodeExporter, dcgm_types
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems.nfs.model import Nfs
 from clustergen.render.views import dcgm, usage_report
 from clustergen.render.views.alerts import disks, expiry, kernel, logs, roce, snmp, storage, topics
@@ -97,5 +98,5 @@ def _slurm(cluster: Cluster) -> Iterator[str]:
         yield from SCRIPT_METRICS
     if cluster.has(NodeExporter):
         yield from STATE_METRICS
-        if cluster.manifest.slurm.power_saving:
+        if cluster.has(PowerSaving):
             yield POWER_METRIC

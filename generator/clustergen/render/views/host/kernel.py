@@ -8,6 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Network
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.records import record
 
 _MIB = 1 << 20
@@ -156,7 +157,7 @@ def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
     """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
     AppArmor.
     """
-    if not cluster.manifest.slurm.pyxis.enabled:
+    if not cluster.has(Pyxis):
         return
     yield Setting(
         "user.max_user_namespaces",

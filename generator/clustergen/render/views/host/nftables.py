@@ -154,7 +154,7 @@ def _controller(cluster: Cluster) -> Iterator[Service]:
 
 
 def _srun(cluster: Cluster) -> Service:
-    return Service("srun, salloc", cluster.manifest.slurm.srun_ports or _EPHEMERAL)
+    return Service("srun, salloc", cluster.slurm.srun_ports or _EPHEMERAL)
 
 
 def _accounting(cluster: Cluster) -> Iterator[Service]:

@@ -13,7 +13,9 @@ from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups
+from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
 from clustergen.records import record
 from clustergen.render.views.jobs.guide_part import Part
 from clustergen.render.views.jobs.guide_servers import reachable, servers
@@ -155,7 +157,7 @@ def _accounts(cluster: Cluster) -> Part | None:
     tables = tuple(table for table in (account_table(cluster), qos_table(cluster)) if table.rows)
     if not tables:
         return None
-    enforced = "associations" in cluster.manifest.slurm.accounting.enforce
+    enforced = "associations" in cluster.of(Accounting).enforce
     required = (
         "You need an account: without one, Slurm rejects your jobs with `Invalid account or account/partition "
         "combination specified`. Ask the operators to add you."
@@ -177,7 +179,7 @@ def _accounts(cluster: Cluster) -> Part | None:
 
 def _storage(cluster: Cluster, site: JobSite) -> Part:
     table = storage_table(cluster, site)
-    tmpdir = cluster.manifest.slurm.scripts.tmpdir
+    tmpdir = cluster.of(Scripts).tmpdir
     local = (
         f"Each job has its own directory on the node's local disk, `$TMPDIR` below `{tmpdir.rstrip('/')}`. It is "
         "empty when the job starts and deleted when the job ends."
@@ -196,8 +198,8 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 
 def _temporary(cluster: Cluster) -> Iterator[str]:
     """The fate of files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
-    spec = cluster.manifest.slurm.private_tmp
-    private = [directory.rstrip("/") for directory in spec.directories] if spec else []
+    directories = cluster.of(PrivateTmp).directories if cluster.has(PrivateTmp) else ()
+    private = [directory.rstrip("/") for directory in directories]
     if private:
         yield (
             f"Each job has its own {_listed(private)}, also if several jobs run on a node. It is empty when the job "

@@ -8,9 +8,9 @@ from clustergen.catalogue.job_templates import TemplateKind, job_facts, template
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.job_site import JobSite, job_site, service_site, unfit
+from clustergen.cluster.slurm.jobs import Resources
 from clustergen.records import record
 from clustergen.render.views.nccl.devices import management_interface
-from clustergen.render.views.slurm.resources import mpi_default
 from clustergen.units import Duration
 
 LIBRARY = "/usr/local/lib/clustergen/job.sh"
@@ -135,7 +135,7 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         "interface": management_interface(cluster, site.kind) or "",  # of the network that bootstraps use
         "image": facts[image],
         "login": site.login,
-        "mpi": mpi_default(cluster),
+        "mpi": cluster.of(Resources).mpi_default,
     }
     return JobScript(
         name=kind.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.features.gpu import DirectPci
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.file import File
@@ -23,7 +24,7 @@ class Mounts:
 
 def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Mounts | None:
     """A container has its own /etc, so the settings are mounted into it."""
-    if not cluster.manifest.slurm.pyxis.enabled:
+    if not cluster.has(Pyxis):
         return None
     files = ["/etc/nccl.conf"] if nccl_conf(cluster, node_type) else []
     files += [TOPOLOGY] if topology(cluster, node_type) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.render.views.slurm.devices import tres_of
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
@@ -11,7 +12,7 @@ FILE = "slurm.conf"
 
 def accounting(cluster: Cluster) -> Section:
     """Without a node for slurmdbd nothing is counted: slurmctld stops on GPUs in the list then."""
-    spec = cluster.manifest.slurm.accounting
+    spec = cluster.of(Accounting)
     hosts = cluster.slurmdbd_hosts
     tres = ",".join(dict.fromkeys([*([] if cluster.bare else tres_of(cluster)), *spec.tres]))
     rows: list[Setting | None] = []
@@ -36,8 +37,8 @@ def accounting(cluster: Cluster) -> Section:
 
 
 def sampling(cluster: Cluster) -> list[Setting]:
-    spec = cluster.manifest.slurm.accounting
-    every = spec.gather_frequency
+    spec = cluster.of(Accounting)
+    every = spec.gather_frequency_s
     if spec.energy == "none":
         return [Setting("JobAcctGatherFrequency", every, "seconds between samples of a task")]
     return [

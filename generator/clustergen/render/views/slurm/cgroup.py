@@ -25,5 +25,5 @@ def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
     ]
     made = section("Limits of jobs", FILE, cluster.release, rows)
     ours = [] if cluster.bare else [made]
-    settings = with_options(ours, cluster.manifest.slurm.cgroup_options, "slurm.cgroup_options")
+    settings = with_options(ours, cluster.slurm.cgroup_options, "slurm.cgroup_options")
     return CgroupConf(settings) if settings else None

@@ -41,7 +41,7 @@ class SlurmConf:
 
 def sections(cluster: Cluster) -> tuple[Section, ...]:
     """The settings of slurm.conf by topic, each row with its reason."""
-    slurm = cluster.manifest.slurm
+    slurm = cluster.slurm
     site_keys = {key.lower() for line in slurm.lines for key in line}
     made = as_stated(cluster, "slurm.conf", [topic(cluster) for topic in TOPICS])
     ours = [Section(part.title, tuple(row for row in part.rows if row.key.lower() not in site_keys)) for part in made]
@@ -58,5 +58,5 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         weights_derived=weights_derived(cluster),
         types=nodes(cluster),
         partitions=tuple(partition_line(cluster, partition) for partition in cluster.partitions),
-        lines=own_lines(cluster.manifest.slurm.lines),
+        lines=own_lines(cluster.slurm.lines),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm import jobs
 from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect
 from clustergen.render.file import File
@@ -30,19 +31,18 @@ class Enroot:
 
 
 def plugstack(cluster: Cluster) -> Plugstack | None:
-    return Plugstack("/etc/slurm/plugstack.conf.d/*.conf") if cluster.manifest.slurm.pyxis.enabled else None
+    return Plugstack("/etc/slurm/plugstack.conf.d/*.conf") if cluster.has(jobs.Pyxis) else None
 
 
 def pyxis(cluster: Cluster) -> Pyxis | None:
-    spec = cluster.manifest.slurm.pyxis
-    if not spec.enabled:
+    if not cluster.has(jobs.Pyxis):
         return None
+    spec = cluster.of(jobs.Pyxis)
     return Pyxis(PLUGIN, (f"runtime_path={spec.runtime_path}", f"container_scope={spec.scope}"))
 
 
 def enroot(cluster: Cluster) -> Enroot | None:
-    spec = cluster.manifest.slurm.pyxis
-    return Enroot(spec.cache.rstrip("/")) if spec.enabled else None
+    return Enroot(cluster.of(jobs.Pyxis).cache.rstrip("/")) if cluster.has(jobs.Pyxis) else None
 
 
 FILES: tuple[File, ...] = (

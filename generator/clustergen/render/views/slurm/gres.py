@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clustergen.cluster.assumptions import of_gpu_places
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
@@ -31,7 +33,7 @@ class GresConf:
 
 
 def gres_conf(cluster: Cluster) -> GresConf | None:
-    site_lines = cluster.manifest.slurm.gres_lines
+    site_lines = cluster.slurm.gres_lines
     if site_lines is not None:
         return GresConf((), own_lines(site_lines)) if site_lines else None
     if not cluster.gpu_types:
@@ -70,7 +72,7 @@ def _lines(cluster: Cluster, node_type: NodeType) -> list[Safe]:
     nodes = compress(
         host for group in cluster.of_type[node_type.name] if group.has("slurm-compute") for host in group.hosts
     )
-    options = cluster.manifest.slurm.gres_options
+    options = cluster.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
         if cluster.bare and "numa" not in gpus.stated:
@@ -113,5 +115,5 @@ def device_runs(gpus: GpuSet) -> list[range]:
     return runs
 
 
-def _line(cluster: Cluster, nodes: str, words: list[tuple[str, Value | None]], options: dict[str, Value]) -> Safe:
+def _line(cluster: Cluster, nodes: str, words: list[tuple[str, Value | None]], options: Mapping[str, Value]) -> Safe:
     return block(FILE, cluster.release, [("NodeName", nodes), *words], options)

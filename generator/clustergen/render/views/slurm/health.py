@@ -64,7 +64,7 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
     spec = cluster.of(Health)
     if not spec.enabled:
         return None
-    spool = own_directory(cluster.manifest.slurm.spool_directory) or "/"
+    spool = own_directory(cluster.slurm.spool_directory) or "/"
     network = cluster.networks.fabric
     return HealthValues(
         spool,

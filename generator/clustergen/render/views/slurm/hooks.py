@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
 FILE = "slurm.conf"
@@ -15,8 +16,7 @@ HEALTH_LIMIT = 60  # seconds; slurmd kills the check after that, and could not b
 
 
 def hooks(cluster: Cluster) -> Section:
-    slurm = cluster.manifest.slurm
-    scripts = slurm.scripts
+    scripts = cluster.of(Scripts)
     rows = [
         # Alloc: the prolog runs on all nodes before the job starts, and not at its first step.
         # Contain: ssh sessions and X11 belong to the job.
@@ -29,7 +29,7 @@ def hooks(cluster: Cluster) -> Section:
         if scripts.prolog
         else None,
         Setting("Epilog", EPILOG, "on failure the node drains") if scripts.epilog else None,
-        Setting("PrologEpilogTimeout", scripts.timeout) if scripts.prolog or scripts.epilog else None,
+        Setting("PrologEpilogTimeout", scripts.timeout_s) if scripts.prolog or scripts.epilog else None,
         Setting("TaskProlog", TASK_PROLOG, "as the user, in every task") if scripts.task_prolog else None,
     ]
     health = cluster.of(Health)

@@ -31,7 +31,7 @@ class TypeNodes:
 
 
 def node_sets(cluster: Cluster) -> tuple[Safe, ...]:
-    sets = cluster.manifest.slurm.node_sets
+    sets = cluster.slurm.node_sets
     return tuple(block(FILE, cluster.release, [("NodeSet", name), ("Nodes", hosts)]) for name, hosts in sets.items())
 
 

@@ -17,10 +17,10 @@ def configuration(path: str, view: View, effect: Effect, form: Format | None = N
     """A file of /etc/slurm that slurmctld hands out in a configless cluster, where another copy would shadow it."""
 
     def everywhere(cluster: Cluster) -> Any:
-        return None if cluster.manifest.slurm.configless else view(cluster)
+        return None if cluster.slurm.configless else view(cluster)
 
     def on_servers(cluster: Cluster) -> Any:
-        return view(cluster) if cluster.manifest.slurm.configless else None
+        return view(cluster) if cluster.slurm.configless else None
 
     template = f"slurm_node/etc/slurm/{path}"
     return (
@@ -30,4 +30,4 @@ def configuration(path: str, view: View, effect: Effect, form: Format | None = N
 
 
 def slurm_user(cluster: Cluster) -> str:
-    return cluster.manifest.slurm.user
+    return cluster.slurm.user

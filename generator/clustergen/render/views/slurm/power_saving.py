@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.power_saving import with_other_roles
+from clustergen.cluster.slurm.ground import Timeouts
+from clustergen.cluster.slurm.power_saving import PowerSaving, with_other_roles
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.slurm.settings import Section, Setting, section
@@ -15,17 +16,17 @@ _REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
 
 
 def settings(cluster: Cluster) -> Section:
-    saving = cluster.manifest.slurm.power_saving
     rows: list[Setting | None] = []
-    if saving:
-        staying = [*([saving.except_nodes] if saving.except_nodes else ()), *with_other_roles(cluster)]
+    if cluster.has(PowerSaving):
+        saving = cluster.of(PowerSaving)
+        staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
         rows = [
             Setting("SuspendProgram", f"{_PROGRAM}-off"),
             Setting("ResumeProgram", f"{_PROGRAM}-on"),
-            Setting("SuspendTime", saving.suspend_time, "seconds a node is idle before it is switched off"),
-            Setting("SuspendTimeout", saving.suspend_timeout, "seconds for shutting down"),
-            Setting("SuspendRate", saving.suspend_rate, "nodes per minute"),
-            Setting("ResumeRate", saving.resume_rate, "nodes per minute: limits the inrush current"),
+            Setting("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off"),
+            Setting("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down"),
+            Setting("SuspendRate", saving.suspend_per_minute, "nodes per minute"),
+            Setting("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current"),
             Setting("SuspendExcNodes", ",".join(staying), "stated, or with other roles") if staying else None,
             Setting("SuspendExcParts", ",".join(saving.except_partitions)) if saving.except_partitions else None,
             Setting("SuspendExcStates", _REPAIR, "somebody may be working on the node"),
@@ -35,8 +36,8 @@ def settings(cluster: Cluster) -> Section:
 
 def _by_bmc(cluster: Cluster) -> str | None:
     """The protocol of the BMCs; None where nodes are switched by a command, or not at all."""
-    saving, bmc = cluster.manifest.slurm.power_saving, cluster.networks.bmc
-    return bmc.protocol if saving and not saving.command and bmc else None
+    bmc = cluster.networks.bmc
+    return bmc.protocol if bmc and cluster.has(PowerSaving) and not cluster.of(PowerSaving).command else None
 
 
 def needs_password(cluster: Cluster) -> bool:
@@ -60,16 +61,16 @@ class Values:
 
 
 def values(cluster: Cluster) -> Values | None:
-    saving = cluster.manifest.slurm.power_saving
-    if saving is None:
+    if not cluster.has(PowerSaving):
         return None
+    saving = cluster.of(PowerSaving)
     return Values(
         protocol=_by_bmc(cluster) or "",
         command=saving.command or "",
         user=saving.user,
         check_certificates=saving.check_certificates,
-        suspend_timeout_s=saving.suspend_timeout,
-        resume_timeout_s=cluster.manifest.slurm.resume_timeout,
+        suspend_timeout_s=saving.suspend_timeout_s,
+        resume_timeout_s=cluster.of(Timeouts).resume_s,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.slurm_jobs import PrivateTmp
+from clustergen.cluster.slurm.jobs import PrivateTmp
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
@@ -29,9 +29,8 @@ class JobContainer:
 
 
 def namespace(cluster: Cluster) -> Section:
-    spec = cluster.manifest.slurm.private_tmp
-    names = (pair for pair in _NAMES if spec and has_plugin(*pair, cluster.release))
-    rows = [Setting(key, plugin, f"each job has its own {listed(spec)}") for key, plugin in names if spec]
+    names = [pair for pair in _NAMES if has_plugin(*pair, cluster.release)] if cluster.has(PrivateTmp) else []
+    rows = [Setting(key, plugin, f"each job has its own {listed(cluster.of(PrivateTmp))}") for key, plugin in names]
     return section("Private directories of jobs", "slurm.conf", cluster.release, rows[:1])
 
 
@@ -42,9 +41,9 @@ def listed(spec: PrivateTmp) -> str:
 
 
 def job_container(cluster: Cluster) -> JobContainer | None:
-    spec = cluster.manifest.slurm.private_tmp
-    if spec is None:
+    if not cluster.has(PrivateTmp):
         return None
+    spec = cluster.of(PrivateTmp)
     directories = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
     return JobContainer(spec.path.rstrip("/"), listed(spec), directories, spec.shared)
 

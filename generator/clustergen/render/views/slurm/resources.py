@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import IMEX, switches_imex
-from clustergen.cluster.slurm.builds import offers
+from clustergen.cluster.slurm.jobs import Resources
+from clustergen.cluster.slurm.scheduling import Scheduler
 from clustergen.render.views.slurm.devices import has_mps, has_shards
 from clustergen.render.views.slurm.settings import Section, Setting, section, words
 
@@ -12,9 +13,8 @@ FILE = "slurm.conf"
 
 
 def resources(cluster: Cluster) -> Section:
-    slurm = cluster.manifest.slurm
+    spec = cluster.of(Resources)
     sharing = has_shards(cluster) or has_mps(cluster)
-    spec = slurm.resources
     linear = spec.select == "linear"
     parameters = [
         *(
@@ -24,7 +24,7 @@ def resources(cluster: Cluster) -> Section:
                 *(["LL_SHARED_GRES"] if sharing else []),
             ]
         ),
-        *(["ENFORCE_BINDING_GRES"] if slurm.enforce_binding else []),
+        *(["ENFORCE_BINDING_GRES"] if spec.enforce_binding else []),
     ]
     as_socket = any(group.type.numa_as_socket for group in cluster.compute)
     rows = [
@@ -61,10 +61,10 @@ def gres_names(cluster: Cluster) -> list[str]:
 
 
 def jobs(cluster: Cluster) -> Section:
-    slurm = cluster.manifest.slurm
-    launch = ["use_interactive_step"] if slurm.interactive_step else []
+    spec, scheduler = cluster.of(Resources), cluster.of(Scheduler)
+    launch = ["use_interactive_step"] if spec.interactive_step else []
     rows = [
-        Setting("MpiDefault", mpi_default(cluster)),
+        Setting("MpiDefault", spec.mpi_default),
         Setting(
             "LaunchParameters",
             words("LaunchParameters", launch, cluster.release),
@@ -78,11 +78,11 @@ def jobs(cluster: Cluster) -> Section:
         Setting("DefMemPerCPU", share, "otherwise a job without GPUs would get a whole node's memory")
         if (share := _memory_per_cpu(cluster))
         else None,
-        Setting("JobRequeue", int(slurm.scheduler.requeue), "jobs are requeued when their node fails"),
+        Setting("JobRequeue", int(scheduler.requeue), "jobs are requeued when their node fails"),
         Setting("EnforcePartLimits", "ALL", "jobs that can never run are rejected"),
-        Setting("DisableRootJobs", "YES", "root cannot submit jobs") if slurm.disable_root_jobs else None,
-        Setting("MaxJobCount", slurm.scheduler.max_jobs or 50000, "job records in memory, including finished jobs"),
-        Setting("MaxArraySize", slurm.scheduler.max_array) if slurm.scheduler.max_array else None,
+        Setting("DisableRootJobs", "YES", "root cannot submit jobs") if spec.disable_root_jobs else None,
+        Setting("MaxJobCount", scheduler.max_jobs, "job records in memory, including finished jobs"),
+        Setting("MaxArraySize", scheduler.max_array) if scheduler.max_array else None,
     ]
     return section("Jobs", FILE, cluster.release, rows)
 
@@ -94,11 +94,3 @@ def _memory_per_cpu(cluster: Cluster) -> int | None:
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     shares = (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds)
     return min(shares, default=0) or None
-
-
-def mpi_default(cluster: Cluster) -> str:
-    """PMIx where every compute node's build has it."""
-    if stated := cluster.manifest.slurm.mpi_default:
-        return stated
-    systems = {group.type.os.id: group.type.os for group in cluster.compute}.values()
-    return "pmix" if all(offers(cluster, os, "slurm_pmix") for os in systems) else "pmi2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.scheduling import Priority
+from clustergen.cluster.slurm.scheduling import Preemption, Priority, Scheduler, Topology
 from clustergen.render.views.slurm.settings import Section, Setting, Value, knows, section, words
 
 FILE = "slurm.conf"
@@ -17,7 +17,7 @@ def scheduler(cluster: Cluster) -> Section:
         Setting("SchedulerParameters", scheduler_words(cluster)),
         Setting(
             "DependencyParameters",
-            words("DependencyParameters", cluster.manifest.slurm.scheduler.dependency_parameters, cluster.release),
+            words("DependencyParameters", cluster.of(Scheduler).dependency_parameters, cluster.release),
         ),
     ]
     return section("Scheduler", FILE, cluster.release, rows)
@@ -26,9 +26,9 @@ def scheduler(cluster: Cluster) -> Section:
 def scheduler_words(cluster: Cluster) -> str:
     """Tokens of SchedulerParameters; the manifest's own come last and in the place of ours."""
     if cluster.bare:
-        return words("SchedulerParameters", cluster.manifest.slurm.scheduler.parameters, cluster.release)
+        return words("SchedulerParameters", cluster.of(Scheduler).parameters, cluster.release)
     nodes = sum(len(group.hosts) for group in cluster.compute)
-    window = backfill_window(cluster)
+    window = cluster.of(Scheduler).backfill_window_minutes
     derived: dict[str, Value | None] = {
         "bf_continue": None,
         "bf_window": window,
@@ -38,10 +38,10 @@ def scheduler_words(cluster: Cluster) -> str:
     }
     if nodes > 1024:
         derived["max_rpc_cnt"] = 128
-    preemption = cluster.manifest.slurm.preemption
+    preemption = cluster.of(Preemption)
     if preemption.by != "off" and preemption.youngest_first and not knows(FILE, "PreemptParameters", cluster.release):
         derived["preempt_youngest_first"] = None
-    for text in cluster.manifest.slurm.scheduler.parameters:
+    for text in cluster.of(Scheduler).parameters:
         name, _, value = text.partition("=")
         derived[name] = value or None
     return words(
@@ -49,18 +49,9 @@ def scheduler_words(cluster: Cluster) -> str:
     )
 
 
-def backfill_window(cluster: Cluster) -> int:
-    """Minutes that backfill looks ahead: the longest time limit, a day at least and a week at most."""
-    if stated := cluster.manifest.slurm.scheduler.backfill_window:
-        return stated.minutes or 7 * _DAY
-    limits = [partition.max_time_minutes for partition in cluster.partitions]
-    longest = max((7 * _DAY if limit is None else limit for limit in limits), default=_DAY)
-    return min(7 * _DAY, max(_DAY, longest))
-
-
 def priority(cluster: Cluster) -> Section:
     """Fair share, QOS and age count only with accounting in slurmdbd."""
-    spec = cluster.manifest.slurm.priority
+    spec = cluster.of(Priority)
     weights = cluster.of(Priority).weights
     rows = [
         Setting("PriorityType", "priority/multifactor"),
@@ -88,7 +79,7 @@ def priority(cluster: Cluster) -> Section:
 
 
 def preemption(cluster: Cluster) -> Section:
-    spec = cluster.manifest.slurm.preemption
+    spec = cluster.of(Preemption)
     if spec.by == "off":
         return Section("Preemption", ())
     mode = spec.mode.upper()
@@ -115,7 +106,7 @@ def topology_plugin(cluster: Cluster) -> str:
 
 
 def topology(cluster: Cluster) -> Section:
-    spec = cluster.manifest.slurm.topology
+    spec = cluster.of(Topology)
     rows = [
         # topology.yaml takes the place of the plugin's name.
         Setting("TopologyPlugin", topology_plugin(cluster)) if spec.format != "yaml" else None,

@@ -11,6 +11,8 @@ from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.slurm.jobs import Scripts
+from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.file import File
@@ -54,42 +56,35 @@ class MountCheck:
 
 
 def job_scripts(cluster: Cluster) -> JobScripts | None:
-    scripts = cluster.manifest.slurm.scripts
-    group = cluster.of(NodeLogins).admin_group
+    scripts, group = cluster.of(Scripts), cluster.of(NodeLogins).admin_group
     return JobScripts(_limit(cluster), group) if scripts.prolog or scripts.epilog else None
 
 
 def task_prolog(cluster: Cluster) -> TaskProlog | None:
-    scripts = cluster.manifest.slurm.scripts
+    scripts = cluster.of(Scripts)
     return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
 
 
 def _limit(cluster: Cluster) -> int:
-    timeout = cluster.manifest.slurm.scripts.timeout
+    timeout = cluster.of(Scripts).timeout_s
     return max(timeout - _GRACE, timeout // 2)
 
 
 def has_prolog(cluster: Cluster) -> bool:
-    return cluster.manifest.slurm.scripts.prolog
+    return cluster.of(Scripts).prolog
 
 
 def has_epilog(cluster: Cluster) -> bool:
-    return cluster.manifest.slurm.scripts.epilog
-
-
-def tmpdir(cluster: Cluster) -> str | None:
-    """Made by the prolog and removed by the epilog: without both of them there is none."""
-    scripts = cluster.manifest.slurm.scripts
-    return scripts.tmpdir.rstrip("/") if scripts.tmpdir and scripts.prolog and scripts.epilog else None
+    return cluster.of(Scripts).epilog
 
 
 def tmpdir_values(cluster: Cluster) -> TmpDir | None:
-    place = tmpdir(cluster)
+    place = cluster.of(Scripts).scratch
     return TmpDir(place, min(_DELETION, _limit(cluster) // 4)) if place else None
 
 
 def has_tmpdir(cluster: Cluster) -> bool:
-    return tmpdir(cluster) is not None
+    return cluster.of(Scripts).scratch is not None
 
 
 def ends_strays(cluster: Cluster) -> bool:
@@ -104,7 +99,7 @@ def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
 
 @once_per_cluster
 def _suspends(cluster: Cluster) -> bool:
-    preemption = cluster.manifest.slurm.preemption
+    preemption = cluster.of(Preemption)
     everywhere = preemption.mode == "suspend" and preemption.by != "off"
     return everywhere or any(partition.preempt == "suspend" for partition in cluster.partitions)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.stated import is_stated
+from clustergen.cluster.slurm.ground import StatedFields
+from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
 from clustergen.render.views.slurm.settings import Section
 from clustergen.slurmrules.fields import fields_of
 
@@ -32,6 +33,5 @@ def as_stated(cluster: Cluster, file: str, sections: list[Section]) -> list[Sect
 
 def _stated(cluster: Cluster, file: str, key: str) -> bool:
     if key == "PrologFlags":  # the prolog before the job, ssh into it, and its own /tmp need them
-        slurm = cluster.manifest.slurm
-        return slurm.scripts.prolog or cluster.of(NodeLogins).needs_job or slurm.private_tmp is not None
-    return any(is_stated(cluster.manifest, row.path) for row in fields_of(file, "", key))
+        return cluster.of(Scripts).prolog or cluster.of(NodeLogins).needs_job or cluster.has(PrivateTmp)
+    return any(row.path in cluster.of(StatedFields).names for row in fields_of(file, "", key))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domains
+from clustergen.cluster.slurm.scheduling import Topology
 from clustergen.hostlist import compress, count
 from clustergen.records import record
 from clustergen.render.formats import Safe
@@ -46,9 +47,9 @@ class TopologyYaml:
 
 
 def topology_conf(cluster: Cluster) -> TopologyConf | None:
-    if site_lines := cluster.manifest.slurm.topology.lines:
+    if site_lines := cluster.of(Topology).lines:
         return TopologyConf(own_lines(site_lines))
-    if cluster.topology == "flat" or cluster.manifest.slurm.topology.format == "yaml":
+    if cluster.topology == "flat" or cluster.of(Topology).format == "yaml":
         return None
     if cluster.topology == "block":
         parts: list[Pairs] = [[("BlockName", item.name), ("Nodes", item.nodes)] for item in blocks(cluster)]
@@ -60,7 +61,7 @@ def topology_conf(cluster: Cluster) -> TopologyConf | None:
 
 
 def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
-    if cluster.manifest.slurm.topology.format != "yaml" or not cluster.release.has("topology-yaml"):
+    if cluster.of(Topology).format != "yaml" or not cluster.release.has("topology-yaml"):
         return None
     if cluster.topology == "block":
         return TopologyYaml((), tuple(blocks(cluster)), block_sizes(cluster))
@@ -145,7 +146,7 @@ class _Merged:
 
 
 def blocks(cluster: Cluster) -> list[Block]:
-    stated = cluster.manifest.slurm.topology.blocks
+    stated = cluster.of(Topology).blocks
     if stated:
         return [Block(name, nodes) for name, nodes in stated.items()]
     return [Block(name, compress(nodes)) for name, nodes in _neighbours(cluster).items()]
@@ -161,15 +162,11 @@ def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
 
 def block_sizes(cluster: Cluster) -> tuple[int, ...]:
     """The size of the smallest block, or of a whole NVLink domain, and its doubles as far as there are blocks."""
-    stated = cluster.manifest.slurm.topology.block_sizes
+    stated = cluster.of(Topology).block_sizes
     if stated:
         return stated
     sizes = block_counts(cluster)
-    whole = (
-        []
-        if cluster.manifest.slurm.topology.blocks or not cluster.release.has("block-gaps")
-        else domains(cluster).values()
-    )
+    whole = [] if cluster.of(Topology).blocks or not cluster.release.has("block-gaps") else domains(cluster).values()
     base = max(map(len, whole), default=min(sizes, default=1))
     return tuple(base << level for level in range(len(sizes).bit_length()))
 
