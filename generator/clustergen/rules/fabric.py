@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster import networks
 from clustergen.cluster.fabric import are_guessed
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
@@ -250,7 +251,7 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
             for name, is_lacking in (
                 ("NCCL_IB_HCA", bool(node_type.gpus) and fabric.type != "ethernet"),
                 ("UCX_NET_DEVICES", manifest.ucx.enabled and fabric.type != "ethernet"),
-                ("port health check", manifest.health.enabled and manifest.health.fabric),
+                ("port health check", cluster.of(Health).enabled and cluster.of(Health).fabric),
                 ("port alerts", bool(cluster.hosts("monitoring"))),
             )
             if is_lacking

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.logs import Logs
 from clustergen.units import Bytes
 
 _DAY = 86400  # seconds
@@ -13,8 +14,8 @@ _LEAST_STORE = Bytes.parse("1GiB")
 _LEAST_QUEUE = Bytes.parse("16MiB")  # four files
 
 
-def log_collector_missing(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.logs.model_fields_set and not cluster.hosts("log-collector"):
+def log_collector_missing(cluster: Cluster, section: Logs) -> Iterator[Finding]:
+    if section.model_fields_set and not cluster.hosts("log-collector"):
         yield Finding(
             "log-collector-missing",
             ("logs",),
@@ -24,19 +25,18 @@ def log_collector_missing(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def bounds(cluster: Cluster) -> Iterator[Finding]:
-    logs = cluster.manifest.logs
-    seconds = logs.retention.seconds
+def bounds(_: Cluster, section: Logs) -> Iterator[Finding]:
+    seconds = section.retention.seconds
     if seconds is not None and seconds < _DAY:
         yield Finding(
             "value-out-of-range",
             ("logs", "retention"),
-            f"a retention of {logs.retention} is less than a day, but logs are deleted day by day",
+            f"a retention of {section.retention} is less than a day, but logs are deleted day by day",
             "write 1d or longer",
         )
     for name, size, least in (
-        ("retention_size", logs.retention_size, _LEAST_STORE),
-        ("queue_size", logs.queue_size, _LEAST_QUEUE),
+        ("retention_size", section.retention_size, _LEAST_STORE),
+        ("queue_size", section.queue_size, _LEAST_QUEUE),
     ):
         if size < least:
             yield Finding(

@@ -7,8 +7,11 @@ from datetime import date
 
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.features import monitoring
+from clustergen.cluster.features.monitoring import bmc_groups
+from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.manifest.monitoring import Dcgm, Monitoring, Snmp
 
 _OWN_JOBS = ("alertmanager", "dcgm", "node", "node-ipmi", "prometheus", "snmp")  # and slurm…, probe-…
 _AUTHS = "0.23"  # the first snmp_exporter that reads credentials apart from modules
@@ -16,16 +19,10 @@ _MAIL = {"smtp": "smtp: mail.example.org:25", "mail_from": "mail_from: cluster@e
 _URL_FILE = Release("0.26")  # the first Alertmanager that reads a webhook's URL from a file
 
 
-def has_bmcs(cluster: Cluster) -> tuple[NodeGroup, ...]:
-    """Entries of the manifest whose nodes have a BMC with an address."""
-    return tuple(group for group in cluster.groups if group.bmc and not group.is_dynamic)
-
-
-def dcgm_field_unknown(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.monitoring.dcgm
-    version = DcgmVersion(spec.version)
-    counter_names = [name for name in dcgm_names() if dcgm_name_known(name, version)] if spec.counters else []
-    for index, name in enumerate(spec.counters):
+def dcgm_field_unknown(_: Cluster, section: Dcgm) -> Iterator[Finding]:
+    version = DcgmVersion(section.version)
+    counter_names = [name for name in dcgm_names() if dcgm_name_known(name, version)] if section.counters else []
+    for index, name in enumerate(section.counters):
         if not dcgm_name_known(name, version):
             yield Finding(
                 "dcgm-field-unknown",
@@ -36,20 +33,19 @@ def dcgm_field_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 
 def dcgm_release_unknown(cluster: Cluster) -> Iterator[Finding]:
-    version = cluster.manifest.monitoring.dcgm.version
-    if DcgmVersion(version) > LAST and cluster.gpu_types and cluster.manifest.monitoring.dcgm.enabled is not False:
+    dcgm = cluster.of(monitoring.Dcgm) if cluster.has(monitoring.Dcgm) else None
+    if dcgm and dcgm.node_types and dcgm.version > LAST:
         yield Finding(
             "dcgm-release-unknown",
             ("monitoring", "dcgm", "version"),
-            f"DCGM {version} is newer than {LAST}, the last release in the catalogue: fields may have different"
+            f"DCGM {dcgm.version} is newer than {LAST}, the last release in the catalogue: fields may have different"
             " names or units, and alerts on them may not fire",
             f"install DCGM {LAST} or older with the matching dcgm-exporter, and pin both packages",
         )
 
 
-def receivers(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.monitoring
-    for name, receiver in spec.receivers.items():
+def receivers(_: Cluster, section: Monitoring) -> Iterator[Finding]:
+    for name, receiver in section.receivers.items():
         path: ManifestPath = ("monitoring", "receivers", name)
         ways = (receiver.email, receiver.webhook, receiver.webhook_url_file, receiver.slack_url_file)
         if receiver.slack_channel and not receiver.slack_url_file:
@@ -75,7 +71,7 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
                 "remove one of them; keep webhook_url_file if the URL contains a secret",
                 key=True,
             )
-        lacking = [field for field in ("smtp", "mail_from") if not getattr(spec, field)]
+        lacking = [field for field in ("smtp", "mail_from") if not getattr(section, field)]
         if receiver.email and lacking:
             yield Finding(
                 "mail-server-missing",
@@ -86,9 +82,11 @@ def receivers(cluster: Cluster) -> Iterator[Finding]:
 
 
 def alertmanager_too_old(cluster: Cluster) -> Iterator[Finding]:
+    if not cluster.has(monitoring.Alertmanager):
+        return
     systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
     old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
-    for name, receiver in cluster.manifest.monitoring.receivers.items():
+    for name, receiver in cluster.of(monitoring.Alertmanager).receivers.items():
         if receiver.webhook_url_file and old:
             yield Finding(
                 "alertmanager-too-old",
@@ -99,21 +97,20 @@ def alertmanager_too_old(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def nobody_told(cluster: Cluster) -> Iterator[Finding]:
+def nobody_told(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
     """Settings of a monitoring that nothing runs."""
-    spec = cluster.manifest.monitoring
-    if not spec.enabled or not cluster.hosts("monitoring"):
-        why = "monitoring.enabled is false" if not spec.enabled else "no node has the role monitoring"
-        for field in type(spec).model_fields:
-            if field in spec.model_fields_set and field != "dcgm" and getattr(spec, field):
+    if not cluster.has(monitoring.Monitoring):
+        why = "monitoring.enabled is false" if not section.enabled else "no node has the role monitoring"
+        for field in type(section).model_fields:
+            if field in section.model_fields_set and field != "dcgm" and getattr(section, field):
                 yield Finding(
                     "monitoring-missing",
                     ("monitoring", field),
                     f"{field} has no effect: {why}, so Prometheus does not run",
-                    "add the role monitoring to a node" if spec.enabled else None,
+                    "add the role monitoring to a node" if section.enabled else None,
                     key=True,
                 )
-    elif spec.receivers and not spec.alertmanager:
+    elif section.receivers and not section.alertmanager:
         yield Finding(
             "receivers-unused",
             ("monitoring", "receivers"),
@@ -124,19 +121,18 @@ def nobody_told(cluster: Cluster) -> Iterator[Finding]:
 
 
 def thresholds_order(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.monitoring.thresholds
-    if spec.gpu_hot and spec.gpu_very_hot and spec.gpu_very_hot <= spec.gpu_hot:
+    hot, very_hot = cluster.of(monitoring.Thresholds).gpu_hot_c, cluster.of(monitoring.Thresholds).gpu_very_hot_c
+    if hot and very_hot and very_hot <= hot:
         yield Finding(
             "thresholds-order",
             ("monitoring", "thresholds", "gpu_very_hot"),
-            f"the critical threshold {spec.gpu_very_hot} °C (gpu_very_hot) is not above the warning threshold"
-            f" {spec.gpu_hot} °C (gpu_hot)",
+            f"the critical threshold {very_hot} °C (gpu_very_hot) is not above the warning threshold"
+            f" {hot} °C (gpu_hot)",
         )
 
 
-def retention(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.monitoring
-    if spec.retention.seconds == 0 and not spec.retention_size:
+def retention(_: Cluster, section: Monitoring) -> Iterator[Finding]:
+    if section.retention.seconds == 0 and not section.retention_size:
         yield Finding(
             "value-out-of-range",
             ("monitoring", "retention"),
@@ -145,8 +141,8 @@ def retention(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def scrape_job_clash(cluster: Cluster) -> Iterator[Finding]:
-    for name in cluster.manifest.monitoring.targets:
+def scrape_job_clash(_: Cluster, section: Monitoring) -> Iterator[Finding]:
+    for name in section.targets:
         if name in _OWN_JOBS or name.startswith(("slurm", "probe-")):
             yield Finding(
                 "scrape-job-clash",
@@ -159,12 +155,14 @@ def scrape_job_clash(cluster: Cluster) -> Iterator[Finding]:
 
 def exporter_not_packaged(cluster: Cluster) -> Iterator[Finding]:
     """Exporters that the distribution of their nodes does not package."""
-    spec = cluster.manifest.monitoring
     servers = cluster.with_role("monitoring")
-    groups = {"ipmi": has_bmcs(cluster) if spec.ipmi else (), "blackbox": servers, "snmp": servers}
-    for name, members in groups.items():
+    for name, exporter, members in (
+        ("ipmi", monitoring.Ipmi, bmc_groups(cluster)),
+        ("blackbox", monitoring.Blackbox, servers),
+        ("snmp", monitoring.Snmp, servers),
+    ):
         lacking = {group.type.os.id for group in members if not group.type.os.packages(f"{name}_exporter")}
-        if lacking and getattr(spec, name):
+        if lacking and cluster.has(exporter):
             yield Finding(
                 "exporter-not-packaged",
                 ("monitoring", name),
@@ -175,8 +173,8 @@ def exporter_not_packaged(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def exporter_without_bmc(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.monitoring.ipmi and not has_bmcs(cluster):
+def exporter_without_bmc(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
+    if section.ipmi and not bmc_groups(cluster):
         yield Finding(
             "exporter-without-bmc",
             ("monitoring", "ipmi"),
@@ -186,10 +184,9 @@ def exporter_without_bmc(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def devices(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.monitoring.snmp
+def devices(cluster: Cluster, section: Snmp) -> Iterator[Finding]:
     racks, hosts = {rack.name: rack for rack in cluster.racks}, set(cluster.hosts())
-    for name, device in spec.devices.items() if spec else ():
+    for name, device in section.devices.items():
         path: ManifestPath = ("monitoring", "snmp", "devices", name)
         if device.rack is not None and device.rack not in racks:
             yield Finding(
@@ -202,8 +199,8 @@ def devices(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("host-duplicate", path, f"'{name}' is a node of the cluster", key=True)
 
 
-def dates(cluster: Cluster) -> Iterator[Finding]:
-    for name, day in cluster.manifest.monitoring.expires.items():
+def dates(_: Cluster, section: Monitoring) -> Iterator[Finding]:
+    for name, day in section.expires.items():
         try:
             date.fromisoformat(day)
         except ValueError:

@@ -7,6 +7,17 @@ from typing import NamedTuple, get_args
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.features.logs import Logs
+from clustergen.cluster.features.monitoring import (
+    Alertmanager,
+    Blackbox,
+    Dcgm,
+    Grafana,
+    Ipmi,
+    NodeExporter,
+    Prometheus,
+    Snmp,
+)
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm.model import ROLES
@@ -24,19 +35,16 @@ class _Daemon(NamedTuple):
 
 def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     """Who listens where, the system's own first."""
-    slurm, monitoring = cluster.manifest.slurm, cluster.manifest.monitoring
-    gpu_types = {node_type.name for node_type in cluster.gpu_types}
-    gpu_nodes = tuple(group for group in cluster.compute if group.type.name in gpu_types)
+    slurm = cluster.manifest.slurm
     accounting, servers = cluster.with_role("slurm-accounting"), cluster.with_role("monitoring")
     ssh = cluster.of(Ssh)
     yield _Daemon("sshd", ssh.port, ssh.port_at, cluster.groups)
     if slurm.accounting.database_host == "localhost":
         yield _Daemon("MariaDB", ports()["mariadb"].port, None, accounting)
-    logs = cluster.manifest.logs
-    path: ManifestPath | None = ("logs", "port") if "port" in logs.model_fields_set else None
-    yield _Daemon("rsyslog", logs.port, path, cluster.with_role("log-collector"))
+    if cluster.has(Logs):
+        yield _Daemon("rsyslog", cluster.of(Logs).port, cluster.of(Logs).port_at, cluster.with_role("log-collector"))
     port, entry = server_port(cluster)
-    path = ("storage", entry, "port") if entry else None
+    path: ManifestPath | None = ("storage", entry, "port") if entry else None
     yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
     if any(answers_quotas(cluster, entry) for entry in served(cluster).values()):
         yield _Daemon("rpcbind", ports()["rpcbind"].port, None, cluster.with_role("nfs-server"))
@@ -44,37 +52,25 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     for name in get_args(Daemon):
         path = ("slurm", "ports", name) if name in slurm.ports else None
         yield _Daemon(name, cluster.slurm.daemons[name].port, path, cluster.with_role(ROLES[name]))
-    if not monitoring.enabled or not servers:
-        return
-    exporter, dcgm = monitoring.node_exporter, monitoring.dcgm
-    if dcgm.enabled is not False:
+    if cluster.has(Dcgm) and cluster.of(Dcgm).exports:
+        dcgm = cluster.of(Dcgm)
+        gpu_nodes = tuple(group for group in cluster.compute if group.type.name in dcgm.node_types)
         yield _Daemon("DCGM", ports()["dcgm"].port, None, gpu_nodes)
-        path = ("monitoring", "dcgm", "port") if "port" in dcgm.model_fields_set else None
-        yield _Daemon("dcgm-exporter", dcgm.port, path, gpu_nodes)
-    if exporter.enabled:
-        path = ("monitoring", "node_exporter", "port") if "port" in exporter.model_fields_set else None
-        yield _Daemon("the node exporter", exporter.port, path, cluster.groups)
-    if monitoring.ipmi:
-        path = ("monitoring", "ipmi", "port") if "port" in monitoring.ipmi.model_fields_set else None
-        yield _Daemon(
-            "the IPMI exporter", monitoring.ipmi.port, path, tuple(group for group in cluster.groups if group.bmc)
-        )
-    if monitoring.blackbox:
-        path = ("monitoring", "blackbox", "port") if "port" in monitoring.blackbox.model_fields_set else None
-        yield _Daemon("the blackbox exporter", monitoring.blackbox.port, path, servers)
-    if monitoring.snmp:
-        path = ("monitoring", "snmp", "port") if "port" in monitoring.snmp.model_fields_set else None
-        yield _Daemon("the SNMP exporter", monitoring.snmp.port, path, servers)
-    path = ("monitoring", "port") if "port" in monitoring.model_fields_set else None
-    yield _Daemon("Prometheus", monitoring.port, path, servers)
-    if grafana := monitoring.active_grafana:
-        path = ("monitoring", "grafana", "port") if "port" in grafana.model_fields_set else None
-        yield _Daemon("Grafana", grafana.port, path, servers)
-    if monitoring.alertmanager:
-        path = ("monitoring", "alertmanager_port") if "alertmanager_port" in monitoring.model_fields_set else None
-        yield _Daemon("Alertmanager", monitoring.alertmanager_port, path, servers)
-        if sum(len(group.hosts) for group in servers) > 1:
-            yield _Daemon("Alertmanager, for its peers,", ports()["alertmanager-cluster"].port, None, servers)
+        yield _Daemon("dcgm-exporter", dcgm.port, dcgm.port_at, gpu_nodes)
+    for name, kind, groups in (
+        ("the node exporter", NodeExporter, cluster.groups),
+        ("the IPMI exporter", Ipmi, tuple(group for group in cluster.groups if group.bmc)),
+        ("the blackbox exporter", Blackbox, servers),
+        ("the SNMP exporter", Snmp, servers),
+        ("Prometheus", Prometheus, servers),
+        ("Grafana", Grafana, servers),
+        ("Alertmanager", Alertmanager, servers),
+    ):
+        if cluster.has(kind):
+            daemon = cluster.of(kind)
+            yield _Daemon(name, daemon.port, daemon.port_at, groups)
+    if cluster.has(Alertmanager) and sum(len(group.hosts) for group in servers) > 1:
+        yield _Daemon("Alertmanager, for its peers,", ports()["alertmanager-cluster"].port, None, servers)
 
 
 def port_twice(cluster: Cluster) -> Iterator[Finding]:

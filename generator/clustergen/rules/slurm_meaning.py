@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
@@ -61,7 +62,7 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
 def health_states(cluster: Cluster) -> Iterator[Finding]:
     """START_ONLY and REBOOT_ONLY stand alone."""
     path: ManifestPath = ("health", "states")
-    states = _Options(path, {"HealthCheckNodeState": ",".join(cluster.manifest.health.states)})
+    states = _Options(path, {"HealthCheckNodeState": ",".join(cluster.of(Health).states)})
     for _, remark in shared.combinations(states):
         yield from findings(path, [remark])
 

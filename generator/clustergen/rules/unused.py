@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
+from clustergen.manifest.monitoring import Dcgm, Monitoring
 
 _DATABASE = ("database_host", "database_name", "database_user", "password", "purge", "options")
 _RECORDS = ("enforce", "store")
@@ -30,9 +32,8 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
         yield from _unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
 
 
-def mail(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.monitoring
-    runs = section.enabled and cluster.hosts("monitoring")  # else monitoring-missing
+def mail(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
+    runs = cluster.has(monitoring.Monitoring)  # else monitoring-missing
     if runs and not any(receiver.email for receiver in section.receivers.values()):
         hint = "add a receiver: receivers: {operators: {email: operators@example.org}}"
         yield from _unused(section, ("monitoring",), _MAIL, "no receiver has an email address", hint)
@@ -49,10 +50,8 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             yield from _unused(section, ("node_types", node_type.name, "gpus"), names, why, hint)
 
 
-def dcgm(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.monitoring.dcgm
-    is_off = all(node_type.gpus is None or node_type.gpus.model.is_geforce for node_type in cluster.gpu_types)
-    if section.enabled is None and section.model_fields_set and is_off:
+def dcgm(cluster: Cluster, section: Dcgm) -> Iterator[Finding]:
+    if section.enabled is None and section.model_fields_set and not monitoring.dcgm_types(cluster):
         yield Finding(
             "setting-unused",
             ("monitoring", "dcgm"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
@@ -20,11 +20,9 @@ class LogTls:
 
 
 @record
-class Logs:
+class Logs(Listener):
     """Central logs of all nodes. `retention_days`: None without a limit; sizes are per collector and per node."""
 
-    port: int
-    port_at: ManifestPath | None
     retention_days: int | None
     retention_size: Bytes
     queue_size: Bytes

@@ -1,6 +1,6 @@
 """Monitoring as resolved: what runs on which nodes, how often it reads, and where alerts go.
 
-A record is absent where nothing of the kind runs. `port_at`: the path in the manifest that sets the port.
+A record is absent where nothing of the kind runs.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
-from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
@@ -26,7 +26,7 @@ class Monitoring:
 
 
 @record
-class Dcgm:
+class Dcgm(Listener):
     """DCGM of a cluster with GPUs. `node_types`: those whose GPUs it manages; `exports`: their nodes run the exporter.
 
     `job_map`: where the prolog records which job has which GPU.
@@ -35,8 +35,6 @@ class Dcgm:
     node_types: tuple[str, ...]
     exports: bool
     version: DcgmVersion
-    port: int
-    port_at: ManifestPath | None
     interval_ms: int
     profiling: bool
     counters: tuple[str, ...]
@@ -45,11 +43,9 @@ class Dcgm:
 
 
 @record
-class NodeExporter:
+class NodeExporter(Listener):
     """node_exporter of all nodes. `smart`: it serves the health of local disks."""
 
-    port: int
-    port_at: ManifestPath | None
     collectors: tuple[str, ...]
     smart: bool
 
@@ -74,11 +70,9 @@ class Thresholds:
 
 
 @record
-class Prometheus:
+class Prometheus(Listener):
     """Prometheus: storage of samples, labels of this cluster, and the site's own targets by job."""
 
-    port: int
-    port_at: ManifestPath | None
     retention: Duration
     retention_size: Bytes | None
     remote_write: tuple[str, ...]
@@ -99,11 +93,9 @@ class Receiver:
 
 
 @record
-class Alertmanager:
+class Alertmanager(Listener):
     """Alertmanager; `smtp` is None where no receiver has an email address."""
 
-    port: int
-    port_at: ManifestPath | None
     smtp: str | None
     smtp_require_tls: bool
     mail_from: str | None
@@ -119,31 +111,25 @@ class Tls:
 
 
 @record
-class Grafana:
+class Grafana(Listener):
     """Grafana. `url`: of a reverse proxy; `address`: where browsers reach it, without a slash at its end."""
 
-    port: int
-    port_at: ManifestPath | None
     url: str | None
     address: str
     tls: Tls | None
 
 
 @record
-class Ipmi:
+class Ipmi(Listener):
     """The IPMI exporter of nodes that have a BMC."""
 
-    port: int
-    port_at: ManifestPath | None
     interval_s: int
 
 
 @record
-class Blackbox:
+class Blackbox(Listener):
     """The blackbox exporter; `bmc`: there are BMCs to probe."""
 
-    port: int
-    port_at: ManifestPath | None
     interval_s: int
     ssh: bool
     bmc: bool
@@ -161,11 +147,9 @@ class SnmpDevice:
 
 
 @record
-class Snmp:
+class Snmp(Listener):
     """The SNMP exporter, and its devices by name."""
 
-    port: int
-    port_at: ManifestPath | None
     interval_s: int
     devices: Mapping[str, SnmpDevice]
 
