@@ -44,6 +44,15 @@ def test_each_group_opens_the_ports_of_its_services(tmp_path: Path) -> None:
     }
 
 
+def test_one_machine_that_keeps_its_distributions_clock_answers_nobody(tmp_path: Path) -> None:
+    alone = {"name": "titan", "type": "gpu", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-compute"]}
+    ntp = {"udp", "123"}
+    for management, answers in (({}, False), ({"ntp": ["ntp.example.org"]}, True)):
+        data = closed(networks={"management": {"cidr": "10.0.0.0/24", **management}}, nodes=[alone])
+        rules = opened(tree_of(data, tmp_path), "titan")
+        assert any(ntp <= set(rule) for rule in rules) == answers
+
+
 def test_alertmanagers_find_each_other_where_there_are_several(tmp_path: Path) -> None:
     nodes = [HEAD, {"name": "mon[1-2]", "type": "service", "address": "10.0.0.[2-3]", "roles": ["monitoring"]}, COMPUTE]
     assert {("cluster", "tcp", "9094"), ("cluster", "udp", "9094")} < opened(
