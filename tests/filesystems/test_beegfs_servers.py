@@ -11,8 +11,7 @@ import pytest
 
 from clustergen.catalogue.storage import beegfs_key
 from clustergen.catalogue.versions import BeegfsVersion
-from clustergen.compile import frozen
-from clustergen.filesystems.beegfs.model import BeegfsServers
+from clustergen.filesystems.beegfs.entry import BeegfsServers
 from clustergen.filesystems.beegfs.servers import mirrors
 from strategies.trees import HEAD, calls, codes_of, manifest, node_files, run_script, runnable, text_of, tree_of
 
@@ -110,7 +109,8 @@ def test_mirror_groups_pair_servers_and_the_owner_of_the_root_is_a_primary(versi
 
 
 def test_the_primaries_of_storage_groups_are_spread_over_both_servers() -> None:
-    spec = BeegfsServers.model_validate(frozen({**SERVERS, **MIRRORED, "storage": "stor[1-4]"}))
+    hosts = ("stor1", "stor2", "stor3", "stor4")
+    spec = BeegfsServers("stor1", hosts[:2], "/meta", hosts, ("/st1", "/st2"), ("metadata", "storage"), {}, {}, "", "")
     pairs = [(group.number, group.first, group.second) for group in mirrors(spec) if group.kind == "storage"]
     assert pairs == [(101, 101, 201), (102, 202, 102), (301, 301, 401), (302, 402, 302)]
 

@@ -33,7 +33,7 @@ def test_a_kind_has_one_name(kind: str) -> None:
     descriptor = file_system(kind)
     assert descriptor.kind == kind
     assert descriptor.model.model_json_schema()["properties"]["type"]["const"] == kind
-    assert part(kind, "views") is not None
+    assert all(part(kind, stage) is not None for stage in ("entry", "views"))
     assert part(kind, "poetry") is None
 
 
@@ -42,6 +42,6 @@ def test_stages_name_no_kind() -> None:
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")
         if "filesystems" not in path.relative_to(SOURCE).parts
-        and re.search(r"from clustergen\.filesystems\.(?!descriptor)\w+", path.read_text(encoding="utf-8"))
+        and re.search(r"from clustergen\.filesystems\.(?!descriptor|entry)\w+", path.read_text(encoding="utf-8"))
     }
     assert importing == SPECIAL

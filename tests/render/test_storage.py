@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clustergen.catalogue.storage import beegfs_keys, mount_option
 from clustergen.catalogue.versions import BeegfsVersion
-from clustergen.filesystems.nfs.model import ZfsPool
+from clustergen.filesystems.nfs.entry import ZfsPool
 from clustergen.filesystems.nfs.zfs import vdevs
 from clustergen.render.formats import RenderError
 from clustergen.render.unit_names import escape_path, mount_unit
@@ -790,12 +790,13 @@ def test_a_property_stays_one_word(tmp_path: Path) -> None:
     ("layout", "width", "expected"),
     [
         ("mirror", 2, [("mirror", 0, 2), ("mirror", 2, 2), ("mirror", 4, 1)]),
-        ("stripe", None, [("", 0, 5)]),
+        ("stripe", 5, [("", 0, 5)]),
         ("raidz1", 3, [("raidz1", 0, 3), ("raidz1", 3, 2)]),
     ],
 )
-def test_disks_are_dealt_out(layout: Any, width: int | None, expected: list[tuple[str, int, int]]) -> None:
-    pool = ZfsPool(layout=layout, vdev_width=width, disks=tuple(f"/dev/d{i}" for i in range(5)))
+def test_disks_are_dealt_out(layout: Any, width: int, expected: list[tuple[str, int, int]]) -> None:
+    disks = tuple(f"/dev/d{i}" for i in range(5))
+    pool = ZfsPool("tank", layout, None, disks, width, (), (), 12, {}, None)
     assert [(vdev.words, vdev.start, vdev.count) for vdev in vdevs(pool)] == expected
 
 

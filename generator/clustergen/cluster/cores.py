@@ -10,11 +10,11 @@ from itertools import groupby
 
 from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.model import NodeType, Port
-from clustergen.filesystems.weka.model import Weka
+from clustergen.filesystems.weka import model
+from clustergen.filesystems.weka.entry import Weka, resolve
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 
-_USUAL_CORES = 2
 _OWN_CHOICE = ("core", "num_cores")  # mount options by which the manifest itself says it
 
 
@@ -35,12 +35,15 @@ def weka_numa(entry: Weka, node_type: NodeType) -> tuple[int | None, ...]:
     return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, node_type.ports))
 
 
-def polled_cores(entry: Weka) -> int:
-    """Physical cores that the client gets on nodes where it has interfaces."""
-    return entry.cores or _USUAL_CORES
+def polling_clients(manifest: Manifest) -> dict[str, Weka]:
+    """File systems whose clients poll, which node types depend on."""
+    sections = manifest.storage.items()
+    return {name: resolve(name, section) for name, section in sections if isinstance(section, model.Weka)}
 
 
-def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nodes]) -> Mapping[str, tuple[int, ...]]:
+def polling_cores(
+    clients: Mapping[str, Weka], node_type: NodeType, entries: Sequence[Nodes]
+) -> Mapping[str, tuple[int, ...]]:
     """Storage entry → cores of its client on compute nodes of a type, of which `entries` are: the last ones of its
     interfaces' NUMA nodes, and never core 0. Entries with the same backends share one client. Fewer than stated where
     there are no more.
@@ -50,15 +53,15 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     by_backends: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
     width = node_type.cores_per_socket // node_type.numa_per_socket
-    for name, entry in manifest.storage.items():
-        if not isinstance(entry, Weka) or not any(_have(entries, role) for role in entry.clients):
+    for name, entry in clients.items():
+        if not any(_have(entries, role) for role in entry.clients):
             continue
         numa = [node or 0 for node in weka_numa(entry, node_type)]
         if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in entry.options):
             continue
         if entry.backends not in by_backends:
             taken = {0}.union(*by_backends.values())
-            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, polled_cores(entry))))
+            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, entry.cores)))
         result[name] = by_backends[entry.backends]
     return result
 

@@ -11,10 +11,9 @@ from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.nfs import server_of
 from clustergen.cluster.slurm.builds import has_sackd
-from clustergen.filesystems import file_system, file_systems
-from clustergen.filesystems.descriptor import Scope
+from clustergen.filesystems import file_systems
+from clustergen.filesystems.entry import Entry, Scope
 from clustergen.manifest.nodes import Role
-from clustergen.manifest.storage import Storage
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
@@ -42,24 +41,24 @@ def mount_group(storage: str) -> str:
 class _Entries:
     """Storage entries by the index of a group in the manifest: all that its nodes mount, export, or hold targets of."""
 
-    mounted: dict[int, dict[str, Storage]]
-    exported: dict[int, dict[str, Storage]]
-    targets: dict[int, dict[str, Storage]]
+    mounted: dict[int, dict[str, Entry]]
+    exported: dict[int, dict[str, Entry]]
+    targets: dict[int, dict[str, Entry]]
 
 
 @once_per_cluster
 def _entries(cluster: Cluster) -> _Entries:
-    storage = cluster.manifest.storage
-    exported: dict[int, dict[str, Storage]] = {group.index: {} for group in cluster.groups}
-    targets: dict[int, dict[str, Storage]] = {group.index: {} for group in cluster.groups}
+    storage = cluster.storage
+    exported: dict[int, dict[str, Entry]] = {group.index: {} for group in cluster.groups}
+    targets: dict[int, dict[str, Entry]] = {group.index: {} for group in cluster.groups}
     index = {host: group.index for group in cluster.groups for host in group.hosts}
     for name, entry in storage.items():
         if (server := server_of(cluster, entry)) is not None:
             exported[server.group.index][name] = entry
-        for host in file_system(entry.type).servers(entry):
+        for host in entry.server_hosts:
             if host in index:
                 targets[index[host]][name] = entry
-    by_roles: dict[tuple[str, ...], dict[str, Storage]] = {}
+    by_roles: dict[tuple[str, ...], dict[str, Entry]] = {}
     mounted = {}
     for group in cluster.groups:
         if group.roles not in by_roles:
@@ -72,7 +71,7 @@ def _entries(cluster: Cluster) -> _Entries:
     return _Entries(mounted, exported, targets)
 
 
-def mounts(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+def mounts(cluster: Cluster, group: NodeGroup) -> Mapping[str, Entry]:
     """Storage entries that the nodes of a group mount; a server does not mount its own export."""
     return _entries(cluster).mounted[group.index]
 
@@ -92,7 +91,7 @@ def _clients(cluster: Cluster) -> dict[str, tuple[NodeGroup, ...]]:
     return _by_entry(cluster, _entries(cluster).mounted)
 
 
-def _by_entry(cluster: Cluster, entries: Mapping[int, Mapping[str, Storage]]) -> dict[str, tuple[NodeGroup, ...]]:
+def _by_entry(cluster: Cluster, entries: Mapping[int, Mapping[str, Entry]]) -> dict[str, tuple[NodeGroup, ...]]:
     """Name of an entry → its groups, of entries by group."""
     groups: dict[str, list[NodeGroup]] = {}
     for group in cluster.groups:
@@ -101,12 +100,12 @@ def _by_entry(cluster: Cluster, entries: Mapping[int, Mapping[str, Storage]]) ->
     return {name: tuple(members) for name, members in groups.items()}
 
 
-def exports_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+def exports_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Entry]:
     """Storage entries that a node of the group exports by NFS."""
     return _entries(cluster).exported[group.index]
 
 
-def targets_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Storage]:
+def targets_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Entry]:
     """Storage entries with targets that are created on nodes of the group."""
     return _entries(cluster).targets[group.index]
 
@@ -186,7 +185,7 @@ def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
     entries = _entries(cluster)
     targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))
-    for name in cluster.manifest.storage:
+    for name in cluster.storage:
         for scope, groups in (("mount", _clients(cluster)), ("serve", targets), ("export", exported)):
             groups_by_name[entry_group(scope, name)] = groups.get(name, ())
     groups_by_name |= {node_type.group: cluster.of_type[node_type.name] for node_type in cluster.node_types}

@@ -13,10 +13,12 @@ from typing import Annotated, TypeVar
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Leaf, Partition, Slurm
 from clustergen.cluster.tracing import used
+from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
@@ -243,6 +245,11 @@ class Cluster:
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
         return tuple(self._records)
+
+    @property
+    def storage(self) -> Mapping[str, Entry]:
+        """File systems by the name of their entry."""
+        return self.of(Storage).entries
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

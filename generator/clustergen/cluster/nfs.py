@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clustergen.cluster.features.host import HostsFile
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on, node_of
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.filesystems.nfs.model import Nfs, listening_port, shows_quotas
+from clustergen.filesystems.nfs.entry import Nfs, listening_port
 from clustergen.hostlist.addresses import address_of
 from clustergen.records import record
 
@@ -54,20 +54,20 @@ def served(cluster: Cluster) -> dict[str, Nfs]:
     """Entries that nodes of this cluster serve."""
     return {
         name: entry
-        for name, entry in cluster.manifest.storage.items()
+        for name, entry in cluster.storage.items()
         if isinstance(entry, Nfs) and server_of(cluster, entry) is not None
     }
 
 
 def answers_quotas(cluster: Cluster, entry: object) -> bool:
     """True if users see their limits on an NFS file system with quota(1); a server elsewhere is assumed to answer."""
-    return isinstance(entry, Nfs) and (server_of(cluster, entry) is None or shows_quotas(entry))
+    return isinstance(entry, Nfs) and (server_of(cluster, entry) is None or entry.shows_quotas)
 
 
 def server_port(cluster: Cluster) -> tuple[int, str | None]:
     """The TCP port of the cluster's NFS servers, and the entry that states it."""
     entries = served(cluster)
-    stated = (name for name, entry in entries.items() if entry.port and not entry.rdma)
+    stated = (name for name, entry in entries.items() if entry.port_at and not entry.rdma)
     return listening_port(entries.values(), rdma=False), next(stated, None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
@@ -10,7 +10,7 @@ from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster import networks
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
-from clustergen.cluster.cores import polling_cores
+from clustergen.cluster.cores import polling_clients, polling_cores
 from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.features import (
     acceptance,
@@ -29,6 +29,7 @@ from clustergen.cluster.features import (
     provisioning,
     reports,
     site,
+    storage,
     tuning,
     user_guide,
 )
@@ -42,7 +43,6 @@ from clustergen.cluster.slurm.partitions import resolve_partitions
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.nodes import Nodes
 from clustergen.records import replace
 
 RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
@@ -54,6 +54,7 @@ RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
     hardware.Configurations: hardware.resolve_configurations,
     tuning.Tunings: tuning.resolve_tunings,
     tuning.Firmwares: tuning.resolve_firmwares,
+    storage.Storage: storage.resolve,
     Slurm: ground.resolve,
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,
@@ -169,17 +170,18 @@ def _types(manifest: Manifest, catalogue: CatalogueView, release: SlurmRelease, 
         and has_token("SlurmdParameters", "numa_node_as_socket", release)
         and manifest.slurm.defaults != "slurm"
     )
+    clients = polling_clients(manifest)
+    types = {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
     return {
-        name: _with_polling(manifest, _seen_by_slurm(kind, as_socket), resolver.entries[name])
+        name: _with_polling(manifest, kind, polling_cores(clients, kind, resolver.entries[name]))
         for name, kind in types.items()
     }
 
 
-def _with_polling(manifest: Manifest, node_type: NodeType, entries: Sequence[Nodes]) -> NodeType:
+def _with_polling(manifest: Manifest, node_type: NodeType, polling: Mapping[str, tuple[int, ...]]) -> NodeType:
     """Cores on which storage clients poll come on top of the system's. The system then gets a core of its own, since
     slurmd is confined to all these cores together.
     """
-    polling = polling_cores(manifest, node_type, entries)
     taken = {core for cores in polling.values() for core in cores}
     if not taken:
         return node_type

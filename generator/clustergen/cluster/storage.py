@@ -1,10 +1,9 @@
-"""Storage entries as the nodes see them: names, releases and the interfaces that LNet uses."""
+"""Lustre as the nodes see it: the interfaces and addresses that LNet uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clustergen.catalogue.storage import lustre_client
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.ip_networks import (
     IpNetwork,
@@ -16,16 +15,8 @@ from clustergen.cluster.ip_networks import (
     resolved,
 )
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
-from clustergen.filesystems.lustre.model import Lustre
+from clustergen.filesystems.lustre.entry import LnetNet, Lustre
 from clustergen.records import record
-
-
-@record
-class LnetNet:
-    """One LNet network of a node; no interfaces: the manifest does not say which ones it has there."""
-
-    name: str  # o2ib, tcp, o2ib1 …
-    interfaces: tuple[str, ...]
 
 
 @record
@@ -38,21 +29,9 @@ class Way:
     astray: tuple[tuple[str, str], ...] = ()  # interface and network of ports without a route to the MGS
 
 
-def fsname_of(name: str, entry: Lustre) -> str:
-    """The file system's name on its servers: the manifest's, else the entry's."""
-    return entry.fsname or name
-
-
 def lustre_clients(cluster: Cluster, entry: Lustre) -> tuple[NodeGroup, ...]:
     """The entries of nodes that mount the file system."""
     return tuple(group for group in cluster.groups if any(group.has(role) for role in entry.clients))
-
-
-def lustre_release(cluster: Cluster, entry: Lustre) -> tuple[int, ...]:
-    """Major and minor number of the client: as stated, else the first that supports the kernels of all clients."""
-    if entry.version is not None:
-        return tuple(map(int, entry.version.split(".")))
-    return max(map(lustre_client, [group.type.os for group in lustre_clients(cluster, entry)] or [cluster.os]))
 
 
 def lnet_nets(cluster: Cluster, node_type: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:

@@ -11,7 +11,7 @@ from clustergen.catalogue.acceptance import Share, shares
 from clustergen.catalogue.bandwidth import bus_bandwidths
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, Port
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.units import BitRate, ByteRate
 
@@ -168,7 +168,7 @@ def _sources(gpus: GpuSet) -> str:
     return " ".join(gpus.model.source) or "manifest"
 
 
-def storage_floor(cluster: Cluster, node_type: NodeType, entry: Mount, nodes: int, metric: str) -> Floor | None:
+def storage_floor(cluster: Cluster, node_type: NodeType, entry: Entry, nodes: int, metric: str) -> Floor | None:
     """Write bandwidth of a mount that states one: of the file system, or of what the nodes' ports or the mount's TCP
     connections carry together.
     """

@@ -2,13 +2,14 @@
 
 A stage does not ask which kind an entry is. It loads its own module of the entry's kind, or asks the descriptor:
 
-    model    the model of the manifest, and `FILE_SYSTEM`, the descriptor
+    model    the model of the manifest
+    entry    the record of a resolved entry, `resolve`, which makes it, and `FILE_SYSTEM`, the descriptor
     rules    its rules, which also stand in other modules `*rules`; `reached`, the hosts that a client has to reach
-    views    `mount_units` and `FILES`; `client_release`, where the client's release is not the manifest's
+    views    `mount_units` and `FILES`
     quotas   `tool`, what the script of quotas runs on a client, where it is not the kind's name
     checks   `CHECKS`, for files that a program can read
 
-`model` and `views` are required. Modules import what their stage may import, so that imports stay one-way.
+`model`, `entry` and `views` are required. Modules import what their stage may import, so that imports stay one-way.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def parts(stage: str) -> Iterator[ModuleType]:
 
 def file_system(kind: str) -> FileSystem:
     """The descriptor of a kind."""
-    descriptor: FileSystem = import_module(f"{__name__}.{kind}.model").FILE_SYSTEM
+    descriptor: FileSystem = import_module(f"{__name__}.{kind}.entry").FILE_SYSTEM
     return descriptor
 
 

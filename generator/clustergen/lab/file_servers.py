@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from clustergen import filesystems
 from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster
 from clustergen.hostlist import expand
@@ -22,8 +21,8 @@ def hosts(cluster: Cluster) -> set[str]:
 def remove(document: Document, cluster: Cluster) -> None:
     """Removes these nodes, and what file systems state of their targets; clients get directories in any case."""
     servers = hosts(cluster)
-    for name, entry in cluster.manifest.storage.items():
-        if not servers.isdisjoint(filesystems.file_system(entry.type).servers(entry)):
+    for name, entry in cluster.storage.items():
+        if not servers.isdisjoint(entry.server_hosts):
             for key in ("targets", "servers", "failover"):
                 document["storage"][name].pop(key, None)
     sizes: dict[str | None, int] = {

@@ -9,13 +9,13 @@ from clustergen.cluster.groups import mounts, mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import ClustergenError, did_you_mean
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.unit_names import mount_unit
 
 
 def replaced(cluster: Cluster, real: Collection[str] = ()) -> dict[str, str]:
     """Name → mount point of those that directories replace: all but `real`, which the nodes mount."""
-    entries = cluster.manifest.storage.items()
+    entries = cluster.storage.items()
     mounted = {name for group in cluster.groups for name in mounts(cluster, group)}
     return {name: entry.mount for name, entry in entries if name in mounted.difference(real)}
 
@@ -26,10 +26,10 @@ def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bo
     units = [str(mount_unit(mount)) for mount in declared.values()]
     units += [f"clustergen-*-{name}.service" for name in declared]
     kinds = filesystems.file_systems()
-    entries = cluster.manifest.storage
+    entries = cluster.storage
     awaited = [name for name in declared if filesystems.file_system(entries[name].type).ready_unit]
     chosen = [entries[name] for name in real]
-    needed = {purpose for entry in chosen for _, purpose in filesystems.file_system(entry.type).entry_packages(entry)}
+    needed = {purpose for entry in chosen for _, purpose in entry.packages}
     unused = (purpose for kind in kinds for purpose in kind.lab_packages if purpose not in needed)
     return {
         "cluster_without_units": [*units, *(unit for kind in kinds for unit in kind.lab_units)],
@@ -52,13 +52,13 @@ def shared_directories(cluster: Cluster, real: Collection[str] = ()) -> dict[str
     """
     directories: dict[str, list[tuple[str, str]]] = {}
     for name, mount in replaced(cluster, real).items():
-        entry = cluster.manifest.storage[name]
+        entry = cluster.storage[name]
         for group in cluster.groups:
             places = [mount] if mounts_entry(cluster, group, name) else []
             if isinstance(entry, Nfs) and serves(cluster, group, entry):
                 places.append(entry.path)
             for host in group.hosts:
-                directory = f"{name}@{host}" if not filesystems.file_system(entry.type).is_shared else name
+                directory = f"{name}@{host}" if not entry.is_shared else name
                 directories.setdefault(host, []).extend((directory, place) for place in dict.fromkeys(places))
     return directories
 
@@ -66,11 +66,11 @@ def shared_directories(cluster: Cluster, real: Collection[str] = ()) -> dict[str
 def require_mountable(cluster: Cluster, names: Collection[str]) -> None:
     """Raises ClustergenError with exit code 2 where a file system is unknown, or requires a kernel module."""
     for name in names:
-        entry = cluster.manifest.storage.get(name)
+        entry = cluster.storage.get(name)
         if entry is None:
-            hint = did_you_mean(name, cluster.manifest.storage) or "name an entry of storage"
+            hint = did_you_mean(name, cluster.storage) or "name an entry of storage"
             raise ClustergenError(f"--mount {name}: the manifest has no such file system", hint, 2)
-        if not filesystems.file_system(entry.type).lab_mounts(entry):
+        if not entry.is_mountable_in_lab:
             raise ClustergenError(
                 f"--mount {name}: a container cannot mount it",
                 "only CephFS with mounter: fuse needs no kernel module",

@@ -34,8 +34,3 @@ class Mount(Section):
     bandwidth: ByteRate | None = field(
         None, "Write bandwidth of the file system, as 40GB/s; for the time of a checkpoint in facility/README.md."
     )
-
-    @property
-    def tcp_connections(self) -> int | None:
-        """TCP connections that carry all data of a node's mount; None: no such limit."""
-        return None

@@ -68,8 +68,8 @@ class Builder:
             if file.scope == "tree":
                 self._tree_file(file, file.view(self.cluster))
             elif file.scope in ENTRY_SCOPES:
-                for name, entry in self.cluster.manifest.storage.items():
-                    self._group_file(file, entry_group(file.scope, name), name, entry)
+                for name, entry in self.cluster.storage.items():
+                    self._group_file(file, entry_group(file.scope, name), entry)
             else:
                 self._group_file(file, file.scope)
         return self.files

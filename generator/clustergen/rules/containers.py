@@ -9,7 +9,6 @@ from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, O
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
-from clustergen.filesystems import file_system
 from clustergen.manifest.containers import DOCKER_HUB
 
 _OCI = "oci-run"
@@ -34,7 +33,7 @@ def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
         if not any(group.has(role) for role in podman.roles):
             continue
         for entry in mounts(cluster, group).values():
-            if entry.mount.rstrip("/") == "/home" and file_system(entry.type).is_shared:
+            if entry.mount.rstrip("/") == "/home" and entry.is_shared:
                 yield Finding(
                     "podman-storage-shared",
                     ("containers", "podman"),

@@ -197,7 +197,7 @@ def group_name_clash(cluster: Cluster, section: Mapping[str, NodeType]) -> Itera
 
     for key, names, make in (
         ("node_types", section, lambda name: "type_" + group_name(name)),
-        ("storage", cluster.manifest.storage, mount_group),
+        ("storage", cluster.storage, mount_group),
     ):
         seen: dict[str, str] = {}
         for name in names:

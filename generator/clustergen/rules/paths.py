@@ -29,9 +29,8 @@ from clustergen.cluster.directories import (
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.filesystems import file_system
+from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
-from clustergen.manifest.mount import Mount
 
 _OF_SLURM: Mapping[str, tuple[Use, str]] = {
     "statesavelocation": (STATE, ""),
@@ -168,9 +167,7 @@ def _overlap_of_backups(state: _Place, backups: _Place) -> Finding:
 def mounted(cluster: Cluster) -> Iterator[Finding]:
     """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
     for path, use, name, text in paths_of(cluster):
-        entries = {
-            key: entry for key, entry in cluster.manifest.storage.items() if is_below(plain(text), plain(entry.mount))
-        }
+        entries = {key: entry for key, entry in cluster.storage.items() if is_below(plain(text), plain(entry.mount))}
         role = writers(use, name)
         groups = cluster.with_role(role) if entries and role else ()
         noun = use.noun.format(name=name)
@@ -186,13 +183,13 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
                 message = f"{noun} is below {entry.mount}, and slurmd may start before '{key}' is mounted there"
                 yield Finding("path-not-mounted", path, message, f"remove required: false of storage.{key}")
             is_own = use.is_private or name == "slurmd"
-            if is_own and file_system(entry.type).is_shared and hosts > 1 and not has_node_name(use, name, text):
+            if is_own and entry.is_shared and hosts > 1 and not has_node_name(use, name, text):
                 message = f"{noun} is on '{key}', a file system that {hosts} nodes share, and each needs its own"
                 named = use.per_node or name == "slurmd"
                 hint = "use a local path" + (", or add %n to it" if named else f", such as {use.example}")
                 yield Finding("path-shared", path, message, hint)
 
 
-def _has(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+def _has(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
     """True if the file system is mounted on these nodes, be it by its server itself."""
     return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)

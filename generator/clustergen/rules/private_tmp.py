@@ -48,7 +48,7 @@ def private(cluster: Cluster) -> Iterator[Finding]:
     for index, directory in enumerate(directories):
         path: ManifestPath = (*_PATH, "directories", index)
         hidden = [each for each in _used(cluster) if is_below(each.place, directory)]
-        mounts = cluster.manifest.storage.items()
+        mounts = cluster.storage.items()
         entry = next((name for name, entry in mounts if is_below(plain(entry.mount), directory)), None)
         if reason := _owner(directory):
             yield Finding("path-of-system", path, f"{reason}: jobs would see an empty directory there", _HINT)
@@ -78,7 +78,7 @@ def _owner(directory: str) -> str:
 
 
 def _disks(cluster: Cluster) -> list[str]:
-    return [plain(entry.mount) for entry in cluster.manifest.storage.values() if entry.type == "local"]
+    return [plain(entry.mount) for entry in cluster.storage.values() if entry.type == "local"]
 
 
 @record

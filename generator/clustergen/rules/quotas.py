@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.quotas import quota_host, quotas_of
+from clustergen.cluster.quotas import quota_host
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems import file_system
 from clustergen.manifest.quotas import ProjectQuota, Quota, subject
+from clustergen.manifest.storage import Storage
 
 _CODE = "quota-wrong"
 
 
-def quotas(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
-        listed = quotas_of(entry)
+def quotas(cluster: Cluster, section: Mapping[str, Storage]) -> Iterator[Finding]:
+    for name, entry in cluster.storage.items():
+        listed: tuple[Quota, ...] = getattr(section[name], "quotas", ())
         first: ManifestPath = ("storage", name, "quotas")
-        if listed and not quota_host(cluster, name, entry):
+        if listed and not quota_host(cluster, entry):
             if file_system(entry.type).quotas == "server":
                 message = "the server is not a node of this cluster, so clustergen cannot set its quotas"
                 yield Finding(_CODE, first, message, "set them on the server, and remove quotas")

@@ -9,13 +9,13 @@ from clustergen.cluster.ip_networks import is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
 from clustergen.filesystems import part
+from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
-from clustergen.manifest.mount import Mount
 
 
 def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
     """One finding for an entry: its clients that are on none of its servers' networks, where those are all known."""
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         cut_off = [group for group in clients_of(cluster, name) if is_cut_off(cluster, group, entry)]
         if not cut_off:
             continue
@@ -35,13 +35,13 @@ def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Mount) -> bool:
+def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
     """True if a client has no address in the network of any server, where those are all known."""
     networks = [network_of(cluster, server) for server in _servers(cluster, group, entry)]
     return bool(networks) and all(net is not None and not net.routed and not is_on(group, net) for net in networks)
 
 
-def _servers(cluster: Cluster, group: NodeGroup, entry: Mount) -> list[str]:
+def _servers(cluster: Cluster, group: NodeGroup, entry: Entry) -> list[str]:
     """Hosts that a client of the entry has to reach, as its kind of file system knows them."""
     reached = getattr(part(entry.type, "rules"), "reached", None)
     return reached(cluster, group, entry) if reached else []

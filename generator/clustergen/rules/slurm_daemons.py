@@ -10,7 +10,7 @@ from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.slurmrules.keys import unread
 
 
@@ -146,7 +146,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         )
         return
     groups = cluster.with_role("slurm-controller")
-    shared = [entry for entry in cluster.manifest.storage.values() if entry.type != "local" and _below(place, entry)]
+    shared = [entry for entry in cluster.storage.values() if entry.type != "local" and _below(place, entry)]
     outside = [group for group in groups if not any(group.has(role) for entry in shared for role in entry.clients)]
     if outside:
         yield Finding(
@@ -157,7 +157,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def _below(place: str, entry: Mount) -> bool:
+def _below(place: str, entry: Entry) -> bool:
     return (place + "/").startswith(entry.mount.rstrip("/") + "/")
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from clustergen.catalogue.system_paths import is_below, plain
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.filesystems import file_system
+from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
-from clustergen.manifest.mount import Mount
 from clustergen.records import replace
 from clustergen.rules.slurm_keys import passthrough_sections
 from clustergen.rules.slurm_values import findings
@@ -57,7 +56,7 @@ def _of_section(
 
 def _writable(cluster: Cluster) -> Callable[[str], str | None]:
     """A path → the file system of the manifest on which users can write it; None where they cannot."""
-    entries = sorted(cluster.manifest.storage.items(), key=lambda item: -len(item[1].mount))
+    entries = sorted(cluster.storage.items(), key=lambda item: -len(item[1].mount))
     scratch = cluster.manifest.slurm.scripts.tmpdir
 
     def reason(path: str) -> str | None:
@@ -73,7 +72,7 @@ def _writable(cluster: Cluster) -> Callable[[str], str | None]:
     return reason
 
 
-def _is_writable(entry: Mount) -> bool:
+def _is_writable(entry: Entry) -> bool:
     """True if users have a writable file system: a disk is the administrator's, unless it is job scratch."""
     is_read_only = entry.read_only or "ro" in entry.options
-    return not is_read_only and file_system(entry.type).is_shared and any(role in entry.clients for role in _OF_USERS)
+    return not is_read_only and entry.is_shared and any(role in entry.clients for role in _OF_USERS)

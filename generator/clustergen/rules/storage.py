@@ -9,8 +9,7 @@ from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.system_paths import mountable, nearest
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems import file_system
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 
 _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
 
@@ -34,11 +33,11 @@ def mounted_over(path: ManifestPath, place: str, name: str, *, is_shared: bool) 
 
 
 def mounts(cluster: Cluster) -> Iterator[Finding]:
-    seen: dict[str, list[tuple[str, Mount]]] = {}
-    for name, entry in cluster.manifest.storage.items():
+    seen: dict[str, list[tuple[str, Entry]]] = {}
+    for name, entry in cluster.storage.items():
         path: ManifestPath = ("storage", name, "mount")
         place = entry.mount.rstrip("/") or "/"
-        yield from mounted_over(path, place, name, is_shared=file_system(entry.type).is_shared)
+        yield from mounted_over(path, place, name, is_shared=entry.is_shared)
         for other, another in seen.get(place, []):
             shared = [
                 group for group in cluster.groups if _mounts(group.roles, entry) and _mounts(group.roles, another)
@@ -54,20 +53,20 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
         if not any(_mounts(group.roles, entry) for group in cluster.groups):
             yield Finding(
                 "mount-without-clients",
-                ("storage", name, "clients") if "clients" in entry.model_fields_set else ("storage", name),
+                entry.clients_at or ("storage", name),
                 f"no node mounts '{name}': no node has the role {' or '.join(entry.clients)}",
                 "add a role to clients, or to the nodes",
-                key="clients" not in entry.model_fields_set,
+                key=not entry.clients_at,
             )
 
 
-def _mounts(roles: tuple[str, ...], entry: Mount) -> bool:
+def _mounts(roles: tuple[str, ...], entry: Entry) -> bool:
     return any(role in entry.clients for role in roles)
 
 
 def mount_options(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
-        mount_type = file_system(entry.type).mount_type(entry)
+    for name, entry in cluster.storage.items():
+        mount_type = entry.mount_type
         for index, option in enumerate(entry.options):
             path: ManifestPath = ("storage", name, "options", index)
             yield from option_findings(path, mount_type, mount_type, option)
@@ -127,8 +126,8 @@ def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
 
 def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Interfaces that an entry names must be there on the nodes that mount it."""
-    for name, entry in cluster.manifest.storage.items():
-        requested = [(("storage", name, *path), text) for path, text in file_system(entry.type).interfaces(entry)]
+    for name, entry in cluster.storage.items():
+        requested = [(("storage", name, *path), text) for path, text in entry.listed_interfaces]
         # What a type's ports are called is known where all of them have an interface's name.
         kinds = {
             group.type.name: group.type
@@ -154,11 +153,11 @@ def tmpdir_shared(cluster: Cluster) -> Iterator[Finding]:
         return
     above = [
         (entry.mount.rstrip("/"), name, entry)
-        for name, entry in cluster.manifest.storage.items()
+        for name, entry in cluster.storage.items()
         if "slurm-compute" in entry.clients and (place + "/").startswith(entry.mount.rstrip("/") + "/")
     ]
     _, name, entry = max(above, default=("", "", None), key=lambda item: len(item[0]))
-    if entry is not None and file_system(entry.type).is_shared:
+    if entry is not None and entry.is_shared:
         yield Finding(
             "tmpdir-shared",
             ("slurm", "scripts", "tmpdir"),

@@ -16,8 +16,7 @@ from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.jobs import Pyxis, Resources
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import rights_of
-from clustergen.filesystems import file_system
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 
 _HOUR = 60
@@ -144,20 +143,20 @@ def _qos(cluster: Cluster, partition: Partition) -> str:
     return next((name for one in used for name in one.qos if name.lower() in allowed), "")
 
 
-def visible(cluster: Cluster, group: NodeGroup) -> dict[str, Mount]:
+def visible(cluster: Cluster, group: NodeGroup) -> dict[str, Entry]:
     """File systems that the nodes of a group have at their mount points, as clients or as their server."""
-    served = {name: entry for name, entry in cluster.manifest.storage.items() if serves(cluster, group, entry)}
+    served = {name: entry for name, entry in cluster.storage.items() if serves(cluster, group, entry)}
     return {**mounts(cluster, group), **served}
 
 
-def shared_with_jobs(cluster: Cluster, node_type: NodeType) -> dict[str, Mount]:
+def shared_with_jobs(cluster: Cluster, node_type: NodeType) -> dict[str, Entry]:
     """File systems that users can write to where they log in, and that all nodes of a type have as well."""
     groups = [group for group in cluster.of_type[node_type.name] if group.has("slurm-compute")]
     both = [visible(cluster, group) for group in (*users_groups(cluster), *groups)]
     return {
         name: entry
         for name, entry in (both[0].items() if both else ())
-        if all(name in one for one in both) and file_system(entry.type).is_shared and not entry.read_only
+        if all(name in one for one in both) and entry.is_shared and not entry.read_only
     }
 
 

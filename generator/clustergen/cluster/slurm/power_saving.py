@@ -45,7 +45,7 @@ def with_other_roles(cluster: Cluster) -> Iterator[str]:
     """Host lists of compute nodes that others need even when they have no job."""
     for group in cluster.compute:
         if set(group.roles) - {"slurm-compute"} or any(
-            serves(cluster, group, entry) for entry in cluster.manifest.storage.values()
+            serves(cluster, group, entry) for entry in cluster.storage.values()
         ):
             yield group.folded
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from clustergen.filesystems.beegfs.network import listening
-from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, Unread, listed_interfaces
-from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
     AbsolutePath,
     Cidr,
@@ -60,78 +56,3 @@ class Beegfs(Mount):
     quotas: tuple[OwnerQuota, ...] = field((), "Limits of users and groups in the default storage pool, with quota.")
     servers: BeegfsServers | None = field(None, "Servers on nodes of the cluster; none: they are not configured.")
     client_options: Options = field({}, "More keys of beegfs-client.conf.")
-
-    @property
-    def is_8(self) -> bool:
-        """One port key each in place of TCP and UDP ones; no helper daemon; the management server reads TOML."""
-        return self.version != "7.4"
-
-
-def secret_path(storage: Mapping[str, Mount], name: str) -> str:
-    """Where the shared secret of an entry lies on its nodes (root, 0400; put there at apply time)."""
-    first = next(key for key, entry in storage.items() if isinstance(entry, Beegfs))
-    return "/etc/beegfs/conn.auth" if name == first else f"/etc/beegfs/conn-{name}.auth"
-
-
-def _secret(storage: Mapping[str, Any], name: str) -> SecretFile | None:
-    return SecretFile(secret_path(storage, name), "0400") if storage[name].authentication else None
-
-
-def _packages(entry: Beegfs) -> Iterator[tuple[Scope, str]]:
-    release = "8" if entry.is_8 else "7"
-    if entry.servers:
-        yield "serve", f"beegfs_server_{release}"
-    yield "mount", f"beegfs_{release}"
-
-
-def servers(entry: Beegfs) -> tuple[str, ...]:
-    """All hosts of its servers, the management server first."""
-    if entry.servers is None:
-        return ()
-    spec = entry.servers
-    return tuple(dict.fromkeys((spec.management, *expand(spec.metadata), *expand(spec.storage))))
-
-
-def _manual_steps(name: str, entry: Beegfs, _: str) -> Iterator[str]:
-    if entry.servers:
-        yield (
-            f"Create the targets of {name}: mount their file systems, then clustergen-beegfs {name} check, format and"
-            f" start, on the management server first, then on {compress(servers(entry))}."
-        )
-        if entry.servers.mirror:
-            yield (
-                f"Create the mirror groups of {name} before data are written: clustergen-beegfs {name} mirror on"
-                f" {entry.servers.management}, when all servers run."
-            )
-        if entry.is_8:
-            yield f"Install the certificate and key of the management server of {name}, and the licence of BeeGFS."
-
-
-FILE_SYSTEM = FileSystem(
-    kind="beegfs",
-    quotas="client",
-    model=Beegfs,
-    sources=lambda entry: (entry.mgmtd,),
-    client_group="beegfs_client",
-    server_group="beegfs_server",
-    servers=servers,
-    manual_steps=_manual_steps,
-    packages=("kernel_headers",),
-    entry_packages=_packages,
-    secret=_secret,
-    listening=listening,
-    interfaces=listed_interfaces,
-    monitored_units=("beegfs-.+",),
-    unread=(
-        Unread(
-            "beegfs",
-            "BeeGFS",
-            "beegfs-client",
-            "BeeGFS is in no distribution, and its client's files are read by the kernel module. Keys are checked "
-            "against the catalogue.",
-            ("/etc/beegfs/*.conf", "/etc/beegfs/*.interfaces", "/etc/beegfs/*.netfilter"),
-        ),
-    ),
-    lab_units=("beegfs-*",),
-    lab_packages=("beegfs*",),
-)

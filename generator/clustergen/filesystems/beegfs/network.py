@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from clustergen.catalogue.network import ports
-from clustergen.filesystems.descriptor import Listening, Scope
-from clustergen.manifest.base import Options
+from clustergen.filesystems.entry import Listening, Scope
+
+if TYPE_CHECKING:
+    from clustergen.filesystems.beegfs.entry import Beegfs
 
 _BOTH = ("tcp", "udp")
 _LAST = 65535
@@ -21,26 +23,9 @@ def split_port(endpoint: str) -> tuple[str, str]:
     return (host, port or default) if colon and ":" not in host else (endpoint, default)
 
 
-def grpc_address(endpoint: str) -> str:
-    """Where the management server of 8 listens for the program `beegfs`."""
-    host, port = split_port(endpoint)[0], ports()["beegfs-grpc"].port
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def rank(storage: Mapping[str, Any], name: str) -> int:
-    """The place of an entry among those of BeeGFS."""
-    return [key for key, entry in storage.items() if entry.type == "beegfs"].index(name)
-
-
-def client_port(storage: Mapping[str, Any], name: str) -> int:
-    """Each file system of a node needs a client port of its own."""
-    return ports()["beegfs-client"].port + 10 * rank(storage, name)
-
-
-def listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
+def listening(entry: Beegfs) -> Iterator[Listening]:
     """Servers send to a port of the client. All servers of an entry have the ports of all its daemons open."""
-    entry = storage[name]
-    yield from _daemon("mount", "client", entry.client_options, client_port(storage, name), ("udp",))
+    yield from _daemon("mount", "client", entry.client_options, entry.client_port, ("udp",))
     if (spec := entry.servers) is None:
         return
     yield Listening("serve", "beegfs-mgmtd", split_port(entry.mgmtd)[1], _BOTH)
@@ -52,7 +37,7 @@ def listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
 
 
 def _daemon(
-    scope: Scope, daemon: str, options: Options, default: int, protocols: tuple[str, ...]
+    scope: Scope, daemon: str, options: Mapping[str, str], default: int, protocols: tuple[str, ...]
 ) -> Iterator[Listening]:
     """The keys of its file: conn…Port, up to 7.4 one for each protocol, and what is added to all ports."""
     key = f"conn{daemon.capitalize()}Port"
@@ -65,7 +50,7 @@ def _daemon(
             yield Listening(scope, f"beegfs-{daemon}", str(number), tuple(same))
 
 
-def _number(options: Options, key: str, default: int) -> int:
+def _number(options: Mapping[str, str], key: str, default: int) -> int:
     """The default for what cannot be a port: no daemon listens on that, and nft would refuse all rules for it."""
-    text = str(options.get(key, default))
+    text = options.get(key, str(default))
     return int(text) if re.fullmatch("[0-9]{1,5}", text) and int(text) <= _LAST else default

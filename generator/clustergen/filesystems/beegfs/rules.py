@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.cluster.ip_networks import node_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.beegfs.model import Beegfs
-from clustergen.hostlist import expand
+from clustergen.filesystems.beegfs.entry import Beegfs
 from clustergen.hostlist.addresses import host_of
-from clustergen.manifest.base import Options
 from clustergen.rules.storage import no_rdma, rdma_possible
 
 _FIRST_RUN = "storeAllowFirstRunInit"
@@ -31,7 +29,7 @@ _FIELDS = {
 
 
 def keys(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if not isinstance(entry, Beegfs):
             continue
         version = BeegfsVersion(entry.version)
@@ -40,10 +38,10 @@ def keys(cluster: Cluster) -> Iterator[Finding]:
         if spec := entry.servers:
             for field, daemon in (("metadata", "meta"), ("storage", "storage")):
                 where: ManifestPath = (*path, "servers", f"{field}_options")
-                options: Options = getattr(spec, f"{field}_options")
+                options: Mapping[str, str] = getattr(spec, f"{field}_options")
                 fixed = [key for key in options if key in _FIELDS or key == _FIRST_RUN]
                 yield from (_fixed_key((*where, key), key) for key in fixed)
-                others = {key: value for key, value in options.items() if key not in fixed}
+                others = [key for key in options if key not in fixed]
                 yield from _unknown_keys(where, daemon, others, version)
         if entry.quotas and not entry.quota:
             message = "BeeGFS enforces limits only with quota: true"
@@ -60,7 +58,7 @@ def _fixed_key(path: ManifestPath, key: str) -> Finding:
     return Finding("beegfs-server", path, message, "remove it", key=True)
 
 
-def _unknown_keys(path: ManifestPath, daemon: str, options: Options, version: BeegfsVersion) -> Iterator[Finding]:
+def _unknown_keys(path: ManifestPath, daemon: str, options: Iterable[str], version: BeegfsVersion) -> Iterator[Finding]:
     """Keys that the release's file of a daemon does not have."""
     file = f"beegfs-{daemon}.conf"
     for key in options:
@@ -92,13 +90,13 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
     """Servers are nodes; the clients look for the management server at `mgmtd`; a host has the servers of one entry."""
     hosts = {host: group for group in cluster.groups for host in group.hosts}
     taken: dict[str, str] = {}
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if not isinstance(entry, Beegfs) or entry.servers is None:
             continue
         path: ManifestPath = ("storage", name, "servers")
         spec = entry.servers
-        for key, text in (("management", spec.management), ("metadata", spec.metadata), ("storage", spec.storage)):
-            for host in expand(text):
+        for key, listed in (("management", (spec.management,)), ("metadata", spec.metadata), ("storage", spec.storage)):
+            for host in listed:
                 if host not in hosts:
                     hint = did_you_mean(host, hosts) or "add it to nodes, with roles: []"
                     yield Finding("beegfs-server", (*path, key), f"'{host}' is not a node", hint)
@@ -112,7 +110,7 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
             message = f"mgmtd is {entry.mgmtd}, which is not an address of '{spec.management}'"
             yield Finding("beegfs-server", ("storage", name, "mgmtd"), message, "name the same host in both")
         for field in spec.mirror:
-            number = len(expand(getattr(spec, field)))
+            number = len(getattr(spec, field))
             if number % 2:
                 message = f"mirror groups pair {field} servers, and {number} cannot be paired"
                 yield Finding(

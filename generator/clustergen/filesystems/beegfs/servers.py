@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems.beegfs.model import Beegfs, BeegfsServers, secret_path
-from clustergen.filesystems.beegfs.network import grpc_address, split_port
-from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
-from clustergen.hostlist import expand
-from clustergen.manifest.base import Options
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.beegfs.entry import Beegfs, BeegfsServers
+from clustergen.filesystems.beegfs.network import split_port
+from clustergen.filesystems.beegfs.settings import Pairs, authentication, yes
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import BEEGFS, CONF, Safe
@@ -71,20 +69,15 @@ def _conf(title: str, pairs: Pairs) -> ServerConf:
     return ServerConf(title, tuple((key, Safe(value)) for key, value in pairs if value))
 
 
-def _common(cluster: Cluster, name: str, entry: Beegfs) -> Pairs:
+def _common(entry: Beegfs) -> Pairs:
     host, port = split_port(entry.mgmtd)
     keys = ["connMgmtdPort"] if entry.is_8 else ["connMgmtdPortTCP", "connMgmtdPortUDP"]
     return [
         ("sysMgmtdHost", host),
         *((key, port) for key in keys),
-        *_authentication(cluster, name, entry),
-        ("connUseRDMA", yes(uses_rdma(cluster, entry))),
+        *authentication(entry),
+        ("connUseRDMA", yes(entry.rdma)),
     ]
-
-
-def _authentication(cluster: Cluster, name: str, entry: Beegfs) -> Pairs:
-    path = secret_path(cluster.manifest.storage, name) if entry.authentication else ""
-    return [("connAuthFile", path), ("connDisableAuthentication", yes(not entry.authentication))]
 
 
 def target_directory(mount: str) -> str:
@@ -92,30 +85,30 @@ def target_directory(mount: str) -> str:
     return f"{mount.rstrip('/')}/beegfs"
 
 
-def confs(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | None:
+def confs(_: Cluster, entry: Entry) -> dict[str, ServerConf] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
-    common = _common(cluster, name, entry)
+    common = _common(entry)
     directories = ",".join(map(target_directory, spec.storage_directories))
     files = {
         "beegfs-meta": [*common, ("storeMetaDirectory", target_directory(spec.metadata_directory))],
         "beegfs-storage": [*common, ("storeStorageDirectory", directories)],
     }
     if not entry.is_8:
-        _, port = split_port(entry.mgmtd)
+        port = split_port(entry.mgmtd)[1]
         ports = [("connMgmtdPortTCP", port), ("connMgmtdPortUDP", port)]
-        management = [*ports, *_authentication(cluster, name, entry), ("storeMgmtdDirectory", _DIRECTORY)]
+        management = [*ports, *authentication(entry), ("storeMgmtdDirectory", _DIRECTORY)]
         files["beegfs-mgmtd"] = [*management, ("quotaEnableEnforcement", yes(entry.quota))]
     stated = {"beegfs-meta": spec.metadata_options, "beegfs-storage": spec.storage_options}
     made = {
         stem: _conf(
             f"{stem} of BeeGFS {entry.version}. {_BY_HAND}",
-            [*pairs, ("storeAllowFirstRunInit", "false"), *_texts(stated.get(stem, {})).items()],
+            [*pairs, ("storeAllowFirstRunInit", "false"), *stated.get(stem, {}).items()],
         )
         for stem, pairs in files.items()
     }
     if _has_settings(entry, spec):
-        made[_settings(name)] = _conf(f"beegfs-ctl in clustergen-beegfs {name}", common)
+        made[_settings(entry.name)] = _conf(f"beegfs-ctl in clustergen-beegfs {entry.name}", common)
     return made
 
 
@@ -128,20 +121,15 @@ def _settings(name: str) -> str:
     return f"beegfs-ctl-{name}"
 
 
-def _texts(options: Options) -> dict[str, str]:
-    return {key: str(value) for key, value in options.items()}
-
-
-def mgmtd_toml(cluster: Cluster, name: str, entry: Mount) -> dict[str, ServerConf] | None:
+def mgmtd_toml(_: Cluster, entry: Entry) -> dict[str, ServerConf] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None or not entry.is_8:
         return None
-    secret = secret_path(cluster.manifest.storage, name)
     settings: list[tuple[str, object]] = [
         ("db-file", _DATABASE),
         ("beemsg-port", int(split_port(entry.mgmtd)[1])),
         ("tls-cert-file", spec.certificate),
         ("tls-key-file", spec.key),
-        ("auth-file", secret) if entry.authentication else ("auth-disable", True),
+        ("auth-file", entry.secret_path) if entry.secret_path else ("auth-disable", True),
         ("quota-enable", entry.quota),
     ]
     rows = tuple((key, Safe(json.dumps(value))) for key, value in settings)
@@ -152,11 +140,11 @@ def targets(spec: BeegfsServers) -> tuple[Target, ...]:
     """IDs follow the position of a server in its list, so append new servers at the end."""
     metadata = [
         Target("meta", host, target_directory(spec.metadata_directory), node, node)
-        for node, host in enumerate(expand(spec.metadata), 1)
+        for node, host in enumerate(spec.metadata, 1)
     ]
     storage = [
         Target("storage", host, target_directory(mount), node, 100 * node + number)
-        for node, host in enumerate(expand(spec.storage), 1)
+        for node, host in enumerate(spec.storage, 1)
         for number, mount in enumerate(spec.storage_directories, 1)
     ]
     return (*metadata, *storage)
@@ -166,26 +154,26 @@ def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
     """Neighbouring servers, which are not the same host. Every second target has its primary on the second server."""
     groups = []
     if "metadata" in spec.mirror:
-        groups += [Mirror("meta", node, node, node + 1) for node in range(1, len(expand(spec.metadata)), 2)]
+        groups += [Mirror("meta", node, node, node + 1) for node in range(1, len(spec.metadata), 2)]
     if "storage" in spec.mirror:
-        for node in range(1, len(expand(spec.storage)), 2):
+        for node in range(1, len(spec.storage), 2):
             for number in range(1, len(spec.storage_directories) + 1):
                 pair = (100 * node + number, 100 * (node + 1) + number)
                 groups.append(Mirror("storage", pair[0], *(pair if number % 2 else reversed(pair))))
     return tuple(groups)
 
 
-def values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+def values(_: Cluster, entry: Entry) -> dict[str, Servers] | None:
     if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
         return None
     return {
-        name: Servers(
+        entry.name: Servers(
             is_8=entry.is_8,
             management_host=spec.management,
-            management_address=grpc_address(entry.mgmtd),
-            secret_file=secret_path(cluster.manifest.storage, name) if entry.authentication else "",
+            management_address=entry.management_address,
+            secret_file=entry.secret_path,
             certificate=spec.certificate,
-            ctl_settings=f"/etc/beegfs/{_settings(name)}.conf" if _has_settings(entry, spec) else "",
+            ctl_settings=f"/etc/beegfs/{_settings(entry.name)}.conf" if _has_settings(entry, spec) else "",
             targets=targets(spec),
             mirrors=mirrors(spec),
         )

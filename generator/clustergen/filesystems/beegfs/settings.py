@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
-from clustergen.filesystems.beegfs.model import Beegfs
+from clustergen.filesystems.beegfs.entry import Beegfs
 
 Pairs = list[tuple[str, str]]
 
 
-def uses_rdma(cluster: Cluster, entry: Beegfs) -> bool:
-    fabric = cluster.networks.fabric
-    return entry.rdma if entry.rdma is not None else fabric is not None and fabric.type != "ethernet"
+def authentication(entry: Beegfs) -> Pairs:
+    return [("connAuthFile", entry.secret_path), ("connDisableAuthentication", yes(not entry.secret_path))]
 
 
 def yes(value: bool) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.beegfs import servers
-from clustergen.filesystems.beegfs.model import Beegfs, secret_path
-from clustergen.filesystems.beegfs.network import client_port, rank, split_port
-from clustergen.filesystems.beegfs.settings import Pairs, uses_rdma, yes
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.beegfs.entry import Beegfs
+from clustergen.filesystems.beegfs.network import split_port
+from clustergen.filesystems.beegfs.settings import Pairs, authentication, yes
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
 from clustergen.render.file import File
@@ -21,26 +21,20 @@ from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
 
-def _entries(cluster: Cluster) -> dict[str, Beegfs]:
-    return {name: entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Beegfs)}
+def _entries(cluster: Cluster) -> list[Beegfs]:
+    return [entry for entry in cluster.storage.values() if isinstance(entry, Beegfs)]
 
 
-def _stem(cluster: Cluster, name: str) -> str:
-    """The first file system has the file names that BeeGFS's own tools look for."""
-    return "beegfs-client" if not rank(cluster.manifest.storage, name) else f"beegfs-client-{name}"
-
-
-def mount_units(cluster: Cluster, name: str, entry: Beegfs, _: NodeType) -> dict[str, MountUnit]:
+def mount_units(_: Cluster, entry: Beegfs, __: NodeType) -> dict[str, MountUnit]:
     services = ["beegfs-client.service"]
     if not entry.is_8:
         services.insert(0, "beegfs-helperd.service")
     return remote_mount(
-        name,
         entry,
         Source(
             what="beegfs_nodev",
             kind="beegfs",
-            options=[f"cfgFile=/etc/beegfs/{_stem(cluster, name)}.conf", "relatime"],
+            options=[f"cfgFile=/etc/beegfs/{entry.client}.conf", "relatime"],
             wants=services,
             after=["openibd.service", "rdma-hw.target"],
             timeout="10min",
@@ -74,11 +68,11 @@ class ClientConf:
     parts: tuple[Part, ...]
 
 
-def client_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, ClientConf] | None:
+def client_conf(_: Cluster, entry: Entry) -> dict[str, ClientConf] | None:
     if not isinstance(entry, Beegfs):
         return None
-    parts = _parts(cluster, name, entry)
-    options = {key: str(value) for key, value in entry.client_options.items()}
+    parts = _parts(entry)
+    options = dict(entry.client_options)
     width = max(len(key) for key in [*options, *(key for _, pairs in parts for key, _ in pairs)])
     ours = [(title, [(key, options.pop(key, value)) for key, value in pairs]) for title, pairs in parts]
     made = tuple(
@@ -86,39 +80,33 @@ def client_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, ClientCo
         for title, pairs in [*ours, ("From the manifest", list(options.items()))]
         if pairs
     )
-    return {_stem(cluster, name): ClientConf(entry.version, entry.mount, made)}
+    return {entry.client: ClientConf(entry.version, entry.mount, made)}
 
 
-def _parts(cluster: Cluster, name: str, entry: Beegfs) -> list[tuple[str, Pairs]]:
+def _parts(entry: Beegfs) -> list[tuple[str, Pairs]]:
     """Our keys under their titles; an empty value leaves the key out."""
     host, port = split_port(entry.mgmtd)
-    stem = _stem(cluster, name)
     return [
         ("Management server; mount.beegfs reads this line: nothing else may stand on it", [("sysMgmtdHost", host)]),
-        ("Ports", _ports(entry, port, client_port(cluster.manifest.storage, name))),
-        (
-            "The shared secret, the same on all clients and servers",
-            [
-                ("connAuthFile", secret_path(cluster.manifest.storage, name) if entry.authentication else ""),
-                ("connDisableAuthentication", yes(not entry.authentication)),
-            ],
-        ),
+        ("Ports", _ports(entry, port)),
+        ("The shared secret, the same on all clients and servers", authentication(entry)),
         (
             "Networks",
             [
-                ("connUseRDMA", yes(uses_rdma(cluster, entry))),
-                ("connInterfacesFile", f"/etc/beegfs/{stem}.interfaces" if entry.interfaces else ""),
-                ("connNetFilterFile", f"/etc/beegfs/{stem}.netfilter" if entry.net_filter else ""),
+                ("connUseRDMA", yes(entry.rdma)),
+                ("connInterfacesFile", f"/etc/beegfs/{entry.client}.interfaces" if entry.interfaces else ""),
+                ("connNetFilterFile", f"/etc/beegfs/{entry.client}.netfilter" if entry.net_filter else ""),
             ],
         ),
         ("Client", [("quotaEnabled", yes(entry.quota))]),
     ]
 
 
-def _ports(entry: Beegfs, mgmtd: str, client: int) -> Pairs:
+def _ports(entry: Beegfs, mgmtd: str) -> Pairs:
+    client = str(entry.client_port)
     if entry.is_8:
-        return [("connClientPort", str(client)), ("connMgmtdPort", mgmtd)]
-    return [("connClientPortUDP", str(client)), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]
+        return [("connClientPort", client), ("connMgmtdPort", mgmtd)]
+    return [("connClientPortUDP", client), ("connMgmtdPortTCP", mgmtd), ("connMgmtdPortUDP", mgmtd)]
 
 
 @record
@@ -129,16 +117,16 @@ class Lines:
     lines: tuple[str, ...]
 
 
-def interfaces(cluster: Cluster, name: str, entry: Mount) -> dict[str, Lines] | None:
+def interfaces(_: Cluster, entry: Entry) -> dict[str, Lines] | None:
     if not isinstance(entry, Beegfs) or not entry.interfaces:
         return None
-    return {_stem(cluster, name): Lines(entry.mount, entry.interfaces)}
+    return {entry.client: Lines(entry.mount, entry.interfaces)}
 
 
-def net_filter(cluster: Cluster, name: str, entry: Mount) -> dict[str, Lines] | None:
+def net_filter(_: Cluster, entry: Entry) -> dict[str, Lines] | None:
     if not isinstance(entry, Beegfs) or not entry.net_filter:
         return None
-    return {_stem(cluster, name): Lines(entry.mount, entry.net_filter)}
+    return {entry.client: Lines(entry.mount, entry.net_filter)}
 
 
 def _remount(view: ClientConf | Lines) -> Effect:
@@ -153,7 +141,7 @@ class Mounts:
 
 
 def mounts_conf(cluster: Cluster) -> Mounts:
-    return Mounts(tuple(entry.mount for entry in _entries(cluster).values()))
+    return Mounts(tuple(entry.mount for entry in _entries(cluster)))
 
 
 @record
@@ -165,7 +153,7 @@ class Autobuild:
 
 def autobuild(cluster: Cluster) -> Autobuild | None:
     """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs."""
-    rdma = any(uses_rdma(cluster, entry) for entry in _entries(cluster).values())
+    rdma = any(entry.rdma for entry in _entries(cluster))
     return Autobuild("/usr/src/ofa_kernel/default/include") if rdma else None
 
 
@@ -177,10 +165,7 @@ class Helperd:
 
 
 def helperd_conf(cluster: Cluster) -> Helperd | None:
-    for name, entry in _entries(cluster).items():
-        if not entry.is_8:
-            return Helperd(secret_path(cluster.manifest.storage, name) if entry.authentication else "")
-    return None
+    return next((Helperd(entry.secret_path) for entry in _entries(cluster) if not entry.is_8), None)
 
 
 FILES: tuple[File, ...] = (

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from clustergen.filesystems.descriptor import FileSystem, Scope, SecretFile, catalogued_ports
-from clustergen.hostlist import expand
 from clustergen.manifest.base import (
     AbsolutePath,
     Endpoint,
@@ -65,63 +62,3 @@ class Cephfs(Mount):
     )
     servers: CephServers | None = field(None, "Servers on nodes of the cluster; none: there is no specification.")
     quotas: tuple[DirectoryQuota, ...] = field((), "Limits of directories.")
-
-
-def secret_path(name: str) -> str:
-    """Where the key of the entry's CephX user lies on its nodes (root, 0600; put there at apply time)."""
-    return f"/etc/ceph/clustergen-{name}.secret"
-
-
-def managers(spec: CephServers) -> list[str]:
-    return expand(spec.managers) if spec.managers else expand(spec.monitors)[:2]
-
-
-def servers(entry: Cephfs) -> tuple[str, ...]:
-    """All hosts with daemons of Ceph, the one that has the specification first."""
-    if entry.servers is None:
-        return ()
-    spec = entry.servers
-    osds = (osd.host for osd in spec.osds)
-    return tuple(dict.fromkeys((*expand(spec.monitors), *managers(spec), *expand(spec.metadata), *osds)))
-
-
-def specification_path(name: str) -> str:
-    return f"/etc/ceph/clustergen-{name}.spec.yaml"
-
-
-def mount_type(entry: Cephfs) -> str:
-    """The type for mount(8), which has a helper for each client."""
-    return "fuse.ceph" if entry.mounter == "fuse" else "ceph"
-
-
-def _packages(entry: Cephfs) -> Iterator[tuple[Scope, str]]:
-    yield "mount", "cephfs" if entry.mounter == "kernel" else "ceph_fuse"
-    if entry.quotas:
-        yield "mount", "xattr"
-
-
-def _manual_steps(name: str, entry: Cephfs, _: str) -> Iterator[str]:
-    if entry.servers:
-        path = specification_path(name)
-        yield (
-            f"Bootstrap Ceph for {name} on {servers(entry)[0]} with cephadm, then ceph orch apply -i {path} --dry-run,"
-            " and without --dry-run when it shows these disks alone."
-        )
-
-
-FILE_SYSTEM = FileSystem(
-    kind="cephfs",
-    quotas="client",
-    model=Cephfs,
-    mount_type=mount_type,
-    sources=lambda entry: entry.monitors,
-    client_group="cephfs_client",
-    servers=servers,
-    devices=lambda entry: (device for osds in entry.servers.osds for device in osds.devices) if entry.servers else (),
-    manual_steps=_manual_steps,
-    entry_packages=_packages,
-    secret=lambda _, name: SecretFile(secret_path(name), "0600"),
-    listening=catalogued_ports(("serve", "ceph-mon"), ("serve", "ceph-mon-v1"), ("serve", "ceph")),
-    lab_mounts=lambda entry: entry.mounter == "fuse",
-    lab_packages=("cephfs", "ceph_fuse"),
-)

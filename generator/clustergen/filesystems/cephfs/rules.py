@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.ip_networks import node_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.cephfs.model import Cephfs, servers
-from clustergen.hostlist import expand
+from clustergen.filesystems.cephfs.entry import Cephfs
 from clustergen.hostlist.addresses import host_of
 
 
@@ -19,15 +18,15 @@ def reached(_: Cluster, __: NodeGroup, entry: Cephfs) -> list[str]:
 def ceph_server(cluster: Cluster) -> Iterator[Finding]:
     """Servers are nodes; clients look for the monitors where they are; a disk is one OSD."""
     hosts = [host for group in cluster.groups for host in group.hosts]
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if not isinstance(entry, Cephfs) or (spec := entry.servers) is None:
             continue
         path: ManifestPath = ("storage", name, "servers")
-        for host in servers(entry):
+        for host in entry.server_hosts:
             if host not in hosts:
                 hint = did_you_mean(host, hosts) or "add it to nodes, with roles: []"
                 yield Finding("ceph-server", path, f"'{host}' is not a node", hint)
-        monitors = expand(spec.monitors)
+        monitors = spec.monitors
         if not len(monitors) % 2:
             message = f"{len(monitors)} monitors survive no more failures than {len(monitors) - 1}"
             yield Finding("ceph-server", (*path, "monitors"), message, "use 3 or 5 monitors")
@@ -44,8 +43,8 @@ def ceph_server(cluster: Cluster) -> Iterator[Finding]:
 
 def fuse_paths(cluster: Cluster) -> Iterator[Finding]:
     """mount.fuse.ceph gets the directory as one of the options, which commas separate."""
-    for name, entry in cluster.manifest.storage.items():
-        if isinstance(entry, Cephfs) and entry.mounter == "fuse" and "," in (entry.path or ""):
+    for name, entry in cluster.storage.items():
+        if isinstance(entry, Cephfs) and entry.mounter == "fuse" and "," in entry.path:
             message = f"ceph-fuse cannot mount '{entry.path}': its mount options are separated by commas"
             hint = "mount a directory without a comma in its name, or write mounter: kernel"
             yield Finding("mount-option-value", ("storage", name, "path"), message, hint)

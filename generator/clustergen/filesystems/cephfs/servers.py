@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from clustergen.catalogue import network
 from clustergen.cluster.groups import SLURM_ROLES
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems.cephfs.model import Cephfs, managers, servers
-from clustergen.hostlist import expand
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.cephfs.entry import Cephfs
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import YAML
@@ -42,18 +41,17 @@ class Specification:
     services: tuple[Service, ...]
 
 
-def specification(cluster: Cluster, name: str, entry: Mount) -> dict[str, Specification] | None:
+def specification(cluster: Cluster, entry: Entry) -> dict[str, Specification] | None:
     if not isinstance(entry, Cephfs) or (spec := entry.servers) is None:
         return None
-    monitors = expand(spec.monitors)
-    hosts = tuple(Host(host, cluster.address.get(host, host), host in monitors) for host in servers(entry))
+    hosts = tuple(Host(host, cluster.address.get(host, host), host in spec.monitors) for host in entry.server_hosts)
     services = (
-        Service("mon", "", tuple(monitors)),
-        _service(cluster, "mgr", "", managers(spec)),
-        _service(cluster, "mds", entry.filesystem, expand(spec.metadata)),
+        Service("mon", "", spec.monitors),
+        _service(cluster, "mgr", "", spec.managers),
+        _service(cluster, "mds", entry.filesystem, spec.metadata),
         *(_service(cluster, "osd", osd.host, [osd.host], osd.devices) for osd in spec.osds),
     )
-    return {name: Specification(entry.filesystem, hosts, services)}
+    return {entry.name: Specification(entry.filesystem, hosts, services)}
 
 
 def _service(

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.cephfs import servers
-from clustergen.filesystems.cephfs.model import Cephfs, mount_type, secret_path
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.cephfs.entry import Cephfs
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
-
-
-def _stem(cluster: Cluster, name: str) -> str:
-    """The first Ceph cluster has the file that Ceph's own tools look for."""
-    entries = [key for key, entry in cluster.manifest.storage.items() if isinstance(entry, Cephfs)]
-    return "ceph" if entries.index(name) == 0 else name
 
 
 def _monitor(endpoint: str) -> str:
@@ -22,19 +16,18 @@ def _monitor(endpoint: str) -> str:
     return f"[{endpoint}]" if endpoint.count(":") > 1 else endpoint
 
 
-def mount_units(cluster: Cluster, name: str, entry: Cephfs, _: NodeType) -> dict[str, MountUnit]:
-    conf = f"conf=/etc/ceph/{_stem(cluster, name)}.conf"
-    source = _fuse(entry, conf) if entry.mounter == "fuse" else _kernel(name, entry, conf)
-    return remote_mount(name, entry, source)
+def mount_units(_: Cluster, entry: Cephfs, __: NodeType) -> dict[str, MountUnit]:
+    conf = f"conf=/etc/ceph/{entry.conf}.conf"
+    return remote_mount(entry, _fuse(entry, conf) if entry.mounter == "fuse" else _kernel(entry, conf))
 
 
-def _kernel(name: str, entry: Cephfs, conf: str) -> Source:
+def _kernel(entry: Cephfs, conf: str) -> Source:
     """The device string of monitors: unlike the one with the file system's name in it, all kernels know it."""
     own_conf = [conf] if conf != "conf=/etc/ceph/ceph.conf" else []
-    secret = f"secretfile={secret_path(name)}"
+    secret = f"secretfile={entry.secret.path}"
     return Source(
         what=f"{','.join(map(_monitor, entry.monitors))}:{entry.path or '/'}",
-        kind=mount_type(entry),
+        kind=entry.mount_type,
         options=[f"name={entry.user}", secret, f"fs={entry.filesystem}", *own_conf, "noatime"],
     )
 
@@ -45,7 +38,7 @@ def _fuse(entry: Cephfs, conf: str) -> Source:
     options = [f"id={entry.user}", conf, f"client_fs={entry.filesystem}", *path]
     return Source(
         what="none",
-        kind=mount_type(entry),
+        kind=entry.mount_type,
         options=[*(f"ceph.{option}" for option in options), "noatime"],
     )
 
@@ -60,11 +53,11 @@ class CephConf:
     secret: str
 
 
-def ceph_conf(cluster: Cluster, name: str, entry: Mount) -> dict[str, CephConf] | None:
+def ceph_conf(_: Cluster, entry: Entry) -> dict[str, CephConf] | None:
     if not isinstance(entry, Cephfs):
         return None
     monitors = ",".join(map(_monitor, entry.monitors))
-    return {_stem(cluster, name): CephConf(entry.fsid, monitors, entry.user, secret_path(name))}
+    return {entry.conf: CephConf(entry.fsid, monitors, entry.user, entry.secret.path)}
 
 
 FILES: tuple[File, ...] = (File("mount/etc/ceph/{stem}.conf", ceph_conf), *servers.FILES)

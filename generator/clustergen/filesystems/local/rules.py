@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
-from clustergen.filesystems.local.model import Local
+from clustergen.filesystems.local.entry import Local
 from clustergen.rules.storage import is_unstable
 
 
 def local_disks(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if isinstance(entry, Local) and is_unstable(entry.device):
             yield Finding(
                 "device-name-unstable",

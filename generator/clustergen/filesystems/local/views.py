@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems.local.model import Local
+from clustergen.filesystems.local.entry import Local
 from clustergen.render.views.storage.mounts import MountUnit, Source, local_mount
 
 _BY = {"LABEL": "by-label", "UUID": "by-uuid"}
@@ -15,5 +15,5 @@ def _device(path: str) -> str:
     return f"/dev/disk/{_BY[tag]}/{value}" if equals else path
 
 
-def mount_units(_: Cluster, name: str, entry: Local, __: NodeType) -> dict[str, MountUnit]:
-    return local_mount(name, entry, Source(what=_device(entry.device), kind=entry.filesystem, options=["noatime"]))
+def mount_units(_: Cluster, entry: Local, __: NodeType) -> dict[str, MountUnit]:
+    return local_mount(entry, Source(what=_device(entry.device), kind=entry.filesystem, options=["noatime"]))

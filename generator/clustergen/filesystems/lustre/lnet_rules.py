@@ -16,14 +16,14 @@ from clustergen.cluster.storage import (
     way_to,
 )
 from clustergen.diagnostics import Finding
-from clustergen.filesystems.lustre.model import Lustre
+from clustergen.filesystems.lustre.entry import Lustre
 from clustergen.hostlist import compress
 from clustergen.rules.reach import is_cut_off
 from clustergen.rules.storage import no_rdma, rdma_possible
 
 
 def lustre_entries(cluster: Cluster) -> Iterator[tuple[str, Lustre]]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if isinstance(entry, Lustre):
             yield name, entry
 

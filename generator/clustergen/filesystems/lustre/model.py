@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.diagnostics import ManifestPath
-from clustergen.filesystems.descriptor import FileSystem, Scope, Unread, catalogued_ports
-from clustergen.hostlist import compress
 from clustergen.manifest.base import (
     AbsolutePath,
     Device,
@@ -116,65 +112,3 @@ class Lustre(Mount):
         (), "Targets of the servers; those with a device are created and mounted on nodes of the cluster."
     )
     quotas: tuple[ProjectQuota, ...] = field((), "Limits of users, groups and projects.")
-
-
-def _interfaces(entry: Lustre) -> Iterator[tuple[ManifestPath, str]]:
-    for i, net in enumerate(entry.lnet):
-        for j, name in enumerate(net.interfaces):
-            yield ("lnet", i, "interfaces", j), name
-
-
-def servers(entry: Lustre) -> tuple[str, ...]:
-    """Hosts on which targets are created or taken over."""
-    hosts = (host for target in entry.targets if target.device for host in (target.server, *target.standby))
-    return tuple(dict.fromkeys(hosts))
-
-
-def _packages(entry: Lustre) -> Iterator[tuple[Scope, str]]:
-    devices = [target.device for target in entry.targets if target.device]
-    if any(device.startswith("/") for device in devices):
-        yield "serve", "lustre_ldiskfs"
-    if not all(device.startswith("/") for device in devices):
-        yield "serve", "lustre_zfs"
-
-
-def _manual_steps(name: str, entry: Lustre, _: str) -> Iterator[str]:
-    if any(not target.device.startswith("/") for target in entry.targets if target.device):
-        yield f"Create the ZFS pools of {name} with zpool create, each on its server, before the targets."
-    if hosts := servers(entry):
-        yield (
-            f"Create the targets of {name}: clustergen-lustre {name} check, then format, on {compress(hosts)}."
-            f" Mount the MGT first, then MDTs, then OSTs: clustergen-lustre {name} mount."
-        )
-    if any(target.pool for target in entry.targets if target.device):
-        yield f"Create the OST pools of {name} when all targets are mounted: clustergen-lustre {name} pools on the MGS."
-    if any(target.standby for target in entry.targets if target.device):
-        yield f"Configure Pacemaker for the targets of {name} that have standby servers."
-
-
-FILE_SYSTEM = FileSystem(
-    kind="lustre",
-    quotas="client",
-    model=Lustre,
-    sources=lambda entry: entry.mgs,
-    client_group="lustre_client",
-    server_group="lustre_server",
-    servers=servers,
-    devices=lambda entry: (target.device for target in entry.targets if target.device),
-    packages=("kernel_headers", "lustre"),
-    entry_packages=_packages,
-    manual_steps=_manual_steps,
-    listening=catalogued_ports(("mount", "lustre"), ("serve", "lustre")),  # servers connect to clients, too
-    interfaces=_interfaces,
-    unread=(
-        Unread(
-            "lustre",
-            "Lustre: networks of LNet",
-            "lnetctl",
-            "Lustre's programs are in no distribution, and lnetctl talks to the kernel module that a node has.",
-            ("/etc/lnet.conf",),
-        ),
-    ),
-    lab_units=("lnet.service", "clustergen-lustre-targets-*", "srv-lustre-*"),
-    lab_packages=("lustre*",),
-)

@@ -9,15 +9,13 @@ from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.storage import LustreTunable
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.storage import (
-    fsname_of,
     lnet_nets,
     lustre_clients,
-    lustre_release,
     server_nids,
 )
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.filesystems.lustre.entry import Component, Lustre
 from clustergen.filesystems.lustre.lnet_rules import lustre_entries
-from clustergen.filesystems.lustre.model import Component, Lustre
 
 _FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
 _STRIPE_UNIT = 65536
@@ -27,34 +25,34 @@ _CHANGES = "mdc.*.max_mod_rpcs_in_flight"
 
 def lustre_fsname(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
-        fsname = fsname_of(name, entry)
+        fsname = entry.fsname
         if not _FSNAME.fullmatch(fsname):
             long = len(fsname) > 8
             yield Finding(
                 "lustre-fsname",
-                ("storage", name, "fsname") if entry.fsname else ("storage", name),
+                entry.fsname_at or ("storage", name),
                 f"'{fsname}' has {len(fsname)} characters; a Lustre fsname has at most 8"
                 if long
                 else f"'{fsname}' is not a valid Lustre fsname: use letters, digits, - and _",
                 "run `lctl dl` on a server and use the name before -MDT0000"
-                if entry.fsname
+                if entry.fsname_at
                 else "set fsname to the name that the servers use",
-                key=not entry.fsname,
+                key=not entry.fsname_at,
             )
 
 
 def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
     """A client that the kernel of a node's operating system is too new for: its module does not build."""
-    for name, entry in lustre_entries(cluster):
-        if entry.version is None or entry.vendor_build:
+    for _, entry in lustre_entries(cluster):
+        if entry.version_at is None or entry.vendor_build:
             continue
         for os in {group.type.os.id: group.type.os for group in lustre_clients(cluster, entry)}.values():
             least = catalogue.lustre_client(os)
-            if lustre_release(cluster, entry) < least:
+            if entry.release < least:
                 release = ".".join(map(str, least))
                 yield Finding(
                     "lustre-kernel",
-                    ("storage", name, "version"),
+                    entry.version_at,
                     f"the Lustre {entry.version} client does not support kernel {os.fact('lustre_kernel')} of {os.id};"
                     f" {os.fact('lustre_client')} is the first that does",
                     f'write version: "{release}", or vendor_build: true for a build that supports this kernel',
@@ -94,7 +92,7 @@ def lustre_index(cluster: Cluster) -> Iterator[Finding]:
 
 def parameters(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
-        release = lustre_release(cluster, entry)
+        release = entry.release
         for key, value in entry.parameters.items():
             path: ManifestPath = ("storage", name, "parameters", key)
             tunable = catalogue.lustre_tunable(key)
@@ -114,15 +112,15 @@ def parameters(cluster: Cluster) -> Iterator[Finding]:
                     f"'{key}' requires Lustre {since} or newer; the client is {'.'.join(map(str, release))}",
                     key=True,
                 )
-            elif wrong := _wrong(key, tunable, str(value)):
-                yield Finding("lustre-parameter-value", path, wrong, _pages(tunable, str(value)))
+            elif wrong := _wrong(key, tunable, value):
+                yield Finding("lustre-parameter-value", path, wrong, _pages(tunable, value))
         requests, changes = entry.parameters.get(_REQUESTS), entry.parameters.get(_CHANGES)
-        if str(requests).isdigit() and str(changes).isdigit() and int(str(changes)) >= int(str(requests)):
+        if requests and changes and requests.isdigit() and changes.isdigit() and int(changes) >= int(requests):
             yield Finding(
                 "lustre-parameter-value",
                 ("storage", name, "parameters", _CHANGES),
                 f"{_CHANGES} must be less than {_REQUESTS} ({requests}), not {changes}",
-                f"set at most {int(str(requests)) - 1}",
+                f"set at most {int(requests) - 1}",
             )
 
 
@@ -161,7 +159,7 @@ def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterat
     for number, part in enumerate(components):
         where: ManifestPath = (*path, "components", number)
         final = number == len(components) - 1
-        if part.end == "rest":
+        if part.end is None:
             if not final:
                 yield Finding("lustre-striping", (*where, "end"), "only the last component can end with 'rest'")
         else:

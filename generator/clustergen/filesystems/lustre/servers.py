@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.storage import LnetNet, fsname_of, lnet_nets, nids_of
-from clustergen.filesystems.lustre.model import Lustre, LustreTarget
-from clustergen.manifest.mount import Mount
+from clustergen.cluster.storage import lnet_nets, nids_of
+from clustergen.filesystems.entry import Entry
+from clustergen.filesystems.lustre.entry import LnetNet, Lustre, LustreTarget
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, drain
 from clustergen.render.file import File
@@ -76,9 +76,9 @@ def _place(name: str) -> str:
     return f"/srv/lustre/{name.replace('-', '/')}"
 
 
-def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -> str:
+def _words(cluster: Cluster, entry: Lustre, target: LustreTarget) -> str:
     """Options of mkfs.lustre. With --servicenode the target may be mounted first on any of its servers."""
-    words = ["--mgs"] if target.kind == "MGT" else [f"--{target.kind.lower()}", f"--fsname={fsname}"]
+    words = ["--mgs"] if target.kind == "MGT" else [f"--{target.kind.lower()}", f"--fsname={entry.fsname}"]
     if target.kind != "MGT":
         words += [f"--index={target.index}", *(f"--mgsnode={nids}" for nids in entry.mgs)]
     if target.standby:
@@ -86,40 +86,39 @@ def _words(cluster: Cluster, fsname: str, entry: Lustre, target: LustreTarget) -
     return " ".join(words)
 
 
-def _targets(cluster: Cluster, name: str, entry: Lustre) -> tuple[Target, ...]:
-    fsname = fsname_of(name, entry)
+def _targets(cluster: Cluster, entry: Lustre) -> tuple[Target, ...]:
     ordered = sorted(entry.targets, key=lambda target: (_ORDER.index(target.kind), target.index or 0))
     return tuple(
         Target(
-            name=target_name(fsname, target),
+            name=target_name(entry.fsname, target),
             backend="ldiskfs" if target.device.startswith("/") else "zfs",
             device=target.device,
-            size_bytes=target.size.value if target.size else 0,
+            size_bytes=target.size_bytes or 0,
             server=target.server,
             standby=",".join(target.standby),
-            unit=mount_unit(_place(target_name(fsname, target))),
-            pool=target.pool or "",
-            words=_words(cluster, fsname, entry, target),
+            unit=mount_unit(_place(target_name(entry.fsname, target))),
+            pool=target.pool,
+            words=_words(cluster, entry, target),
         )
         for target in ordered
         if target.device
     )
 
 
-def values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Servers] | None:
+def values(cluster: Cluster, entry: Entry) -> dict[str, Servers] | None:
     if not isinstance(entry, Lustre):
         return None
-    targets = _targets(cluster, name, entry)
+    targets = _targets(cluster, entry)
     manager = next((target.server for target in targets if target.name == "MGS"), "")
     pools = tuple(dict.fromkeys(target.pool for target in targets if target.pool))
-    return {name: Servers(fsname_of(name, entry), manager, pools, targets)}
+    return {entry.name: Servers(entry.fsname, manager, pools, targets)}
 
 
-def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] | None:
+def mounts(cluster: Cluster, entry: Entry) -> dict[str, TargetMount] | None:
     """No unit is started by itself: the service starts those that only one server can have."""
     if not isinstance(entry, Lustre):
         return None
-    targets = _targets(cluster, name, entry)
+    targets = _targets(cluster, entry)
     units: dict[str, TargetMount] = {}
     for target in targets:
         hosts = (target.server, *filter(None, target.standby.split(",")))
@@ -131,15 +130,15 @@ def mounts(cluster: Cluster, name: str, entry: Mount) -> dict[str, TargetMount] 
     return units
 
 
-def service(_: Cluster, name: str, entry: Mount) -> dict[str, TargetService] | None:
+def service(_: Cluster, entry: Entry) -> dict[str, TargetService] | None:
     if not isinstance(entry, Lustre):
         return None
-    return {name: TargetService(name)}
+    return {entry.name: TargetService(entry.name)}
 
 
 def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
     names = {name for group in cluster.of_type[node_type.name] for name in targets_on(cluster, group)}
-    entries = [entry for name, entry in cluster.manifest.storage.items() if isinstance(entry, Lustre) and name in names]
+    entries = [entry for name, entry in cluster.storage.items() if isinstance(entry, Lustre) and name in names]
     nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
     return LnetConf(nets) if nets else None
 

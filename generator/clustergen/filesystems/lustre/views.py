@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.storage import LnetNet, fsname_of, lnet_nets, lustre_release
+from clustergen.cluster.storage import lnet_nets
+from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.lustre import servers
-from clustergen.filesystems.lustre.model import Component, Lustre, Striping
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.lustre.entry import Component, LnetNet, Lustre, Striping
 from clustergen.records import record
 from clustergen.render.effects import SYSCTL, Effect, drain, run
 from clustergen.render.file import File
@@ -17,14 +17,12 @@ from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mou
 from clustergen.units import Bytes
 
 
-def mount_units(_: Cluster, name: str, entry: Lustre, __: NodeType) -> dict[str, MountUnit]:
+def mount_units(_: Cluster, entry: Lustre, __: NodeType) -> dict[str, MountUnit]:
     """One node of the MGS's failover group per colon; commas join the NIDs of one node."""
-    subdirectory = entry.subdirectory or ""
     return remote_mount(
-        name,
         entry,
         Source(
-            what=f"{':'.join(entry.mgs)}:/{fsname_of(name, entry)}{subdirectory.rstrip('/')}",
+            what=f"{':'.join(entry.mgs)}:/{entry.fsname}{entry.subdirectory.rstrip('/')}",
             kind="lustre",
             options=["flock", "noatime"],
             requires=["lnet.service"],
@@ -81,14 +79,15 @@ class Parameters:
     settings: tuple[str, ...]  # NAME=VALUE
 
 
-def parameters(_: Cluster, name: str, entry: Mount) -> dict[str, Parameters] | None:
+def parameters(_: Cluster, entry: Entry) -> dict[str, Parameters] | None:
     if not isinstance(entry, Lustre) or not entry.parameters:
         return None
     # max_mod_rpcs_in_flight must stay below max_rpcs_in_flight, which is therefore set before it.
     ordered = sorted(entry.parameters.items(), key=lambda item: item[0].endswith("max_mod_rpcs_in_flight"))
     settings = tuple(f"{key}={value}" for key, value in ordered)
-    unit = f"clustergen-lustre-{name}.service"
-    return {name: Parameters(unit, f"Lustre client parameters of {name}", mount_unit(entry.mount), settings)}
+    unit = f"clustergen-lustre-{entry.name}.service"
+    title = f"Lustre client parameters of {entry.name}"
+    return {entry.name: Parameters(unit, title, mount_unit(entry.mount), settings)}
 
 
 def _run_parameters(view: Parameters) -> Effect:
@@ -121,7 +120,7 @@ def _size(size: Bytes) -> str:
 
 
 def _words(part: Component) -> list[str]:
-    words = ["-E", _size(part.end) if isinstance(part.end, Bytes) else "-1", "-c", str(part.stripes)]
+    words = ["-E", _size(part.end) if part.end else "-1", "-c", str(part.stripes)]
     if part.stripe_size is not None:
         words += ["-S", _size(part.stripe_size)]
     if part.pool is not None:
@@ -130,7 +129,7 @@ def _words(part: Component) -> list[str]:
 
 
 def _expected(part: Component) -> str:
-    end = str(part.end.value) if isinstance(part.end, Bytes) else "EOF"
+    end = str(part.end.value) if part.end else "EOF"
     size = str(part.stripe_size.value) if part.stripe_size is not None else "-"
     return f"{end} {part.stripes} {size} {part.pool or '-'}"
 
@@ -143,19 +142,14 @@ def _layout(striping: Striping) -> Layout:
     )
 
 
-def striping(_: Cluster, name: str, entry: Mount) -> dict[str, Layouts] | None:
+def striping(_: Cluster, entry: Entry) -> dict[str, Layouts] | None:
     if not isinstance(entry, Lustre) or not entry.striping:
         return None
-    return {name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
+    return {entry.name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
 
 
 def striping_program(cluster: Cluster) -> bool:
-    return any(isinstance(entry, Lustre) and entry.striping for entry in cluster.manifest.storage.values())
-
-
-def client_release(cluster: Cluster, entry: Lustre) -> str:
-    """The release of the client, as stated or as the kernels of the clients need it."""
-    return ".".join(map(str, lustre_release(cluster, entry)))
+    return any(isinstance(entry, Lustre) and entry.striping for entry in cluster.storage.values())
 
 
 FILES: tuple[File, ...] = (

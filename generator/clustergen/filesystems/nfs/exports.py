@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems.nfs.model import Nfs, listening_port, stated_port
+from clustergen.filesystems.nfs.entry import Nfs, listening_port, stated_port
 from clustergen.records import record
 
 

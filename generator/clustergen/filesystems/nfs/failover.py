@@ -7,10 +7,10 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
+from clustergen.filesystems.entry import Entry
+from clustergen.filesystems.nfs.entry import BMC_PASSWORD, Nfs
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
-from clustergen.filesystems.nfs.model import BMC_PASSWORD, Nfs, servers
 from clustergen.filesystems.nfs.pair import rings, shares
-from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
 from clustergen.render.file import File
@@ -83,20 +83,20 @@ class Exports:
     """The oneshot that applies changed exports where the server runs."""
 
 
-def corosync(cluster: Cluster, name: str, entry: Mount) -> dict[str, Corosync] | None:
+def corosync(cluster: Cluster, entry: Entry) -> dict[str, Corosync] | None:
     if not isinstance(entry, Nfs) or entry.failover is None:
         return None
-    hosts = servers(entry)
+    hosts = entry.failover.hosts
     columns = rings(cluster, hosts)
     members = (Member(host, number + 1, tuple(ring[number] for ring in columns)) for number, host in enumerate(hosts))
-    return {"corosync": Corosync(f"nfs-{name}", tuple(members))}
+    return {"corosync": Corosync(f"nfs-{entry.name}", tuple(members))}
 
 
-def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | None:
+def resources(cluster: Cluster, entry: Entry) -> dict[str, Resources] | None:
     bmc = cluster.networks.bmc
     if not isinstance(entry, Nfs) or (pair := entry.failover) is None or bmc is None:
         return None
-    hosts = servers(entry)
+    hosts = pair.hosts
     network = network_of(cluster, entry.server)
     fences = []
     for host, other in zip(hosts, reversed(hosts), strict=True):
@@ -119,22 +119,22 @@ def resources(cluster: Cluster, _: str, entry: Mount) -> dict[str, Resources] | 
     }
 
 
-def pair_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, Pair] | None:
+def pair_values(cluster: Cluster, entry: Entry) -> dict[str, Pair] | None:
     if not isinstance(entry, Nfs) or (pair := entry.failover) is None:
         return None
     directory = pair.directory.rstrip("/")
     return {
-        name: Pair(
-            cluster=f"nfs-{name}",
-            hosts=servers(entry),
+        entry.name: Pair(
+            cluster=f"nfs-{entry.name}",
+            hosts=pair.hosts,
             device=pair.device,
-            size_bytes=pair.size.value if pair.size else 0,
+            size_bytes=pair.size_bytes or 0,
             filesystem=pair.filesystem,
-            label=_label("nfs", name),
-            unfinished_label=_label("new", name),
+            label=_label("nfs", entry.name),
+            unfinished_label=_label("new", entry.name),
             directory=directory,
             state_directory=f"{directory}/{STATE}",
-            exports=tuple(share.path.rstrip("/") for share in shares(cluster, entry).values()),
+            exports=tuple(share.path.rstrip("/") for share in shares(cluster, pair).values()),
         )
     }
 
@@ -144,7 +144,7 @@ def _label(prefix: str, name: str) -> str:
     return f"{prefix}-{name if len(name) <= 8 else sha256(name.encode()).hexdigest()[:8]}"
 
 
-def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | None:
+def exports(cluster: Cluster, entry: Entry) -> dict[str, ExportLine] | None:
     """With `mountpoint`, the server without the disk exports nothing."""
     if not isinstance(entry, Nfs) or entry.failover is None:
         return None
@@ -153,7 +153,7 @@ def exports(cluster: Cluster, _: str, entry: Mount) -> dict[str, ExportLine] | N
         f"clustergen-{name}": ExportLine(
             share.path, ",".join(dict.fromkeys([*share.export.options, guard])), " ".join(_admitted(cluster, share))
         )
-        for name, share in shares(cluster, entry).items()
+        for name, share in shares(cluster, entry.failover).items()
     }
 
 
@@ -164,18 +164,18 @@ def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     return list(entry.export.networks) or list(dict.fromkeys(cidr for cidr in named if cidr))
 
 
-def conf(cluster: Cluster, _: str, entry: Mount) -> dict[str, Conf] | None:
+def conf(cluster: Cluster, entry: Entry) -> dict[str, Conf] | None:
     if not isinstance(entry, Nfs) or entry.failover is None:
         return None
-    return {"50-clustergen": conf_of(shares(cluster, entry))}
+    return {"50-clustergen": conf_of(shares(cluster, entry.failover))}
 
 
-def idmap(cluster: Cluster, _: str, entry: Mount) -> dict[str, Domain] | None:
+def idmap(cluster: Cluster, entry: Entry) -> dict[str, Domain] | None:
     domain = domain_of(cluster)
     return {"50-clustergen-server": domain} if isinstance(entry, Nfs) and entry.failover and domain else None
 
 
-def apply_exports(_: Cluster, __: str, entry: Mount) -> dict[str, Exports] | None:
+def apply_exports(_: Cluster, entry: Entry) -> dict[str, Exports] | None:
     return {"clustergen-failover-exports": Exports()} if isinstance(entry, Nfs) and entry.failover else None
 
 

@@ -8,7 +8,7 @@ from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import addresses_in, network_of, node_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.nfs.model import Nfs, servers
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.filesystems.nfs.pair import rings, shares
 from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import address_of
@@ -18,16 +18,16 @@ _CODE = "nfs-failover"
 
 def pairs(cluster: Cluster) -> Iterator[Finding]:
     taken: dict[str, str] = {}
-    for name, entry in cluster.manifest.storage.items():
+    for entry in cluster.storage.values():
         if isinstance(entry, Nfs) and entry.failover:
-            yield from _servers(cluster, name, entry, taken)
-            yield from _address(cluster, name, entry)
-            yield from _shares(cluster, name, entry)
+            yield from _servers(cluster, entry, taken)
+            yield from _address(cluster, entry)
+            yield from _shares(cluster, entry)
 
 
-def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> Iterator[Finding]:
+def _servers(cluster: Cluster, entry: Nfs, taken: dict[str, str]) -> Iterator[Finding]:
+    name, hosts = entry.name, entry.server_hosts
     path: ManifestPath = ("storage", name, "failover", "servers")
-    hosts = servers(entry)
     if len(hosts) != 2:
         yield Finding(_CODE, path, f"a pair has 2 servers, not {len(hosts)}", "name two nodes: nfs[1-2]")
         return
@@ -59,8 +59,8 @@ def _servers(cluster: Cluster, name: str, entry: Nfs, taken: dict[str, str]) -> 
         yield Finding(_CODE, path, "Corosync needs the addresses of both servers", "add address to the nodes")
 
 
-def _address(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
-    path: ManifestPath = ("storage", name, "server")
+def _address(cluster: Cluster, entry: Nfs) -> Iterator[Finding]:
+    path: ManifestPath = ("storage", entry.name, "server")
     if address_of(entry.server) is None:
         message = f"'{entry.server}' is not an address, and Pacemaker moves an address"
         yield Finding(_CODE, path, message, "write an unused address, as 10.0.0.30")
@@ -71,21 +71,21 @@ def _address(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
         message = f"no network of the cluster contains {entry.server}"
         yield Finding(_CODE, path, message, "write an unused address of a network with a cidr")
     else:
-        places = [place for host in servers(entry) if (place := place_of(cluster, host))]
+        places = [place for host in entry.server_hosts if (place := place_of(cluster, host))]
         for group, position in places:
             if not addresses_in(group, network):
                 message = f"'{group.hosts[position]}' has no address on the {network.name} network of {entry.server}"
                 yield Finding(_CODE, path, message, f"add addresses.{network.key} to {group.folded}")
 
 
-def _shares(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
+def _shares(cluster: Cluster, entry: Nfs) -> Iterator[Finding]:
     if entry.failover is None:
         return
     directory = entry.failover.directory.rstrip("/")
-    for other, share in shares(cluster, entry).items():
+    for other, share in shares(cluster, entry.failover).items():
         path: ManifestPath = ("storage", other)
-        if share.failover and other != name:
-            message = f"'{name}' has the same address and its own pair"
+        if share.failover and share is not entry:
+            message = f"'{entry.name}' has the same address and its own pair"
             yield Finding(_CODE, (*path, "failover"), message, "state failover in one of them", key=True)
         if not share.path.startswith(f"{directory}/") or share.path.rstrip("/") == directory:
             message = f"{share.path} is not below {directory}, the mount point of the shared disk"

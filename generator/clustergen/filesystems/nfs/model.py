@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from clustergen.catalogue.network import ports
 from clustergen.diagnostics.shapes import on_one_line
-from clustergen.filesystems.descriptor import FileSystem, Listening, Scope, SecretFile
-from clustergen.hostlist import compress, expand
 from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
@@ -32,8 +28,6 @@ from clustergen.manifest.mount import Mount, MountOption
 from clustergen.manifest.quotas import OwnerQuota
 from clustergen.units import Bytes
 
-AUTHKEY = "/etc/corosync/authkey"
-BMC_PASSWORD = "/etc/clustergen-failover/bmc-password"
 SharedDevice = Annotated[
     str,
     text(
@@ -127,105 +121,3 @@ class Nfs(Mount):
     failover: Annotated[Failover | None, NOT_EMPTY] = field(
         None, "High availability: `server` is an address that moves between two nodes with a shared disk."
     )
-
-    @property
-    def tcp_connections(self) -> int | None:
-        """One without nconnect; None with RDMA."""
-        if self.rdma:
-            return None
-        stated = [value for name, _, value in (option.partition("=") for option in self.options) if name == "nconnect"]
-        return self.nconnect or (int(stated[-1]) if stated and stated[-1].isdigit() else 1)
-
-
-def stated_port(entries: Iterable[Nfs], *, rdma: bool) -> int | None:
-    """The port of the one server of these entries; a rule refuses entries that differ."""
-    return next((entry.port for entry in entries if entry.port and entry.rdma == rdma), None)
-
-
-def listening_port(entries: Iterable[Nfs], *, rdma: bool) -> int:
-    """The same with the default."""
-    return stated_port(entries, rdma=rdma) or ports()["nfs-rdma" if rdma else "nfs"].port
-
-
-def servers(entry: Nfs) -> tuple[str, ...]:
-    """The hosts of a failover pair; a single server is found by its role."""
-    return tuple(expand(entry.failover.servers)) if entry.failover else ()
-
-
-def shows_quotas(entry: Nfs) -> bool:
-    """True if the server answers clients that ask for a user's limits; rquotad does not know those of ZFS."""
-    return bool(entry.quotas) and entry.export.zfs is None
-
-
-def _sources(entry: Nfs) -> Iterator[str]:
-    yield f"[{entry.server}]:{entry.path}" if ":" in entry.server else f"{entry.server}:{entry.path}"
-
-
-def _manual_steps(name: str, entry: Nfs, _: str) -> Iterator[str]:
-    if entry.failover:
-        hosts = servers(entry)
-        yield (
-            f"Set up the failover pair of {name}: clustergen-failover {name} format on {hosts[0]},"
-            f" start on {compress(hosts)}, then apply and check on {hosts[0]}."
-        )
-
-
-def _server_secrets(entry: Nfs) -> Iterator[tuple[str, SecretFile]]:
-    if entry.failover:
-        yield "corosync", SecretFile(AUTHKEY, "0400")
-        yield "bmc", SecretFile(BMC_PASSWORD, "0400")
-
-
-def _listening(storage: Mapping[str, Any], name: str) -> Iterator[Listening]:
-    """A pair serves all entries with its address, and each of them may be exported to networks of its own."""
-    entry, protocols, corosync = storage[name], ports()["nfs"].protocols, ports()["corosync"]
-    if entry.failover is None:
-        yield Listening("export", "nfs", str(listening_port([entry], rdma=False)), protocols, entry.export.networks)
-        for service in ("rpcbind", "rquotad") if shows_quotas(entry) else ():
-            row = ports()[service]
-            yield Listening("export", service, row.span, row.protocols, entry.export.networks)
-        return
-    shares = [share for share in storage.values() if isinstance(share, Nfs) and share.server == entry.server]
-    networks = dict.fromkeys(network for share in shares for network in share.export.networks)
-    yield Listening("serve", "nfs", str(listening_port(shares, rdma=False)), protocols, tuple(networks))
-    yield Listening("serve", "corosync", corosync.span, corosync.protocols)
-
-
-def _packages(entry: Nfs) -> Iterator[tuple[Scope, str]]:
-    if entry.failover:
-        yield "serve", "nfs_server"
-        yield "serve", "failover"
-        yield "serve", entry.failover.filesystem
-    if entry.export.zfs is not None:
-        yield "export", "kernel_headers"
-        yield "export", "zfs"
-    elif entry.quotas:
-        yield "export", "quota"
-        yield "export", "rquotad"
-
-
-def _devices(entry: Nfs) -> Iterator[str]:
-    if entry.failover:
-        yield entry.failover.device
-    if pool := entry.export.zfs:
-        yield from (*pool.disks, *pool.log, *pool.cache)
-
-
-FILE_SYSTEM = FileSystem(
-    kind="nfs",
-    devices=_devices,
-    quotas="server",
-    model=Nfs,
-    sources=_sources,
-    client_group="nfs_client",
-    server_group="nfs_failover",
-    servers=servers,
-    manual_steps=_manual_steps,
-    server_secrets=_server_secrets,
-    listening=_listening,
-    packages=("nfs_client",),
-    entry_packages=_packages,
-    monitored_units=("pacemaker|corosync",),
-    lab_units=("zfs*", "nfs-*", "rpc*", "quotarpc.service", "nfsdcld.service"),
-    lab_packages=("zfs", "nfs_client", "nfs_server", "rquotad", "failover"),
-)

@@ -1,39 +1,17 @@
-"""Failover pairs of NFS as rules and views see them: their entries, their servers, the networks between these."""
+"""Failover pairs of NFS as rules and views see them: their entries, and the networks between their servers."""
 
 from __future__ import annotations
 
 from clustergen.cluster.ip_networks import addresses_in, ip_networks, place_of
-from clustergen.cluster.model import Cluster, once_per_cluster
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.cluster.model import Cluster
+from clustergen.filesystems.nfs.entry import Failover, Nfs
 
 _LINKS = 8  # of knet, Corosync's transport
 
 
-@once_per_cluster
-def _by_server(cluster: Cluster) -> dict[str, dict[str, Nfs]]:
-    """NFS entries by their server as written."""
-    entries: dict[str, dict[str, Nfs]] = {}
-    for name, entry in cluster.manifest.storage.items():
-        if isinstance(entry, Nfs):
-            entries.setdefault(entry.server, {})[name] = entry
-    return entries
-
-
-@once_per_cluster
-def _pair_addresses(cluster: Cluster) -> frozenset[str]:
-    return frozenset(
-        server for server, entries in _by_server(cluster).items() if any(entry.failover for entry in entries.values())
-    )
-
-
-def shares(cluster: Cluster, pair: Nfs) -> dict[str, Nfs]:
+def shares(cluster: Cluster, pair: Failover) -> dict[str, Nfs]:
     """Entries that a pair serves: all with its address."""
-    return _by_server(cluster)[pair.server]
-
-
-def is_paired(cluster: Cluster, entry: Nfs) -> bool:
-    """True if a failover pair serves the entry."""
-    return entry.server in _pair_addresses(cluster)
+    return {name: entry for name in pair.shares if isinstance(entry := cluster.storage[name], Nfs)}
 
 
 def rings(cluster: Cluster, hosts: tuple[str, ...]) -> list[tuple[str, ...]]:

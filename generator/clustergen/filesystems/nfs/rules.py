@@ -10,8 +10,8 @@ from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks,
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import Route, route, routes, served, server_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest
-from clustergen.filesystems.nfs.model import Nfs, listening_port
-from clustergen.filesystems.nfs.pair import is_paired, shares
+from clustergen.filesystems.nfs.entry import Nfs
+from clustergen.filesystems.nfs.pair import shares
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
@@ -19,13 +19,14 @@ _LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 
 
 def _nfs(cluster: Cluster) -> Iterator[tuple[str, Nfs]]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if isinstance(entry, Nfs):
             yield name, entry
 
 
 def servers(cluster: Cluster) -> Iterator[Finding]:
     used: set[int] = set()
+    paired = {name for _, entry in _nfs(cluster) if entry.failover for name in entry.failover.shares}
     for name, entry in _nfs(cluster):
         server = server_of(cluster, entry)
         if server is not None:
@@ -37,7 +38,7 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
                     f"node '{entry.server}' does not have the role nfs-server, so it exports nothing",
                     f"add nfs-server to the roles of {server.group.folded}",
                 )
-        elif not is_paired(cluster, entry) and entry.export.model_fields_set:
+        elif name not in paired and entry.export.at:
             similar = did_you_mean(entry.server, cluster.hosts())
             yield Finding(
                 "nfs-export-elsewhere",
@@ -85,7 +86,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
             continue
         server = server_of(cluster, entry)
         if server is None:
-            yield from _reach_outside(cluster, name, entry)
+            yield from _reach_outside(cluster, entry)
             continue
         ways = routes(cluster, entry, server)
         if entry.rdma and not ways:
@@ -106,14 +107,14 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
 def nfs_port(cluster: Cluster) -> Iterator[Finding]:
     """A server has one port of each transport, and all nodes with the role nfs-server have the same file."""
     together = [served(cluster)]
-    together += [shares(cluster, entry) for _, entry in _nfs(cluster) if entry.failover]
+    together += [shares(cluster, entry.failover) for _, entry in _nfs(cluster) if entry.failover]
     for entries in together:
         for rdma in (False, True):
-            stated = {name: listening_port([entry], rdma=rdma) for name, entry in entries.items() if entry.rdma == rdma}
-            first = next((name for name in stated if entries[name].port), "")
+            stated = {name: entry.port for name, entry in entries.items() if entry.rdma == rdma}
+            first = next((name for name in stated if entries[name].port_at), "")
             for name, port in stated.items():
                 if port != stated[first or name]:
-                    where = name if entries[name].port else first
+                    where = name if entries[name].port_at else first
                     yield Finding(
                         "nfs-port",
                         ("storage", where, "port"),
@@ -123,11 +124,11 @@ def nfs_port(cluster: Cluster) -> Iterator[Finding]:
                     )
 
 
-def _reach_outside(cluster: Cluster, name: str, entry: Nfs) -> Iterator[Finding]:
+def _reach_outside(cluster: Cluster, entry: Nfs) -> Iterator[Finding]:
     """Clients of a server that is no node: what the manifest describes of their own ports is enough for a verdict."""
     if not entry.rdma:
         return
-    network = network_of(cluster, entry.server)
+    name, network = entry.name, network_of(cluster, entry.server)
     clients = clients_of(cluster, name)
     without = [group for group in clients if not _may_have_rdma(cluster, group, network)]
     if not without:
@@ -217,7 +218,7 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
             yield from mounted_over(("storage", name, "path"), entry.path, name, is_shared=False)
         path: ManifestPath = ("storage", name, "export", "zfs")
         least = _LEAST_DISKS[pool.layout]
-        width = pool.vdev_width or len(pool.disks)
+        width = pool.vdev_width
         if len(pool.disks) % width:
             yield Finding(
                 "zfs-layout",
@@ -226,17 +227,16 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
                 f"use a divisor of {len(pool.disks)}",
             )
         elif width < least:
-            has_layout = "layout" in pool.model_fields_set
             yield Finding(
                 "zfs-layout",
-                (*path, "layout") if has_layout else (*path, "disks"),
+                pool.layout_at or (*path, "disks"),
                 f"{pool.layout} requires {least} disks per vdev, not {width}",
                 "use mirror for two disks"
                 if width == 2
                 else "use stripe for a single disk, without redundancy"
                 if width == 1
                 else None,
-                key=not has_layout,
+                key=not pool.layout_at,
             )
         seen: dict[str, str] = {}
         for field in ("disks", "log", "cache"):

@@ -8,10 +8,10 @@ from clustergen.cluster.groups import clients_of, mounts_entry
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, served, serves
+from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.nfs import failover, zfs
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
-from clustergen.filesystems.nfs.model import Nfs, listening_port, shows_quotas
-from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, reload, restart
 from clustergen.render.file import File
@@ -21,20 +21,19 @@ from clustergen.render.views.storage.quotas import UNIT, VALUES, Quotas, apply, 
 _RETRY_MINUTES = 10
 
 
-def mount_units(cluster: Cluster, name: str, entry: Nfs, node_type: NodeType) -> dict[str, MountUnit]:
-    way = route(cluster, entry, _clients(cluster, name, node_type))
+def mount_units(cluster: Cluster, entry: Nfs, node_type: NodeType) -> dict[str, MountUnit]:
+    way = route(cluster, entry, _clients(cluster, entry, node_type))
     host = way.server if way else entry.server
     family = "6" if ":" in host else ""
     server = f"[{host}]" if family else host
     options = [f"vers={entry.version}"]
     if entry.rdma:
-        options += [f"proto=rdma{family}", f"port={listening_port([entry], rdma=True)}"]
+        options += [f"proto=rdma{family}", f"port={entry.port}"]
     else:
-        options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port else [])]
+        options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port_at else [])]
         options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
     options += ["soft" if entry.soft else "hard", f"retry={_RETRY_MINUTES}"]
     return remote_mount(
-        name,
         entry,
         Source(
             what=f"{server}:{entry.path}",
@@ -48,25 +47,21 @@ def mount_units(cluster: Cluster, name: str, entry: Nfs, node_type: NodeType) ->
 
 
 def _mounted(cluster: Cluster) -> list[Nfs]:
-    return [
-        entry
-        for name, entry in cluster.manifest.storage.items()
-        if isinstance(entry, Nfs) and clients_of(cluster, name)
-    ]
+    return [entry for name, entry in cluster.storage.items() if isinstance(entry, Nfs) and clients_of(cluster, name)]
 
 
-def _clients(cluster: Cluster, name: str, node_type: NodeType) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, name)]
+def _clients(cluster: Cluster, entry: Nfs, node_type: NodeType) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, entry.name)]
 
 
-def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
+def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     """The manifest's networks, else those that clients come from, else the clients by address or name."""
     if entry.export.networks:
         return list(entry.export.networks)
     networks = cluster.networks
     admitted = [networks.management.cidr, networks.storage.cidr if networks.storage else None]
     for node_type in cluster.node_types:
-        clients = _clients(cluster, name, node_type)
+        clients = _clients(cluster, entry, node_type)
         way = route(cluster, entry, clients)
         if way is not None and way.network.cidr:
             admitted.append(way.network.cidr)
@@ -75,23 +70,23 @@ def _admitted(cluster: Cluster, name: str, entry: Nfs) -> list[str]:
     return list(dict.fromkeys(client for client in admitted if client))
 
 
-def export(cluster: Cluster, name: str, entry: Mount) -> dict[str, ExportLine] | None:
+def export(cluster: Cluster, entry: Entry) -> dict[str, ExportLine] | None:
     if not isinstance(entry, Nfs):
         return None
     # Without its dataset, the empty directory below must not be exported.
     guard = ["mountpoint"] if entry.export.zfs else []
     options = ",".join(dict.fromkeys([*entry.export.options, *guard]))
-    return {name: ExportLine(entry.path, options, " ".join(_admitted(cluster, name, entry)))}
+    return {entry.name: ExportLine(entry.path, options, " ".join(_admitted(cluster, entry)))}
 
 
-def server_view(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountUnit] | None:
+def server_view(cluster: Cluster, entry: Entry) -> dict[str, MountUnit] | None:
     """On a server that is a client by its role: the directory at its place, from the disk and not over the network."""
     if not isinstance(entry, Nfs) or entry.path.rstrip("/") == entry.mount.rstrip("/"):
         return None
     servers = [group for group in cluster.groups if serves(cluster, group, entry)]
     if not any(group.has(role) for group in servers for role in entry.clients):
         return None
-    return bind_mount(name, entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
+    return bind_mount(entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
 
 
 def server_conf(cluster: Cluster) -> Conf | None:
@@ -121,7 +116,7 @@ class Rquotad:
 
 
 def rquotad(cluster: Cluster, os: OperatingSystem) -> Rquotad | None:
-    shown = [name for name, entry in served(cluster).items() if shows_quotas(entry)]
+    shown = [name for name, entry in served(cluster).items() if entry.shows_quotas]
     return Rquotad(os.fact("rquotad_unit"), ports()["rquotad"].port, ", ".join(shown)) if shown else None
 
 
@@ -152,14 +147,14 @@ def server_modules(cluster: Cluster) -> Modules | None:
     return Modules(("rpcrdma",)) if any(entry.rdma for entry in served(cluster).values()) else None
 
 
-def quotas(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
+def quotas(cluster: Cluster, entry: Entry) -> dict[str, Quotas] | None:
     """Limits are set on the server: on the dataset of its pool, or on the file system of the exported directory."""
     if not isinstance(entry, Nfs):
         return None
     path = entry.path.rstrip("/")
     if entry.export.zfs:
-        return quotas_view(cluster, name, entry, "zfs", f"{entry.export.zfs.name}/{name}", path)
-    return quotas_view(cluster, name, entry, "kernel", path, path)
+        return quotas_view(cluster, entry, "zfs", f"{entry.export.zfs.name}/{entry.name}", path)
+    return quotas_view(cluster, entry, "kernel", path, path)
 
 
 _NFSD = "nfs-server.service"

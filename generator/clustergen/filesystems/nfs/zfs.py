@@ -7,13 +7,10 @@ from itertools import accumulate
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import served, serves
-from clustergen.filesystems.nfs.model import Nfs, ZfsPool
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
+from clustergen.filesystems.nfs.entry import Nfs, ZfsPool
 from clustergen.records import record
 from clustergen.render.file import File
-
-# What a dataset for home directories and data wants; the manifest's properties go before these.
-_PROPERTIES = {"compression": "lz4", "atime": "off", "xattr": "sa", "acltype": "posixacl"}
 
 
 @record
@@ -40,7 +37,7 @@ class Pool:
 
 def vdevs(pool: ZfsPool) -> tuple[Vdev, ...]:
     """The pool's disks in order, `vdev_width` of them each; then log and cache devices."""
-    width = pool.vdev_width or len(pool.disks)
+    width = pool.vdev_width
     word: str = "" if pool.layout == "stripe" else pool.layout
     groups = [(word, len(pool.disks[i : i + width])) for i in range(0, len(pool.disks), width)]
     if pool.log:
@@ -51,19 +48,18 @@ def vdevs(pool: ZfsPool) -> tuple[Vdev, ...]:
     return tuple(Vdev(words, start, count) for (words, count), start in zip(groups, starts, strict=False))
 
 
-def pool_values(_: Cluster, name: str, entry: Mount) -> dict[str, Pool] | None:
+def pool_values(_: Cluster, entry: Entry) -> dict[str, Pool] | None:
     if not isinstance(entry, Nfs) or (zfs := entry.export.zfs) is None:
         return None
-    properties = {**_PROPERTIES, **{key: str(value) for key, value in zfs.properties.items()}}
     return {
-        name: Pool(
+        entry.name: Pool(
             pool=zfs.name,
-            dataset=f"{zfs.name}/{name}",
+            dataset=f"{zfs.name}/{entry.name}",
             mountpoint=entry.path.rstrip("/"),
             ashift=zfs.ashift,
             disks=(*zfs.disks, *zfs.log, *zfs.cache),
             vdevs=vdevs(zfs),
-            properties=tuple(f"{key}={value}" for key, value in properties.items()),
+            properties=tuple(f"{key}={value}" for key, value in zfs.properties.items()),
         )
     }
 
@@ -83,7 +79,7 @@ class Arc:
 def arc(cluster: Cluster, node_type: NodeType) -> Arc | None:
     """The manifest's limit, else a share of the memory; ZFS itself would take nearly all of it from 2.3 on."""
     servers = list(_zfs_servers(cluster, node_type))
-    limits = [zfs.arc_max.value for _, zfs in servers if zfs.arc_max is not None]
+    limits = [zfs.arc_max_bytes for _, zfs in servers if zfs.arc_max_bytes is not None]
     if limits:
         return Arc(max(limits), "as the manifest says")
     if not servers or not node_type.memory_mib:
@@ -94,7 +90,7 @@ def arc(cluster: Cluster, node_type: NodeType) -> Arc | None:
 
 def _zfs_servers(cluster: Cluster, node_type: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
     for group in cluster.of_type[node_type.name]:
-        for entry in cluster.manifest.storage.values():
+        for entry in cluster.storage.values():
             if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
                 yield group, entry.export.zfs
 

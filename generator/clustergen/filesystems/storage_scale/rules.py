@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.filesystems.storage_scale.model import StorageScale
+from clustergen.filesystems.storage_scale.entry import StorageScale
 
 
 def reached(_: Cluster, __: NodeGroup, entry: StorageScale) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems.storage_scale.model import StorageScale
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
+from clustergen.filesystems.storage_scale.entry import StorageScale
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File
@@ -13,7 +13,7 @@ from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.storage.mounts import MountUnit, merged
 
 
-def mount_units(_: Cluster, __: str, ___: StorageScale, ____: NodeType) -> dict[str, MountUnit]:
+def mount_units(_: Cluster, __: StorageScale, ___: NodeType) -> dict[str, MountUnit]:
     """None: mmfsd mounts it."""
     return {}
 
@@ -27,8 +27,8 @@ class Ready:
     mount: str
 
 
-def ready(_: Cluster, name: str, entry: Mount) -> dict[str, Ready] | None:
-    return {name: Ready(name, entry.filesystem, entry.mount)} if isinstance(entry, StorageScale) else None
+def ready(_: Cluster, entry: Entry) -> dict[str, Ready] | None:
+    return {entry.name: Ready(entry.name, entry.filesystem, entry.mount)} if isinstance(entry, StorageScale) else None
 
 
 @record
@@ -38,7 +38,7 @@ class LocalOptions:
     options: str
 
 
-def local_options(_: Cluster, __: str, entry: Mount) -> dict[str, LocalOptions] | None:
+def local_options(_: Cluster, entry: Entry) -> dict[str, LocalOptions] | None:
     if not isinstance(entry, StorageScale):
         return None
     options = merged(["nosuid", "nodev", *(["ro"] if entry.read_only else [])], entry.options)

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.filesystems.descriptor import FileSystem, Unread, catalogued_ports, listed_interfaces
 from clustergen.manifest.base import (
     Device,
     Host,
@@ -32,28 +31,3 @@ class Weka(Mount):
         "Cores on which the client polls, where it has interfaces; default 2. CpuSpecList keeps jobs off them.",
     )
     mode: Literal["readcache", "writecache", "coherent", "forcedirect"] | None = field(None, "Caching.")
-
-
-FILE_SYSTEM = FileSystem(
-    kind="weka",
-    model=Weka,
-    mount_type=lambda _: "wekafs",
-    sources=lambda entry: entry.backends,
-    client_group="weka_client",
-    packages=("kernel_headers", "compiler"),
-    paths=("/etc/wekaio/service.conf",),
-    listening=catalogued_ports(("mount", "weka")),
-    interfaces=listed_interfaces,
-    monitored_units=("weka-agent",),
-    unread=(
-        Unread(
-            "weka agent",
-            "Weka agent",
-            "weka",
-            "Weka's agent comes from the storage cluster itself.",
-            ("/etc/wekaio/*",),
-        ),
-    ),
-    lab_units=("weka-*",),
-    lab_files=("/etc/wekaio/*",),
-)

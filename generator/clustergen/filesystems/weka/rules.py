@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.cores import polled_cores, weka_interfaces, weka_numa
+from clustergen.cluster.cores import weka_interfaces, weka_numa
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
-from clustergen.filesystems.weka.model import Weka
+from clustergen.filesystems.weka.entry import Weka
 
 
 def weka_cores(cluster: Cluster) -> Iterator[Finding]:
     """Each client's cores have to exist, and slurmd needs another one."""
     for node_type in cluster.node_types:
         for name, chosen in node_type.polling.items():
-            entry = cluster.manifest.storage[name]
+            entry = cluster.storage[name]
             assert isinstance(entry, Weka), "no other client polls"
-            if len(chosen) < polled_cores(entry):
+            if len(chosen) < entry.cores:
                 numa = sorted({node or 0 for node in weka_numa(entry, node_type)})
                 yield Finding(
                     "weka-cores",
                     ("storage", name, "cores"),
-                    f"the WEKA client needs {polled_cores(entry)} cores of '{node_type.name}' on NUMA node"
+                    f"the WEKA client needs {entry.cores} cores of '{node_type.name}' on NUMA node"
                     f" {' and '.join(map(str, numa))}, which has {len(chosen)} besides core 0",
                     f"write cores: {len(chosen)}" if chosen else "write interfaces: [] for UDP",
                 )
@@ -36,7 +36,7 @@ def weka_cores(cluster: Cluster) -> Iterator[Finding]:
 
 def weka_numa_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Cores on another NUMA node than the interface work, at a lower rate."""
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         for node_type in cluster.node_types:
             if not isinstance(entry, Weka) or name not in node_type.polling:
                 continue

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.cores import linux_cpus, polled_cores, weka_interfaces
+from clustergen.cluster.cores import linux_cpus, weka_interfaces
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems.weka.model import Weka
+from clustergen.filesystems.weka.entry import Weka
 from clustergen.records import record
 from clustergen.render.effects import drain
 from clustergen.render.file import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
 
 
-def mount_units(_: Cluster, name: str, entry: Weka, node_type: NodeType) -> dict[str, MountUnit]:
+def mount_units(_: Cluster, entry: Weka, node_type: NodeType) -> dict[str, MountUnit]:
     interfaces = weka_interfaces(entry, node_type.ports)
     network = [f"net={interface}" for interface in interfaces] or ["net=udp"]
-    if polling := node_type.polling.get(name):
+    if polling := node_type.polling.get(entry.name):
         cores = [f"core={cpu}" for cpu in linux_cpus(node_type, polling)]
     else:
-        cores = [f"num_cores={polled_cores(entry) if interfaces else 0}"]
+        cores = [f"num_cores={entry.cores if interfaces else 0}"]
     return remote_mount(
-        name,
         entry,
         Source(
             what=f"{','.join(entry.backends)}/{entry.filesystem}",

@@ -44,7 +44,7 @@ def diagram(cluster: Cluster) -> Diagram:
     elif fabric := cluster.networks.fabric:
         boxes.append(Box("fabric", " ".join(filter(None, (fabric.type, fabric.rate))), "switches"))
         edges |= {(number[group.hosts[0]], "fabric"): "" for group in cluster.groups if group.type.fabric_ports()}
-    for i, (name, entry) in enumerate(cluster.manifest.storage.items()):
+    for i, (name, entry) in enumerate(cluster.storage.items()):
         clients = {number[group.hosts[0]] for group in clients_of(cluster, name)}
         if clients:
             boxes.append(Box(f"f{i}", f"{entry.mount}<br/>{entry.type}", "storage"))

@@ -19,9 +19,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.cluster.slurm.power_saving import PowerSaving
-from clustergen.filesystems import part
 from clustergen.hostlist import ansible_ranges
-from clustergen.manifest.storage import Storage
 from clustergen.records import fields, record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
@@ -221,25 +219,18 @@ def _secret(secret: Secret) -> dict[str, Value]:
 
 
 def _file_systems(cluster: Cluster) -> Iterator[dict[str, Value]]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         group = mount_group(name)
         if clients_of(cluster, name):
             values: dict[str, Value] = {
                 "name": name,
                 "type": entry.type,
-                "release": _client_release(cluster, entry),
+                "release": getattr(entry, "version", None),  # of the client, where there are several
                 "mount": entry.mount,
                 "group": group,
                 "required": entry.required,
             }
             yield {key: value for key, value in values.items() if value is not None}
-
-
-def _client_release(cluster: Cluster, entry: Storage) -> str | None:
-    """The release of a file system's client, where there are several."""
-    if release := getattr(part(entry.type, "views"), "client_release", None):
-        return str(release(cluster, entry))
-    return getattr(entry, "version", None)
 
 
 def systems(cluster: Cluster) -> Mapping[str, System]:

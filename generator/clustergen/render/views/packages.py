@@ -19,9 +19,9 @@ from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import Pyxis
-from clustergen.filesystems import file_system, file_systems
-from clustergen.filesystems.local.model import Local
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems import file_systems
+from clustergen.filesystems.local.entry import Local
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.tree import Outline
 from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.slurm.containers import PLUGIN
@@ -120,7 +120,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
 def _users(cluster: Cluster) -> Iterator[str]:
     """The users' programs that the commands of the guide require."""
     yield "virtual_environments"
-    entries = cluster.manifest.storage.values()
+    entries = cluster.storage.values()
     if any(answers_quotas(cluster, entry) for entry in entries):
         yield "quota"
 
@@ -167,8 +167,8 @@ def _storage(cluster: Cluster) -> Iterator[tuple[str, str]]:
     for kind in file_systems():
         for purpose in kind.packages:
             yield kind.client_group, purpose
-    for name, entry in cluster.manifest.storage.items():
-        for scope, purpose in file_system(entry.type).entry_packages(entry):
+    for name, entry in cluster.storage.items():
+        for scope, purpose in entry.packages:
             yield entry_group(scope, name), purpose
 
 
@@ -197,7 +197,7 @@ def exports(cluster: Cluster) -> list[dict[str, str]]:
             "path": entry.path.rstrip("/"),
             "zpool": entry.export.zfs.name if entry.export.zfs else "",
         }
-        for name, entry in cluster.manifest.storage.items()
+        for name, entry in cluster.storage.items()
         if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)
     ]
 
@@ -206,7 +206,7 @@ def disks(cluster: Cluster) -> list[dict[str, str]]:
     """Local disks: `device` as the manifest has it, a path or LABEL= or UUID=."""
     return [
         {"name": name, "group": mount_group(name), "device": entry.device, "filesystem": entry.filesystem}
-        for name, entry in cluster.manifest.storage.items()
+        for name, entry in cluster.storage.items()
         if isinstance(entry, Local) and clients_of(cluster, name)
     ]
 

@@ -13,7 +13,6 @@ from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.jobs import PrivateTmp, Resources
 from clustergen.facility.placement import switches_of
-from clustergen.filesystems import file_system
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
@@ -192,11 +191,11 @@ def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         yield {
             "Name": name,
             "Type": entry.type,
-            "Server": ", ".join(file_system(entry.type).sources(entry)),
+            "Server": ", ".join(entry.sources),
             "Mounted at": entry.mount,
             "Clients": ",".join(group.folded for group in clients_of(cluster, name)),
             "If not mounted": "Slurm does not start" if entry.required else "jobs still run",
@@ -204,9 +203,9 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         clients = ",".join(group.folded for group in clients_of(cluster, name))
-        for step in file_system(entry.type).manual_steps(name, entry, clients):
+        for step in entry.manual_steps(clients):
             yield {"File system": name, "Step": step}
 
 

@@ -9,8 +9,7 @@ from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Snmp
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.filesystems import file_system
-from clustergen.filesystems.descriptor import SecretFile
+from clustergen.filesystems.entry import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
@@ -58,11 +57,11 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
             form=form,
             effect="restart-slurmdbd",
         )
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if not clients_of(cluster, name):
             continue
-        if file := file_system(entry.type).secret(cluster.manifest.storage, name):
-            servers = (entry_group("serve", name),) if file_system(entry.type).servers(entry) else ()
+        if file := entry.secret:
+            servers = (entry_group("serve", name),) if entry.server_hosts else ()
             yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
     if cluster.has(Alertmanager):
         for name, receiver in cluster.of(Alertmanager).receivers.items():
@@ -80,8 +79,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
 def _of_servers(cluster: Cluster) -> Iterator[Secret]:
     """Each once, for the servers of all entries that have it."""
     groups: dict[tuple[str, SecretFile], list[str]] = {}
-    for name, entry in cluster.manifest.storage.items():
-        for secret in file_system(entry.type).server_secrets(entry):
+    for name, entry in cluster.storage.items():
+        for secret in entry.server_secrets:
             groups.setdefault(secret, []).append(entry_group("serve", name))
     for (name, file), members in groups.items():
         yield Secret(name, file.path, tuple(members), "root", file.mode, "given")

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from clustergen.cluster.features.monitoring import Grafana, NodeExporter, Thresholds
 from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems import file_system
-from clustergen.filesystems.nfs.model import Nfs, servers
-from clustergen.manifest.storage import Storage
+from clustergen.filesystems.entry import Entry
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.views.alerts.model import Alert, Recording, Topic, window
 
 _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
@@ -19,24 +18,22 @@ _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 def has_pools(cluster: Cluster) -> bool:
     """True if the manifest has ZFS pools of NFS servers or Lustre targets, or asks for their collector."""
     packages = {
-        package for entry in cluster.manifest.storage.values()
-        for _, package in file_system(entry.type).entry_packages(entry)
+        package for entry in cluster.storage.values()
+        for _, package in entry.packages
     }  # fmt: skip
     return bool({"zfs", "lustre_zfs"} & packages) or "zfs" in cluster.of(NodeExporter).collectors
 
 
 def has_arrays(cluster: Cluster) -> bool:
     """True if the manifest names a device of a software RAID, or asks for the collector."""
-    devices = (
-        device for entry in cluster.manifest.storage.values() for device in file_system(entry.type).devices(entry)
-    )
+    devices = (device for entry in cluster.storage.values() for device in entry.devices)
     return "mdadm" in cluster.of(NodeExporter).collectors or any(map(_ARRAY.match, devices))
 
 
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(NodeExporter):
         return None
-    alerts = [alert for name, entry in cluster.manifest.storage.items() for alert in _mount(cluster, name, entry)]
+    alerts = [alert for entry in cluster.storage.values() for alert in _mount(cluster, entry)]
     if has_pools(cluster):
         alerts.append(
             Alert(
@@ -46,7 +43,7 @@ def topic(cluster: Cluster) -> Topic | None:
                 "`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it resilver.",
             )
         )  # fmt: skip
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         alerts += _pair(name, entry) if isinstance(entry, Nfs) and entry.failover else ()
     recordings = tuple(_recordings(cluster))
     title = "File systems: mounted, responding, free space."
@@ -55,7 +52,7 @@ def topic(cluster: Cluster) -> Topic | None:
 
 def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
     """Of two servers with a moving address: one serves, and the other one could."""
-    hosts = "|".join(servers(entry))
+    hosts = "|".join(entry.server_hosts)
 
     def active(unit: str) -> str:
         return f'node_systemd_unit_state{{name="{unit}.service",state="active",instance=~"{hosts}"}}'
@@ -64,7 +61,7 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
         "NfsFailoverServers", f"(sum({active('nfs-server')}) or vector(0)) != 1", "5m", "critical",
         f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
         "Without a server, all clients wait. Two can destroy the file system on the shared disk.",
-        f"`crm_mon -1` on {' or '.join(servers(entry))} shows failed resources and fencing. If two serve, power one"
+        f"`crm_mon -1` on {' or '.join(entry.server_hosts)} shows failed resources and fencing. If two serve, power one"
         f" off.",
         (("storage", name),),
     )  # fmt: skip
@@ -78,14 +75,14 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
 
 
 def _recordings(cluster: Cluster) -> Iterator[Recording]:
-    if cluster.has(Grafana) and any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
+    if cluster.has(Grafana) and any(isinstance(entry, Nfs) for entry in cluster.storage.values()):
         requests = f"(rate(node_nfs_requests_total[{window(cluster, 5)}]))"
         yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
         yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
 
 
-def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
-    mount = entry.mount.rstrip("/")
+def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
+    name, mount = entry.name, entry.mount.rstrip("/")
     place, labels = f'{{mountpoint="{mount}"}}', (("mountpoint", mount),)
     roles = "|".join(entry.clients)
     clients = [group for group in cluster.groups if any(map(group.has, entry.clients))]
@@ -110,7 +107,7 @@ def _mount(cluster: Cluster, name: str, entry: Storage) -> Iterator[Alert]:
         "On many nodes, the cause is the server or the network; on one node, read `journalctl -k` and drain it.",
         labels,
     )  # fmt: skip
-    if not file_system(entry.type).is_shared:
+    if not entry.is_shared:
         return  # NodeFilesystemFull sees it
     yield Alert(
         "StorageFull",

@@ -9,7 +9,7 @@ from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metri
 from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, NodeExporter, dcgm_types
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.power_saving import PowerSaving
-from clustergen.filesystems.nfs.model import Nfs
+from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.views import dcgm, usage_report
 from clustergen.render.views.alerts import disks, expiry, kernel, logs, roce, snmp, storage, topics
 from clustergen.render.views.alerts.model import JOB_INFO, job_form
@@ -80,7 +80,7 @@ def _missing_collectors(cluster: Cluster) -> set[str]:
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         missing.add("infiniband")
-    if not any(isinstance(entry, Nfs) for entry in cluster.manifest.storage.values()):
+    if not any(isinstance(entry, Nfs) for entry in cluster.storage.values()):
         missing.add("nfs")
     if not storage.has_pools(cluster):
         missing.add("zfs")

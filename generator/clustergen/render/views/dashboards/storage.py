@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems import file_system
-from clustergen.manifest.storage import Storage
+from clustergen.filesystems.entry import Entry
 from clustergen.render.views.dashboards.model import (
     ANY_IS_BAD,
     NODE_PAGE,
@@ -24,7 +23,7 @@ _MOST = 20
 
 
 def dashboard(cluster: Cluster) -> Dashboard | None:
-    entries = cluster.manifest.storage
+    entries = cluster.storage
     if not entries:
         return None
     limit = cluster.of(Thresholds).disk_free_percent
@@ -33,14 +32,14 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
     return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows))
 
 
-def _entry(entry: Storage, limit: int) -> Iterator[Panel]:
+def _entry(entry: Entry, limit: int) -> Iterator[Panel]:
     which = f'{{mountpoint="{entry.mount.rstrip("/")}"}}'
     size, free = f"node_filesystem_size_bytes{which}", f"node_filesystem_avail_bytes{which}"
     clients = f"count(node_filesystem_device_error{which} == 0) or vector(0)"
     full = at_least(100 - 2 * limit, 100 - limit)
     yield stat("Clients", clients, help="Nodes on which it is mounted and responds.")
     yield stat("Clients that hang", f"sum(node_filesystem_device_error{which})", steps=ANY_IS_BAD)
-    if file_system(entry.type).is_shared:
+    if entry.is_shared:
         yield stat(
             "Used",
             f"100 * (1 - min({free}) / max({size}))",

@@ -107,7 +107,7 @@ def _reduce(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
     size = cluster.of(Facility).checkpoint
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         if size is not None and entry.bandwidth is not None and not entry.read_only:
             network = cluster.networks.storage or cluster.networks.fabric
             rate = network.rate_gbit if network else None

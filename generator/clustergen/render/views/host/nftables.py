@@ -29,9 +29,7 @@ from clustergen.cluster.groups import entry_group
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.slurm.job_site import users_groups
-from clustergen.filesystems import file_system
-from clustergen.filesystems.descriptor import Scope
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry, Scope
 from clustergen.records import record
 from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
@@ -100,18 +98,17 @@ def openings(cluster: Cluster, group: str) -> Openings | None:
     return _openings(cluster, SERVICES[group](cluster)) if is_enabled(cluster) else None
 
 
-def entry_openings(cluster: Cluster, name: str, entry: Mount, scope: Scope) -> dict[str, Openings] | None:
+def entry_openings(cluster: Cluster, entry: Entry, scope: Scope) -> dict[str, Openings] | None:
     """The file of the clients, the NFS server or the servers of an entry, by the name of their group."""
     if not is_enabled(cluster):
         return None
-    listening = file_system(entry.type).listening(cluster.manifest.storage, name)
     services = (
         Service(row.service, row.ports, protocols=row.protocols, networks=row.networks)
-        for row in listening
+        for row in entry.listening(cluster.storage)
         if row.scope == scope
     )
     made = _openings(cluster, services)
-    return {entry_group(scope, name): made} if made else None
+    return {entry_group(scope, entry.name): made} if made else None
 
 
 def _openings(cluster: Cluster, services: Iterable[Service]) -> Openings | None:

@@ -118,7 +118,7 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
     shared = shared_with_jobs(cluster, site.kind)
     login = {name for group in users_groups(cluster) for name in visible(cluster, group)}
     jobs = {name for group in cluster.compute for name in visible(cluster, group)}
-    for name, entry in cluster.manifest.storage.items():
+    for name, entry in cluster.storage.items():
         places = [word for word, names in (("login nodes", login), ("compute nodes", jobs)) if name in names]
         if not places:
             continue

@@ -9,7 +9,7 @@ from clustergen.cluster.features.health import Health
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.expectations import gpu_floors
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.alerts.health import concerns
@@ -163,8 +163,8 @@ def checks_dcgm(cluster: Cluster, node_type: NodeType) -> bool:
     return dcgm(cluster, node_type) is not None
 
 
-def mount_check(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:
-    return dict.fromkeys(mount_values(cluster, name, entry) if checks_mounts(cluster) else (), Fixed())
+def mount_check(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
+    return dict.fromkeys(mount_values(cluster, entry) if checks_mounts(cluster) else (), Fixed())
 
 
 _GPU = "gpu_node/etc/slurm/health.d"

@@ -13,7 +13,7 @@ from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.scheduling import Preemption
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.dcgm import job_map, job_metrics
@@ -134,10 +134,10 @@ def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     return cluster.of(Health).enabled or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
 
 
-def mount_values(cluster: Cluster, name: str, entry: Mount) -> dict[str, MountCheck]:
+def mount_values(cluster: Cluster, entry: Entry) -> dict[str, MountCheck]:
     """A file system that jobs cannot do without."""
     is_checked = entry.required and "slurm-compute" in entry.clients and (has_prolog(cluster) or checks_mounts(cluster))
-    return {name: MountCheck(entry.mount, min(60, _limit(cluster) // 4))} if is_checked else {}
+    return {entry.name: MountCheck(entry.mount, min(60, _limit(cluster) // 4))} if is_checked else {}
 
 
 def checks_mounts(cluster: Cluster) -> bool:
@@ -145,8 +145,8 @@ def checks_mounts(cluster: Cluster) -> bool:
     return cluster.of(Health).enabled and cluster.of(Health).mounts
 
 
-def mount_prolog(cluster: Cluster, name: str, entry: Mount) -> dict[str, Fixed]:
-    return dict.fromkeys(mount_values(cluster, name, entry) if has_prolog(cluster) else (), Fixed())
+def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
+    return dict.fromkeys(mount_values(cluster, entry) if has_prolog(cluster) else (), Fixed())
 
 
 def script(

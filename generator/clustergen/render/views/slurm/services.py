@@ -13,7 +13,7 @@ from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
 from clustergen.filesystems import file_system
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
@@ -107,10 +107,10 @@ def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
     return Slurmdbd(_munge(cluster), os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None)
 
 
-def wait_for_mount(_: Cluster, name: str, entry: Mount) -> dict[str, WaitForMount]:
+def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
     is_enabled = entry.required and "slurm-compute" in entry.clients
-    unit = file_system(entry.type).ready_unit.format(name=name)
-    return {name: WaitForMount(entry.mount, unit)} if is_enabled else {}
+    unit = file_system(entry.type).ready_unit.format(name=entry.name)
+    return {entry.name: WaitForMount(entry.mount, unit)} if is_enabled else {}
 
 
 def options(cluster: Cluster, _: OperatingSystem) -> Options:
@@ -141,7 +141,7 @@ def _directories(cluster: Cluster, daemon: str, others: list[tuple[str, str, str
 
 
 def state_is_mounted(cluster: Cluster) -> bool:
-    return any(is_below(cluster.slurm.state_location, entry.mount) for entry in cluster.manifest.storage.values())
+    return any(is_below(cluster.slurm.state_location, entry.mount) for entry in cluster.storage.values())
 
 
 def compute_directories(cluster: Cluster) -> Directories:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems import part, parts
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.render.file import File
 from clustergen.render.views.storage import quotas
 from clustergen.render.views.storage.mounts import MountUnit, remount_unit
 
 
-def mount_units(cluster: Cluster, name: str, entry: Mount, node_type: NodeType) -> dict[str, MountUnit]:
+def mount_units(cluster: Cluster, entry: Entry, node_type: NodeType) -> dict[str, MountUnit]:
     """The mount unit of an entry on nodes of one type: unit name without its suffix → view."""
     views = part(entry.type, "views")
     assert views is not None, "every kind of file system has views"
-    units: dict[str, MountUnit] = views.mount_units(cluster, name, entry, node_type)
+    units: dict[str, MountUnit] = views.mount_units(cluster, entry, node_type)
     return units
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from clustergen.manifest.mount import Mount
+from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.effects import Effect, remount
 from clustergen.render.formats import Safe
@@ -82,12 +82,11 @@ def merged(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
     return [option for option in dict.fromkeys(ours) if slot(option) not in decided] + options
 
 
-def remote_mount(name: str, entry: Mount, source: Source) -> dict[str, MountUnit]:
+def remote_mount(entry: Entry, source: Source) -> dict[str, MountUnit]:
     """The mount unit of a file system that comes over the network."""
     ours = ["_netdev", *source.options, "nosuid", "nodev", *_common(entry)]
     after = ["network-online.target", *source.requires, *source.wants, *source.after]
     return _unit(
-        name,
         entry,
         source,
         options=merged(ours, entry.options),
@@ -97,21 +96,18 @@ def remote_mount(name: str, entry: Mount, source: Source) -> dict[str, MountUnit
     )
 
 
-def local_mount(name: str, entry: Mount, source: Source) -> dict[str, MountUnit]:
+def local_mount(entry: Entry, source: Source) -> dict[str, MountUnit]:
     """The mount unit of a disk of the node."""
     options = merged([*source.options, "nosuid", "nodev", *_common(entry)], entry.options)
-    return _unit(
-        name, entry, source, options=options, wants=source.wants, after=source.after, wanted_by="local-fs.target"
-    )
+    return _unit(entry, source, options=options, wants=source.wants, after=source.after, wanted_by="local-fs.target")
 
 
-def bind_mount(name: str, entry: Mount, path: str, *, zfs: bool) -> dict[str, MountUnit]:
+def bind_mount(entry: Entry, path: str, *, zfs: bool) -> dict[str, MountUnit]:
     """On the server of an export: its directory at the place where the clients see it; with `zfs`, its dataset."""
     after = ["zfs-mount.service"] if zfs else []
     source = Source(path, "none", ["bind"], note="Exported by this node; mounted at the clients' path.")
     options = [*source.options, *(["ro"] if entry.read_only else [])]
     return _unit(
-        name,
         entry,
         source,
         options=options,
@@ -123,13 +119,12 @@ def bind_mount(name: str, entry: Mount, path: str, *, zfs: bool) -> dict[str, Mo
     )
 
 
-def _common(entry: Mount) -> list[str]:
+def _common(entry: Entry) -> list[str]:
     return [*(["ro"] if entry.read_only else []), *([] if entry.required else ["nofail"])]
 
 
 def _unit(
-    name: str,
-    entry: Mount,
+    entry: Entry,
     source: Source,
     *,
     options: Iterable[str],
@@ -142,7 +137,7 @@ def _unit(
     unit = mount_unit(entry.mount)
     made = MountUnit(
         unit=unit,
-        title=f"File system {name}",
+        title=f"File system {entry.name}",
         note=source.note,
         what=source.what,
         where=posixpath.normpath(entry.mount),

@@ -6,26 +6,14 @@ from typing import Literal, cast
 
 from clustergen.cluster.groups import exports_on, mounts
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.quotas import quota_host, quotas_of
+from clustergen.cluster.quotas import quota_host
 from clustergen.filesystems import file_system, part
-from clustergen.manifest.mount import Mount
-from clustergen.manifest.quotas import ProjectQuota, Quota, subject
+from clustergen.filesystems.entry import Entry, Quota
 from clustergen.records import record
 from clustergen.render.effects import Effect, run
 from clustergen.render.file import File
 
 Backend = Literal["lustre", "cephfs", "beegfs", "beegfs-ctl", "zfs", "kernel"]
-
-
-@record
-class Limit:
-    """One quota; 0 is no limit."""
-
-    kind: str  # user, group, project, directory
-    name: str
-    kib: int
-    files: int
-    directory: str  # of a project
 
 
 @record
@@ -38,32 +26,26 @@ class Quotas:
     path: str  # directory that must be mounted before
     host: str
     environment: tuple[tuple[str, str], ...]
-    limits: tuple[Limit, ...]
-
-
-def _limit(quota: Quota) -> Limit:
-    kind, name = subject(quota)
-    directory = quota.directory if isinstance(quota, ProjectQuota) else None
-    return Limit(kind, name, quota.space.value // 1024 if quota.space else 0, quota.files or 0, directory or "")
+    limits: tuple[Quota, ...]
 
 
 def quotas_view(
-    cluster: Cluster, name: str, entry: Mount, backend: Backend, place: str, path: str, **environment: str
+    cluster: Cluster, entry: Entry, backend: Backend, place: str, path: str, **environment: str
 ) -> dict[str, Quotas] | None:
     """None where the entry has no quotas or no host to set them."""
-    host = quota_host(cluster, name, entry)
-    limits = tuple(map(_limit, quotas_of(entry)))
-    if not host or not limits:
+    host = quota_host(cluster, entry)
+    if not host or not entry.quotas:
         return None
-    return {name: Quotas(name, backend, place, path, host, tuple(environment.items()), limits)}
+    name = entry.name
+    return {name: Quotas(name, backend, place, path, host, tuple(environment.items()), entry.quotas)}
 
 
-def on_client(cluster: Cluster, name: str, entry: Mount) -> dict[str, Quotas] | None:
+def on_client(cluster: Cluster, entry: Entry) -> dict[str, Quotas] | None:
     if file_system(entry.type).quotas != "client":
         return None
     module = part(entry.type, "quotas")
-    backend, environment = module.tool(cluster, name, entry) if module else (cast("Backend", entry.type), {})
-    return quotas_view(cluster, name, entry, backend, entry.mount, entry.mount, **environment)
+    backend, environment = module.tool(entry) if module else (cast("Backend", entry.type), {})
+    return quotas_view(cluster, entry, backend, entry.mount, entry.mount, **environment)
 
 
 def apply(view: Quotas) -> Effect:
@@ -74,8 +56,8 @@ def program(cluster: Cluster, node_type: NodeType) -> bool:
     """On the nodes that have the values of an entry: they mount it, or export it by NFS."""
     for group in cluster.of_type[node_type.name]:
         for side, entries in (("client", mounts(cluster, group)), ("server", exports_on(cluster, group))):
-            for name, entry in entries.items():
-                if file_system(entry.type).quotas == side and quotas_of(entry) and quota_host(cluster, name, entry):
+            for entry in entries.values():
+                if file_system(entry.type).quotas == side and entry.quotas and quota_host(cluster, entry):
                     return True
     return False
 
