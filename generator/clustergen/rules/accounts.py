@@ -9,8 +9,12 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.nodes import is_pending
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.manifest.accounts import Account
+from clustergen.manifest.partitions import Partition
 from clustergen.rules.rights import holders
 from clustergen.rules.slurm_daemons import accounting_hint
 from clustergen.units import Bytes, Duration
@@ -24,7 +28,7 @@ _QOS_FLAGS = (
 
 
 def known_qos(cluster: Cluster) -> list[str]:
-    return list(dict.fromkeys([*cluster.manifest.slurm.qos, NORMAL]))
+    return list(dict.fromkeys([*cluster.of(Associations).qos, NORMAL]))
 
 
 def unknown(
@@ -42,22 +46,22 @@ def partition_limits(cluster: Cluster) -> Iterator[Finding]:
     """QOS and accounts that partitions name."""
     if not cluster.slurmdbd_hosts:
         return  # told once: accounting-missing
-    accounts_known = [*cluster.manifest.slurm.accounts, ROOT]
+    accounts = cluster.of(Associations).accounts
+    accounts_known = [*accounts, ROOT]
     qos_known = known_qos(cluster)
-    for name, spec in cluster.manifest.slurm.partitions.items():
-        path: ManifestPath = ("slurm", "partitions", name)
-        one = (spec.qos,) if spec.qos else ()
+    for partition in cluster.slurm.partitions:
+        path: ManifestPath = ("slurm", "partitions", partition.name)
+        one = (partition.qos,) if partition.qos else ()
         yield from unknown("qos-unknown", (*path, "qos"), one, qos_known, "QOS", listed=False)
-        yield from unknown("qos-unknown", (*path, "allow_qos"), spec.allow_qos, qos_known, "QOS")
+        yield from unknown("qos-unknown", (*path, "allow_qos"), partition.allow_qos, qos_known, "QOS")
         # Accounts that sacctmgr alone knows are none of the manifest's business, unless it has some of its own.
-        if cluster.manifest.slurm.accounts:
-            listed = spec.allow_accounts
+        if accounts:
+            listed = partition.allow_accounts
             yield from unknown("account-unknown", (*path, "allow_accounts"), listed, accounts_known, "account")
 
 
 def qos(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm
-    for name, spec in section.qos.items():
+    for name, spec in cluster.of(Associations).qos.items():
         path: ManifestPath = ("slurm", "qos", name)
         yield from unknown("qos-unknown", (*path, "preempt"), spec.preempt, known_qos(cluster), "QOS")
         for index, flag in enumerate(spec.flags):
@@ -96,7 +100,7 @@ def tracked(cluster: Cluster) -> list[str]:
         g.mps_per_gpu for g in sets
     )
     names += ["gres/gpumem", "gres/gpuutil"] if sets else []
-    return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.manifest.slurm.accounting.tres]))
+    return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.of(Accounting).tres]))
 
 
 _OF_LIMITS = "so it cannot be limited"
@@ -144,14 +148,14 @@ def _tres(
         )
 
 
-def billing(cluster: Cluster) -> Iterator[Finding]:
-    for name, spec in cluster.manifest.slurm.partitions.items():
+def billing(cluster: Cluster, section: Mapping[str, Partition]) -> Iterator[Finding]:
+    for name, spec in section.items():
         yield from _tres(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {}, _OF_WEIGHTS)
 
 
 def weights(cluster: Cluster) -> Iterator[Finding]:
     """PriorityWeightTRES has no field of its own: `CPU=1000,GRES/gpu=5000`."""
-    for key, value in cluster.manifest.slurm.options.items():
+    for key, value in cluster.slurm.options.items():
         if key.lower() != "priorityweighttres":
             continue
         path: ManifestPath = ("slurm", "options", key)
@@ -169,7 +173,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
 
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     """TRES that accounting tracks in addition: a type of GPU that no node has would stay at 0."""
-    tres = cluster.manifest.slurm.accounting.tres
+    tres = cluster.of(Accounting).tres
     sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
     types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
     for index, name in enumerate(tres):
@@ -188,9 +192,9 @@ def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
 
 
 def accounts(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm
-    names = [*section.accounts, ROOT]
-    for name, spec in section.accounts.items():
+    section = cluster.of(Associations).accounts
+    names = [*section, ROOT]
+    for name, spec in section.items():
         path: ManifestPath = ("slurm", "accounts", name)
         above = (spec.parent,) if spec.parent else ()
         yield from unknown("account-unknown", (*path, "parent"), above, names, "account", listed=False)
@@ -235,9 +239,9 @@ def zero_times(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def account_circles(cluster: Cluster) -> Iterator[Finding]:
+def account_circles(_: Cluster, section: Mapping[str, Account]) -> Iterator[Finding]:
     """An account above itself; one finding for each cycle."""
-    parents = {name: spec.parent for name, spec in cluster.manifest.slurm.accounts.items()}
+    parents = {name: spec.parent for name, spec in section.items()}
     done: set[str] = set()
     for start in parents:
         way: list[str] = []

@@ -8,6 +8,7 @@ from clustergen.catalogue.versions import since
 from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import Pyxis, Scripts
 from clustergen.diagnostics import Finding
 from clustergen.manifest.containers import DOCKER_HUB
 
@@ -79,14 +80,13 @@ def oci_release(cluster: Cluster) -> Iterator[Finding]:
 
 def user_directories_missing(cluster: Cluster) -> Iterator[Finding]:
     """Directories that a user cannot create: below those of root."""
-    slurm = cluster.manifest.slurm
     podman = cluster.of(Podman) if cluster.has(Podman) else None
     uses: dict[tuple[str, ...], object] = {
-        ("slurm", "pyxis", "enabled"): slurm.pyxis.enabled,
+        ("slurm", "pyxis", "enabled"): cluster.has(Pyxis),
         ("containers", "oci_jobs"): cluster.has(OciJobs),
         ("containers", "podman", "storage"): podman and podman.storage and "slurm-compute" in podman.roles,
     }
-    if slurm.scripts.prolog:
+    if cluster.of(Scripts).prolog:
         return
     for path, is_used in uses.items():
         if is_used:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.slurm import Slurm
 from clustergen.slurmrules import durations
 from clustergen.units import Duration
 
@@ -28,11 +29,11 @@ def _durations(value: object, path: ManifestPath) -> Iterator[tuple[ManifestPath
             yield from _durations(inner, (*path, key))
 
 
-def two_numbers(cluster: Cluster) -> Iterator[Finding]:
+def two_numbers(_: Cluster, section: Slurm) -> Iterator[Finding]:
     """`1:30` is 90 seconds to Slurm, and to many people an hour and a half."""
-    for path, duration in _durations(cluster.manifest.slurm, ("slurm",)):
+    for path, duration in _durations(section, ("slurm",)):
         if text := duration.minutes_and_seconds:
-            first, _, second = text.partition(":")
+            first, second = text.split(":", 1)
             yield Finding(
                 durations.CODE,
                 path,
@@ -42,9 +43,9 @@ def two_numbers(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def bare_numbers(cluster: Cluster) -> Iterator[Finding]:
+def bare_numbers(_: Cluster, section: Slurm) -> Iterator[Finding]:
     """`half_life: 14` is 14 minutes, `exempt_time: 3600` is two and a half days."""
-    for path, duration in _durations(cluster.manifest.slurm, ("slurm",)):
+    for path, duration in _durations(section, ("slurm",)):
         least, most = _USUAL.get(str(path[-1]), (0, None))
         minutes = duration.minutes
         if not duration.is_bare or not minutes:

@@ -36,7 +36,7 @@ def channels(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _path(cluster: Cluster) -> ManifestPath:
-    is_stated = "SwitchType" in cluster.manifest.slurm.options
+    is_stated = "SwitchType" in cluster.slurm.options
     return ("slurm", "options", "SwitchType") if is_stated else ("slurm", "version")
 
 

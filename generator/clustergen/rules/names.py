@@ -11,6 +11,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, is_node_name, span_of, validate_for_slurm
 from clustergen.manifest.hardware import NodeType
+from clustergen.manifest.slurm import Slurm
 
 MOST_NODES = 65536  # MAX_SLURM_NODES
 _RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
@@ -52,12 +53,11 @@ def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def hostlist_not_for_slurm(cluster: Cluster) -> Iterator[Finding]:
+def hostlist_not_for_slurm(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Lists of hosts that slurm.conf holds as they are written here."""
-    slurm = cluster.manifest.slurm
     lists: list[tuple[ManifestPath, str]] = [(("nodes", group.index, "name"), group.entry) for group in cluster.compute]
-    lists += [(("slurm", "node_sets", name), text) for name, text in slurm.node_sets.items()]
-    lists += [(("slurm", "partitions", name, "nodes"), spec.nodes) for name, spec in slurm.partitions.items()]
+    lists += [(("slurm", "node_sets", name), text) for name, text in section.node_sets.items()]
+    lists += [(("slurm", "partitions", name, "nodes"), spec.nodes) for name, spec in section.partitions.items()]
     for path, text in lists:
         if ":" in text:
             continue  # no host list at all, which host_name_form says
@@ -113,7 +113,6 @@ def _better_host(name: str) -> str:
 
 def name_reserved(cluster: Cluster) -> Iterator[Finding]:
     """Slurm takes NodeName=DEFAULT and PartitionName=DEFAULT as defaults of later lines, and ALL as all nodes."""
-    slurm = cluster.manifest.slurm
     for group in cluster.groups:
         for host in _RESERVED_HOSTS.intersection(group.hosts):
             if host == "localhost" and cluster.bare:
@@ -134,7 +133,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 else f"use another name: Slurm reads NodeName={host} as a keyword, not as a node",
                 at=_span(group, host),
             )
-    for name in slurm.partitions:
+    for name in (partition.name for partition in cluster.slurm.partitions):
         if name.lower() == "default":
             yield Finding(
                 "name-reserved",
@@ -145,7 +144,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 " set default: true",
                 key=True,
             )
-    for name in slurm.node_sets:
+    for name in cluster.slurm.node_sets:
         if name.lower() == "all":
             yield Finding(
                 "name-reserved",

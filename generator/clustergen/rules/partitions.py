@@ -10,15 +10,16 @@ from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.partitions import Partition as PartitionSpec
+from clustergen.manifest.slurm import Slurm
 from clustergen.units import Duration, UnitError
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")
 
 
-def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
+def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     inside: set[str] = set().union(*(partition.hosts for partition in cluster.partitions))
-    complete = _all_known(cluster)
+    complete = _all_known(cluster, section)
     for group in cluster.compute:
         outside = [host for host in group.hosts if host not in inside]
         entry = cluster.manifest.nodes[group.index]
@@ -44,16 +45,15 @@ def nodes_in_partitions(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def _all_known(cluster: Cluster) -> bool:
+def _all_known(cluster: Cluster, section: Slurm) -> bool:
     """True if every name in the partitions is known; a misspelt one probably means a node that seems left out."""
-    slurm = cluster.manifest.slurm
-    names = {*cluster.hosts(), *slurm.node_sets}
-    lists = [spec.nodes for spec in slurm.partitions.values() if spec.nodes not in _WORDS]
-    return all(names.issuperset(expand(text)) for text in [*lists, *slurm.node_sets.values()])
+    names = {*cluster.hosts(), *section.node_sets}
+    lists = [spec.nodes for spec in section.partitions.values() if spec.nodes not in _WORDS]
+    return all(names.issuperset(expand(text)) for text in [*lists, *section.node_sets.values()])
 
 
-def default_partition(cluster: Cluster) -> Iterator[Finding]:
-    defaults = [name for name, spec in cluster.manifest.slurm.partitions.items() if spec.default]
+def default_partition(_: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
+    defaults = [name for name, spec in section.items() if spec.default]
     for name in defaults[1:]:
         yield Finding(
             "default-partition-twice",
@@ -61,7 +61,7 @@ def default_partition(cluster: Cluster) -> Iterator[Finding]:
             f"partition '{defaults[0]}' is already the default",
             "set default: true in one partition; Slurm would silently use the last",
         )
-    if not defaults and len(cluster.manifest.slurm.partitions) > 1:
+    if not defaults and len(section) > 1:
         yield Finding(
             "default-partition-missing",
             _PARTITIONS,
@@ -78,9 +78,9 @@ def _is_zero(value: OptionValue) -> bool:
         return False
 
 
-def partition_values(cluster: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
-    complete = _all_known(cluster)
-    for name, spec in section.items():
+def partition_values(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
+    complete = _all_known(cluster, section)
+    for name, spec in section.partitions.items():
         path: ManifestPath = (*_PARTITIONS, name)
         limits: dict[ManifestPath, OptionValue] = {
             ("options", key): value for key, value in spec.options.items() if key.lower() == "maxtime"
@@ -177,11 +177,10 @@ def _gib(mib: int) -> str:
     return f"{mib >> 10}GiB" if mib >= 1024 else f"{mib}MiB"
 
 
-def node_sets(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm
+def node_sets(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     used = {item for spec in section.partitions.values() if spec.nodes not in _WORDS for item in expand(spec.nodes)}
     hosts = set(cluster.hosts())
-    is_readable = bool(section.node_sets) and _all_known(cluster)
+    is_readable = bool(section.node_sets) and _all_known(cluster, section)
     for name in section.node_sets:
         path: ManifestPath = ("slurm", "node_sets", name)
         if name in hosts:

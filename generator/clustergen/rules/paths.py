@@ -28,6 +28,7 @@ from clustergen.cluster.directories import (
 )
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
@@ -54,10 +55,9 @@ def written_paths(cluster: Cluster) -> Iterator[Finding]:
 
 def written_options(cluster: Cluster) -> Iterator[Finding]:
     """The same of passthrough options. Directories that others use too are fine there: the tree does not own them."""
-    slurm = cluster.manifest.slurm
     for section, keys, options in (
-        (("slurm", "options"), _OF_SLURM, slurm.options),
-        (("slurm", "accounting", "options"), _OF_SLURMDBD, slurm.accounting.options),
+        (("slurm", "options"), _OF_SLURM, cluster.slurm.options),
+        (("slurm", "accounting", "options"), _OF_SLURMDBD, cluster.of(Accounting).options),
     ):
         for key, value in options.items():
             text = _path_in(key, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.features.ansible import Ssh
@@ -20,9 +20,9 @@ from clustergen.cluster.features.monitoring import (
 )
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import answers_quotas, served, server_port
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.slurm import Daemon
 
 
 class _Daemon(NamedTuple):
@@ -35,11 +35,10 @@ class _Daemon(NamedTuple):
 
 def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     """Who listens where, the system's own first."""
-    slurm = cluster.manifest.slurm
     accounting, servers = cluster.with_role("slurm-accounting"), cluster.with_role("monitoring")
     ssh = cluster.of(Ssh)
     yield _Daemon("sshd", ssh.port, ssh.port_at, cluster.groups)
-    if slurm.accounting.database_host == "localhost":
+    if cluster.of(Accounting).database_is_local:
         yield _Daemon("MariaDB", ports()["mariadb"].port, None, accounting)
     if cluster.has(Logs):
         yield _Daemon("rsyslog", cluster.of(Logs).port, cluster.of(Logs).port_at, cluster.with_role("log-collector"))
@@ -49,9 +48,8 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     if any(answers_quotas(cluster, entry) for entry in served(cluster).values()):
         yield _Daemon("rpcbind", ports()["rpcbind"].port, None, cluster.with_role("nfs-server"))
         yield _Daemon("rpc.rquotad", ports()["rquotad"].port, None, cluster.with_role("nfs-server"))
-    for name in get_args(Daemon):
-        path = ("slurm", "ports", name) if name in slurm.ports else None
-        yield _Daemon(name, cluster.slurm.daemons[name].port, path, cluster.with_role(ROLES[name]))
+    for name, one in cluster.slurm.daemons.items():
+        yield _Daemon(name, one.port, one.port_at, cluster.with_role(ROLES[name]))
     if cluster.has(Dcgm) and cluster.of(Dcgm).exports:
         dcgm = cluster.of(Dcgm)
         gpu_nodes = tuple(group for group in cluster.compute if group.type.name in dcgm.node_types)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.power_saving import staying_on
+from clustergen.cluster.slurm.power_saving import PowerSaving, staying_on
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.hostlist import expand
 
@@ -14,8 +14,7 @@ _PATH = ("slurm", "power_saving")
 
 
 def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
-    saving = cluster.manifest.slurm.power_saving
-    if saving is None or saving.command:
+    if not cluster.has(PowerSaving) or cluster.of(PowerSaving).command:
         return
     staying = staying_on(cluster)
     lacking = [
@@ -35,9 +34,9 @@ def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
 
 
 def exceptions(cluster: Cluster) -> Iterator[Finding]:
-    saving = cluster.manifest.slurm.power_saving
-    if saving is None:
+    if not cluster.has(PowerSaving):
         return
+    saving = cluster.of(PowerSaving)
     hosts = {host for group in cluster.compute for host in group.hosts}
     for host in expand(saving.except_nodes) if saving.except_nodes else ():
         if host not in hosts:
@@ -54,7 +53,7 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
 
 def power_saving_without_states(cluster: Cluster) -> Iterator[Finding]:
     row = key("slurm.conf", "SuspendExcStates")
-    if cluster.manifest.slurm.power_saving and row and row.state(cluster.release) != "known":
+    if cluster.has(PowerSaving) and row and row.state(cluster.release) != "known":
         yield Finding(
             "power-saving-without-states",
             _PATH,

@@ -16,6 +16,7 @@ from clustergen.cluster.directories import (
     writers,
 )
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import PrivateTmp
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.records import record
 
@@ -26,9 +27,9 @@ _HINT = "write /tmp, /var/tmp, /dev/shm, or a directory on a local disk of stora
 
 
 def too_new(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.private_tmp
-    if spec is None:
+    if not cluster.has(PrivateTmp):
         return
+    spec = cluster.of(PrivateTmp)
     differs = {plain(directory) for directory in spec.directories} != _DEFAULT
     for name, key, is_used in (("directories", "Dirs", differs), ("shared", "Shared", spec.shared)):
         row = slurm.key("job_container.conf", key)
@@ -43,7 +44,7 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
 
 def private(cluster: Cluster) -> Iterator[Finding]:
     """Directories that a job would find empty although the node, or the job, needs what is in them."""
-    spec = cluster.manifest.slurm.private_tmp
+    spec = cluster.of(PrivateTmp) if cluster.has(PrivateTmp) else None
     directories = [plain(directory) for directory in spec.directories] if spec else []
     for index, directory in enumerate(directories):
         path: ManifestPath = (*_PATH, "directories", index)

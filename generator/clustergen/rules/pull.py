@@ -14,7 +14,7 @@ _PATH: ManifestPath = ("ansible", "pull")
 
 
 def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(Pull) and not cluster.manifest.slurm.configless:
+    if cluster.has(Pull) and not cluster.slurm.configless:
         yield Finding(
             "pull-without-configless",
             _PATH,

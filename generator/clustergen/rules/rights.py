@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.associations import Associations, Limits, Qos
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights, rights_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.slurm import Slurm
 from clustergen.units import Duration, UnitError
 
 _ACCOUNTS: ManifestPath = ("slurm", "accounts")
@@ -70,7 +72,7 @@ def qos_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def name_differs_in_case(cluster: Cluster) -> Iterator[Finding]:
     """Names that are one to slurmdbd, which keeps them in lower case; `root` and `normal` are in every database."""
-    section = cluster.manifest.slurm
+    section = cluster.of(Associations)
     what: tuple[tuple[str, str, Iterable[str], str], ...] = (
         ("accounts", "account", section.accounts, ROOT),
         ("qos", "QOS", section.qos, NORMAL),
@@ -89,11 +91,11 @@ def name_differs_in_case(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def accounts_missing(cluster: Cluster) -> Iterator[Finding]:
+def accounts_missing(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Slurm that requires associations, and no account: `accounts: {}` says that they are made elsewhere."""
-    slurm = cluster.manifest.slurm
-    needs_accounts = set(slurm.accounting.enforce) - _WITHOUT_ASSOCIATIONS
-    if cluster.slurmdbd_hosts and needs_accounts and "accounts" not in slurm.model_fields_set and not cluster.bare:
+    slurm = cluster.slurm
+    needs_accounts = set(section.accounting.enforce) - _WITHOUT_ASSOCIATIONS
+    if slurm.slurmdbd_hosts and needs_accounts and "accounts" not in section.model_fields_set and not slurm.bare:
         yield Finding(
             "accounts-missing",
             ("slurm",),
@@ -105,7 +107,7 @@ def accounts_missing(cluster: Cluster) -> Iterator[Finding]:
 
 def users(cluster: Cluster) -> Iterator[Finding]:
     """Names of users who are in no account, or not in that account."""
-    slurm = cluster.manifest.slurm
+    slurm = cluster.of(Associations)
     names = list(dict.fromkeys(user for account in slurm.accounts.values() for user in account.users))
     for name, account in slurm.accounts.items():
         path: ManifestPath = (*_ACCOUNTS, name)
@@ -198,7 +200,7 @@ def _wrong(option: SacctmgrOption, text: str) -> str | None:
 
 def enforced(cluster: Cluster) -> Iterator[Finding]:
     """Limits of QOS and accounts count only where slurmctld enforces them."""
-    if not cluster.slurmdbd_hosts or {"limits", "safe", "all"} & set(cluster.manifest.slurm.accounting.enforce):
+    if not cluster.slurmdbd_hosts or {"limits", "safe", "all"} & set(cluster.of(Accounting).enforce):
         return
     for path, entity, section in holders(cluster):
         for option in sacctmgr.options(entity):

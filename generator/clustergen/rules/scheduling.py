@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.scheduling import Priority
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.scheduling import Preemption, Priority, Scheduler
 from clustergen.diagnostics import Finding, ManifestPath, shortened
+from clustergen.manifest.slurm import Scheduler as SchedulerSection
 
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
 _DAY = 86_400
 
 
 def by_qos(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm
-    by = spec.preemption.by
-    lists = [name for name, qos in spec.qos.items() if qos.preempt]
+    by = cluster.of(Preemption).by
+    lists = [name for name, qos in cluster.of(Associations).qos.items() if qos.preempt]
     if by == "qos" and not lists:
         yield Finding(
             "preemption-without-lists",
@@ -23,7 +25,7 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
             "no QOS has a preempt list, so no job is ever preempted",
             "add preempt: […] to a QOS, or set by: partition",
         )
-    if by == "qos" and lists and cluster.slurmdbd_hosts and not {"qos", "all"} & set(spec.accounting.enforce):
+    if by == "qos" and lists and cluster.slurmdbd_hosts and not {"qos", "all"} & set(cluster.of(Accounting).enforce):
         yield Finding(
             "limits-not-enforced",
             (*_PREEMPTION, "by"),
@@ -43,7 +45,7 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
 
 def qos_preempts_itself(cluster: Cluster) -> Iterator[Finding]:
     """Jobs of a QOS that preempts itself, or those that preempt it, would push each other aside without end."""
-    lists = {name: spec.preempt for name, spec in cluster.manifest.slurm.qos.items()}
+    lists = {name: spec.preempt for name, spec in cluster.of(Associations).qos.items()}
     for name, index, circle in _circles(lists):
         other = circle[0]
         if other == name:
@@ -86,8 +88,7 @@ def _circles(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int, lis
 
 
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm
-    by = section.preemption.by
+    by = cluster.of(Preemption).by
     tiers = {partition.priority_tier if partition.priority_tier is not None else 1 for partition in cluster.partitions}
     if by == "partition" and len(tiers) < 2:
         yield Finding(
@@ -98,11 +99,11 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
             else "no job is ever preempted: all partitions have the same priority_tier",
             "give partitions that share nodes different values of priority_tier; the higher preempts the lower",
         )
-    for name, spec in section.partitions.items():
-        if spec.preempt and by != "partition":
+    for partition in cluster.slurm.partitions:
+        if partition.preempt and by != "partition":
             yield Finding(
                 "preemption-unused",
-                ("slurm", "partitions", name, "preempt"),
+                ("slurm", "partitions", partition.name, "preempt"),
                 "no effect: preemption is off" if by == "off" else "no effect: preemption is by QOS",
                 "remove preempt, or set slurm: {preemption: {by: partition}}",
                 key=True,
@@ -111,16 +112,16 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
 
 def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
     """The fate of preempted jobs: where they cannot go back to the queue, or keep their GPUs."""
-    section = cluster.manifest.slurm
-    by = section.preemption.by
-    if by == "off":
+    preemption = cluster.of(Preemption)
+    if preemption.by == "off":
         return
-    modes: list[tuple[ManifestPath, str | None]] = [((*_PREEMPTION, "mode"), section.preemption.mode)]
-    if by == "qos":
-        modes += [(("slurm", "qos", name, "preempt_mode"), qos.preempt_mode) for name, qos in section.qos.items()]
+    modes: list[tuple[ManifestPath, str | None]] = [((*_PREEMPTION, "mode"), preemption.mode)]
+    if preemption.by == "qos":
+        rows = cluster.of(Associations).qos.items()
+        modes += [(("slurm", "qos", name, "preempt_mode"), qos.preempt_mode) for name, qos in rows]
     else:
-        modes += [(("slurm", "partitions", name, "preempt"), spec.preempt) for name, spec in section.partitions.items()]
-    if not section.scheduler.requeue and any(mode == "requeue" for _, mode in modes):
+        modes += [(("slurm", "partitions", one.name, "preempt"), one.preempt) for one in cluster.slurm.partitions]
+    if not cluster.of(Scheduler).requeue and any(mode == "requeue" for _, mode in modes):
         yield Finding(
             "preemption-without-requeue",
             ("slurm", "scheduler", "requeue"),
@@ -135,7 +136,7 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
                 "a suspended job keeps its GPUs and their memory, so the preempting job cannot use them",
                 "write requeue, or cancel",
             )
-        elif mode == "suspend" and section.preemption.mode != "suspend":
+        elif mode == "suspend" and preemption.mode != "suspend":
             yield Finding(
                 "preemption-unused",
                 path,
@@ -146,9 +147,9 @@ def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
 
 
 def priority(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.priority
+    spec = cluster.of(Priority)
     path: ManifestPath = ("slurm", "priority")
-    total = sum(cluster.of(Priority).weights.values())
+    total = sum(spec.weights.values())
     if total >= 1 << 32:
         yield Finding(
             "priority-weights",
@@ -176,8 +177,8 @@ def priority(cluster: Cluster) -> Iterator[Finding]:
 
 def age(cluster: Cluster) -> Iterator[Finding]:
     """priority_multifactor.c: a job older than PriorityMaxAge has the whole factor, and with 0 every job is."""
-    spec = cluster.manifest.slurm.priority
-    if spec.max_age.seconds == 0 and cluster.of(Priority).weights["age"]:
+    spec = cluster.of(Priority)
+    if spec.max_age.seconds == 0 and spec.weights["age"]:
         yield Finding(
             "value-out-of-range",
             ("slurm", "priority", "max_age"),
@@ -186,9 +187,8 @@ def age(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def window(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.scheduler.backfill_window
-    if spec and spec.seconds == 0:
+def window(_: Cluster, section: SchedulerSection) -> Iterator[Finding]:
+    if section.backfill_window and section.backfill_window.seconds == 0:
         yield Finding(
             "value-out-of-range",
             ("slurm", "scheduler", "backfill_window"),

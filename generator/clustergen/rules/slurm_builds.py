@@ -11,30 +11,30 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution, offers
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated
 
 _METRICS = "metrics/openmetrics"
 
 
-def plugins_lacking(cluster: Cluster) -> Iterator[Finding]:
+def plugins_lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Plugins that a field of the manifest asks for and that the distribution's own build does not have."""
-    spec = cluster.manifest.slurm
     for os in _systems(cluster, "slurm-compute"):
-        if spec.mpi_default == "pmix" and os.fact("slurm_pmix") in ("", "no"):
+        if section.mpi_default == "pmix" and os.fact("slurm_pmix") in ("", "no"):
             yield _lacking(os, ("slurm", "mpi_default"), "PMIx", "use pmi2")
     for os in _systems(cluster, "slurm-controller", "slurm-compute", "login"):
         if (
-            spec.auth == "slurm"
+            section.auth == "slurm"
             and not os.yes("slurm_auth_slurm")
             and has_plugin("AuthType", "auth/slurm", cluster.release)
         ):
             yield _lacking(os, ("slurm", "auth"), "auth/slurm", "use munge")
     for os in _systems(cluster, "slurm-controller"):
         # That no build of an older release has it is for topology-too-new to say.
-        block = spec.topology.plugin == "block" and has_plugin("TopologyPlugin", "topology/block", cluster.release)
+        block = section.topology.plugin == "block" and has_plugin("TopologyPlugin", "topology/block", cluster.release)
         if block and not os.yes("slurm_topology_block"):
             yield _lacking(os, ("slurm", "topology", "plugin"), "topology/block", "use tree")
-        metrics = _asks_for_metrics(cluster) and not _too_new("MetricsType", _METRICS, cluster.release)
+        metrics = _asks_for_metrics(section) and not _too_new("MetricsType", _METRICS, cluster.release)
         if metrics and not offers(cluster, os, "slurm_openmetrics"):
             yield _lacking(os, ("slurm", "metrics"), _METRICS, "remove it")
     for node_type in cluster.gpu_types:
@@ -59,7 +59,7 @@ def options_lacking(cluster: Cluster) -> Iterator[Finding]:
     """The same for plugins that an option names."""
     reported: set[str] = set()
     for os in _systems(cluster, "slurm-controller", "slurm-compute"):
-        for key, value in cluster.manifest.slurm.options.items():
+        for key, value in cluster.slurm.options.items():
             for part in str(value).split(","):
                 plugin = slurm_values.plugin(key, part) if slurm_values.has_plugins(key) else None
                 lacks = plugin is not None and os.id in plugin.packages and plugin.packages[os.id] is None
@@ -79,10 +79,9 @@ def _lacking(os: OperatingSystem, path: ManifestPath, plugin: str, instead: str 
     return Finding("slurm-plugin-lacking", path, f"the Slurm packages of {os.id} do not include {plugin}", hint)
 
 
-def _asks_for_metrics(cluster: Cluster) -> bool:
+def _asks_for_metrics(section: Slurm) -> bool:
     """True if the manifest sets `metrics: true`, which is also the default where the build can."""
-    slurm = cluster.manifest.slurm
-    return slurm.metrics and is_stated(slurm, "metrics")
+    return section.metrics and is_stated(section, "metrics")
 
 
 def _too_new(key: str, name: str, release: SlurmRelease) -> bool:
@@ -90,9 +89,9 @@ def _too_new(key: str, name: str, release: SlurmRelease) -> bool:
     return plugin is not None and plugin.state(release) == "too-new"
 
 
-def too_new(cluster: Cluster) -> Iterator[Finding]:
+def too_new(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     auth = slurm_values.plugin("AuthType", "auth/slurm")
-    if cluster.manifest.slurm.auth == "slurm" and auth and auth.state(cluster.release) == "too-new":
+    if section.auth == "slurm" and auth and auth.state(cluster.release) == "too-new":
         yield Finding(
             "slurm-feature-too-new",
             ("slurm", "auth"),
@@ -100,7 +99,7 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
             "use munge",
         )
     metrics = slurm_values.plugin("MetricsType", _METRICS)
-    if _asks_for_metrics(cluster) and metrics and metrics.state(cluster.release) == "too-new":
+    if _asks_for_metrics(section) and metrics and metrics.state(cluster.release) == "too-new":
         yield Finding(
             "slurm-feature-too-new",
             ("slurm", "metrics"),

@@ -8,9 +8,12 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.builds import from_distribution
+from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems.entry import Entry
+from clustergen.manifest.slurm import Accounting
 from clustergen.slurmrules.keys import unread
 
 
@@ -43,7 +46,7 @@ def release_known(cluster: Cluster) -> Iterator[Finding]:
 
 
 def slurm_not_in_distribution(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.slurm.build != "distribution":
+    if cluster.slurm.build != "distribution":
         return
     controller = cluster.with_role("slurm-controller")
     os = controller[0].type.os if controller else cluster.os
@@ -62,7 +65,7 @@ def slurm_not_in_distribution(cluster: Cluster) -> Iterator[Finding]:
 
 def slurm_releases_apart(cluster: Cluster) -> Iterator[Finding]:
     """slurmdbd must be as new as slurmctld, slurmctld as new as slurmd and the commands, and each not much newer."""
-    if cluster.manifest.slurm.build != "distribution":
+    if cluster.slurm.build != "distribution":
         return
     reported: set[tuple[str, str]] = set()
     mine = cluster.release
@@ -134,10 +137,10 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         )
     if len(hosts) < 2:
         return
-    place = cluster.manifest.slurm.state_location
-    if cluster.manifest.slurm.state_shared:
+    place = cluster.slurm.state_location
+    if cluster.slurm.state_shared:
         return
-    if place is None:
+    if cluster.slurm.state_location_at is None:
         yield Finding(
             "state-not-shared",
             ("nodes", cluster.with_role("slurm-controller")[-1].index, "roles"),
@@ -161,8 +164,7 @@ def _below(place: str, entry: Entry) -> bool:
     return (place + "/").startswith(entry.mount.rstrip("/") + "/")
 
 
-def accounting(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm
+def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
     hosts = cluster.accounting_hosts
     groups = cluster.with_role("slurm-accounting")
     if len(hosts) > 2:
@@ -172,16 +174,16 @@ def accounting(cluster: Cluster) -> Iterator[Finding]:
             f"{len(hosts)} nodes have the role slurm-accounting; slurmdbd runs on a primary and at most one backup",
             "keep the role on at most two nodes",
         )
-    if len(hosts) == 2 and spec.accounting.database_host == "localhost":
+    if len(hosts) == 2 and section.database_host == "localhost":
         yield Finding(
             "database-not-shared",
             ("slurm", "accounting", "database_host")
-            if "database_host" in spec.accounting.model_fields_set
+            if "database_host" in section.model_fields_set
             else ("nodes", groups[-1].index, "roles"),
             "two slurmdbd with a local database each would keep separate accounting records",
             "set slurm: {accounting: {database_host: …}} to a host that both can reach",
         )
-    if hosts and spec.accounting.slurmdbd:
+    if hosts and section.slurmdbd:
         yield Finding(
             "accounting-too-many",
             ("slurm", "accounting", "slurmdbd"),
@@ -197,28 +199,28 @@ def accounting_hint(cluster: Cluster) -> str:
 
 
 def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm
-    hint = accounting_hint(cluster)
+    policy, hint = cluster.of(Associations), accounting_hint(cluster)
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, which no node runs", hint, key=key)
 
     for name, what in (("qos", "QOS"), ("accounts", "accounts"), ("federation", "federations")):
-        if getattr(section, name):
+        if getattr(policy, name):
             yield missing(("slurm", name), f"{what} require", key=True)
-    if section.preemption.by == "qos":
+    if cluster.of(Preemption).by == "qos":
         yield missing(("slurm", "preemption", "by"), "preemption by QOS requires")
-    for name, spec in section.partitions.items():
+    for partition in cluster.slurm.partitions:
+        path: ManifestPath = ("slurm", "partitions", partition.name)
         for field in ("qos", "allow_qos", "allow_accounts"):
-            if getattr(spec, field):
-                yield missing(("slurm", "partitions", name, field), f"{field} of a partition requires", key=True)
-        for option in spec.options if cluster.release.has("accounting-qos-of-partition") else ():
+            if getattr(partition, field):
+                yield missing((*path, field), f"{field} of a partition requires", key=True)
+        for option in partition.options if cluster.release.has("accounting-qos-of-partition") else ():
             if option.lower() in ("qos", "allowqos", "denyqos"):
-                yield missing(("slurm", "partitions", name, "options", option), f"{option} requires", key=True)
+                yield missing((*path, "options", option), f"{option} requires", key=True)
 
 
 def slurm_user_root(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.manifest.slurm.user == "root":
+    if cluster.slurm.user == "root":
         yield Finding(
             "slurm-user-root",
             ("slurm", "user"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue import slurm, slurm_traps
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.hardware import NodeType
+from clustergen.manifest.health import Health
+from clustergen.manifest.nodes import Nodes
+from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings, value
 from clustergen.slurmrules import keys
@@ -29,32 +33,29 @@ OPTIONS_OF = {
 }
 
 
-def passthrough_sections(cluster: Cluster) -> Iterator[Passthrough]:
+def passthrough_sections(section: Slurm) -> Iterator[Passthrough]:
     """Path, file, block and options of each passthrough section, and the sections with the fields for its keys."""
-    spec = cluster.manifest.slurm
-    root = (cluster.manifest,)
-    types = tuple(cluster.manifest.node_types.values())
-    yield ("slurm", "options"), "slurm.conf", "", spec.options, root
-    yield ("slurm", "cgroup_options"), "cgroup.conf", "", spec.cgroup_options, root
-    yield ("slurm", "gres_options"), "gres.conf", "NodeName", spec.gres_options, types
-    yield ("slurm", "mpi_options"), "mpi.conf", "", spec.mpi_options, root
-    yield ("slurm", "acct_gather_options"), "acct_gather.conf", "", spec.acct_gather_options, root
-    yield ("slurm", "accounting", "options"), "slurmdbd.conf", "", spec.accounting.options, root
-    for name, partition in spec.partitions.items():
+    root = _root(section)
+    yield ("slurm", "options"), "slurm.conf", "", section.options, root
+    yield ("slurm", "cgroup_options"), "cgroup.conf", "", section.cgroup_options, root
+    yield ("slurm", "mpi_options"), "mpi.conf", "", section.mpi_options, root
+    yield ("slurm", "acct_gather_options"), "acct_gather.conf", "", section.acct_gather_options, root
+    yield ("slurm", "accounting", "options"), "slurmdbd.conf", "", section.accounting.options, root
+    for name, partition in section.partitions.items():
         yield ("slurm", "partitions", name, "options"), "slurm.conf", "PartitionName", partition.options, (partition,)
-    for name, kind in cluster.manifest.node_types.items():
-        yield ("node_types", name, "slurm_options"), "slurm.conf", "NodeName", kind.slurm_options, (kind,)
-    for index, entry in enumerate(cluster.manifest.nodes):
-        yield ("nodes", index, "slurm_options"), "slurm.conf", "NodeName", entry.slurm_options, (entry,)
 
 
-def own_lines(cluster: Cluster) -> Iterator[Finding]:
+def _root(section: Slurm) -> tuple[object, ...]:
+    """The manifest as far as it has fields for keys of Slurm's files; every manifest has nodes."""
+    return ({"slurm": section, "nodes": ()},)
+
+
+def own_lines(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Lines that stand as the manifest gives them: the first key says what the others may be."""
-    spec = cluster.manifest.slurm
     places: tuple[tuple[ManifestPath, str, tuple[Mapping[str, OptionValue], ...]], ...] = (
-        (("slurm", "lines"), "slurm.conf", spec.lines),
-        (("slurm", "gres_lines"), "gres.conf", spec.gres_lines or ()),
-        (("slurm", "topology", "lines"), "topology.conf", spec.topology.lines),
+        (("slurm", "lines"), "slurm.conf", section.lines),
+        (("slurm", "gres_lines"), "gres.conf", section.gres_lines or ()),
+        (("slurm", "topology", "lines"), "topology.conf", section.topology.lines),
     )
     for path, file, lines in places:
         for index, line in enumerate(lines):
@@ -69,17 +70,48 @@ def own_lines(cluster: Cluster) -> Iterator[Finding]:
                     yield _unknown(where, file, block or "", name)
                 elif row.state(cluster.release) != "known":
                     yield from findings(where, keys.state(row, cluster.release))
-                elif block is None and (conflict := _conflict((cluster.manifest,), row, text)):
+                elif block is None and (conflict := _conflict(_root(section), row, text)):
                     yield Finding("slurm-key-managed", where, *conflict, key=True)
                 elif name != opening or block is None:
                     yield from value(cluster.release, where, row, text)
 
 
-def options(cluster: Cluster) -> Iterator[Finding]:
-    for path, file, block, values, sections in passthrough_sections(cluster):
+def options(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
+    yield from _options(cluster, passthrough_sections(section))
+
+
+def options_of_types(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    """Those of GPUs conflict with a field of any type."""
+    gres, types = cluster.slurm.gres_options, tuple(section.values())
+    yield from _options(cluster, [(("slurm", "gres_options"), "gres.conf", "NodeName", gres, types)])
+    for name, kind in section.items():
+        path: ManifestPath = ("node_types", name, "slurm_options")
+        yield from _options(cluster, [(path, "slurm.conf", "NodeName", kind.slurm_options, (kind,))])
+
+
+def options_of_nodes(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
+    for index, entry in enumerate(section):
+        path: ManifestPath = ("nodes", index, "slurm_options")
+        yield from _options(cluster, [(path, "slurm.conf", "NodeName", entry.slurm_options, (entry,))])
+
+
+def options_of_health(cluster: Cluster, section: Health) -> Iterator[Finding]:
+    """Keys of slurm.conf that contradict or override a field of the health check."""
+    slurm_conf = cluster.slurm
+    places: list[tuple[ManifestPath, Mapping[str, OptionValue]]] = [(("slurm", "options"), slurm_conf.options)]
+    places += [(("slurm", "lines", index), line) for index, line in enumerate(slurm_conf.lines)]
+    for path, values in places:
+        for name, text in values.items():
+            row = slurm.key("slurm.conf", name)
+            if row and (conflict := _conflict(({"health": section},), row, text)):
+                yield Finding("slurm-key-managed", (*path, name), *conflict, key=True)
+
+
+def _options(cluster: Cluster, places: Iterable[Passthrough]) -> Iterator[Finding]:
+    for path, file, block, values, sections in places:
         seen: dict[str, str] = {}
         if path == ("slurm", "options"):
-            seen = {name.lower(): name for line in cluster.manifest.slurm.lines for name in list(line)[:1]}
+            seen = {name.lower(): name for line in cluster.slurm.lines for name in list(line)[:1]}
         for name, text in values.items():
             where: ManifestPath = (*path, name)
             spellings = current_names(file, block, name)

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.jobs import PrivateTmp
+from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
-from clustergen.manifest.stated import is_stated, value_at
-from clustergen.rules.slurm_values import findings
+from clustergen.manifest.slurm import Slurm
+from clustergen.manifest.stated import is_stated
+from clustergen.rules.slurm_values import fields_of_slurm, findings
 from clustergen.slurmconf.scalars import FALSE
 from clustergen.slurmrules import combinations as shared
-from clustergen.slurmrules.field_table import FIELDS
 
 _TEXTS = ("plugin", "plugins", "words", "lower words")
 
@@ -40,21 +43,20 @@ class _Options:
         return self._options[key.lower()][0]
 
 
-def _slurm_conf(cluster: Cluster) -> _Options:
+def _slurm_conf(section: Slurm) -> _Options:
     """Keys of slurm.conf that the manifest sets, by fields or options."""
-    manifest = cluster.manifest
     fields: dict[str, tuple[ManifestPath, str]] = {}
-    for key, row in FIELDS["slurm.conf", ""].items():
-        value = value_at(manifest, row.path) if row.form in _TEXTS and is_stated(manifest, row.path) else None
-        if isinstance(value, (str, tuple)):
+    for key, row, value in fields_of_slurm(section):
+        is_text = row.form in _TEXTS and isinstance(value, (str, tuple))
+        if is_text and is_stated(section, row.path.removeprefix("slurm.")):
             text = value if isinstance(value, str) else ",".join(value)
             fields[key] = (tuple(row.path.split(".")), text)
-    return _Options(("slurm", "options"), manifest.slurm.options, fields)
+    return _Options(("slurm", "options"), section.options, fields)
 
 
-def combinations(cluster: Cluster) -> Iterator[Finding]:
+def combinations(_: Cluster, section: Slurm) -> Iterator[Finding]:
     """Words and keys that exclude or need each other, whatever the cluster."""
-    conf = _slurm_conf(cluster)
+    conf = _slurm_conf(section)
     for key, remark in shared.combinations(conf):
         yield from findings(conf.path(key), [remark])
 
@@ -67,15 +69,14 @@ def health_states(cluster: Cluster) -> Iterator[Finding]:
         yield from findings(path, [remark])
 
 
-def lacking(cluster: Cluster) -> Iterator[Finding]:
+def lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Words that this cluster needs and that a value of the manifest's own leaves out: it takes the place of ours."""
-    conf = _slurm_conf(cluster)
+    conf = _slurm_conf(section)
     numa = next((group.type.name for group in cluster.compute if group.type.numa_as_socket), None)
     plugin = any(
         "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
     )
-    private = cluster.manifest.slurm.private_tmp is not None
-    namespaces = "slurm.private_tmp" if private else "the plugin of job namespaces" if plugin else ""
+    namespaces = "slurm.private_tmp" if cluster.has(PrivateTmp) else "the plugin of job namespaces" if plugin else ""
     adopts = cluster.of(NodeLogins).needs_job
     for key, word, why in (
         (
@@ -100,9 +101,9 @@ def lacking(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("slurm-value-wrong", conf.path(key), f"without {word}, {why}", f"add {word}")
 
 
-def gpus(cluster: Cluster) -> Iterator[Finding]:
+def gpus(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Values with which GPUs are not handed out, or not kept apart."""
-    conf = _slurm_conf(cluster)
+    conf = _slurm_conf(section)
     if conf.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.topology == "tree"):
         yield Finding(
             "slurm-value-wrong",
@@ -132,7 +133,7 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             "memory is not a consumable resource, so jobs on one node can use each other's",
             "write CR_Core_Memory",
         )
-    cgroup = _Options(("slurm", "cgroup_options"), cluster.manifest.slurm.cgroup_options)
+    cgroup = _Options(("slurm", "cgroup_options"), cluster.slurm.cgroup_options)
     for key, why in (
         ("ConstrainDevices", "every job can open all GPUs of its node"),
         ("ConstrainRAMSpace", "a job can use more memory than it requested and crash other jobs"),
@@ -144,13 +145,13 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
 
 def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that slurmctld has to start need its power saving, which is off unless three keys are set."""
-    slurm = cluster.manifest.slurm
+    slurm = cluster.slurm
     group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
     lines = [key.lower() for line in slurm.lines for key in line]
-    if group is None or slurm.power_saving or "poweraction" in lines:
+    if group is None or cluster.has(PowerSaving) or "poweraction" in lines:
         return
     conf = _Options(("slurm", "options"), slurm.options)
-    partitions = [_Options(("slurm", "partitions", name), spec.options) for name, spec in slurm.partitions.items()]
+    partitions = [_Options(("slurm", "partitions", one.name), one.options) for one in slurm.partitions]
     missing = shared.power_saving_lacks(conf.text, [partition.text("SuspendTime") for partition in partitions])
     if missing:
         yield Finding(
@@ -162,9 +163,8 @@ def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
 
 
 def hashes(cluster: Cluster) -> Iterator[Finding]:
-    slurm = cluster.manifest.slurm
-    conf = _Options(("slurm", "options"), slurm.options)
-    slurmdbd = _Options(("slurm", "accounting", "options"), slurm.accounting.options)
+    conf = _Options(("slurm", "options"), cluster.slurm.options)
+    slurmdbd = _Options(("slurm", "accounting", "options"), cluster.of(Accounting).options)
     name = conf.text("HashPlugin")
     if cluster.accounting_hosts and shared.slurmdbd_lacks_hash(name, slurmdbd.text("HashPlugin")):
         yield Finding(

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 from clustergen.catalogue.system_paths import is_below, plain
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.ground import Timeouts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.slurm import Slurm
 from clustergen.records import replace
 from clustergen.rules.slurm_keys import passthrough_sections
 from clustergen.rules.slurm_values import findings
@@ -18,18 +21,19 @@ _OF_USERS = ("slurm-compute", "login")
 """Roles of nodes on which users work."""
 
 
-def options(cluster: Cluster) -> Iterator[Finding]:
+def options(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
+    """Those of nodes name no programs."""
     writable = _writable(cluster)
-    for path, file, block, values, _ in passthrough_sections(cluster):
+    for path, file, block, values, _ in passthrough_sections(section):
         yield from _of_section(cluster, path, file, values, dict.fromkeys(values, block), writable)
-    for index, line in enumerate(cluster.manifest.slurm.lines):
+    for index, line in enumerate(section.lines):
         opening = next(iter(line), "")
         blocks = {key: "" if key == opening else opening for key in line}
         yield from _of_section(cluster, ("slurm", "lines", index), "slurm.conf", line, blocks, writable)
 
 
 def fields(cluster: Cluster) -> Iterator[Finding]:
-    values = {"RebootProgram": cluster.manifest.slurm.reboot_program}
+    values = {"RebootProgram": cluster.of(Timeouts).reboot_program}
     for finding in _of_section(cluster, (), "slurm.conf", values, {}, _writable(cluster)):
         yield replace(finding, path=("slurm", "reboot_program"))
 
@@ -44,7 +48,7 @@ def _of_section(
 ) -> Iterator[Finding]:
     """`blocks`: a key → what opens its line, if that is not the key itself."""
     texts = {name.lower(): str(text) for name, text in values.items()}
-    texts["slurmuser"] = cluster.manifest.slurm.user
+    texts["slurmuser"] = cluster.slurm.user
 
     def text_of(name: str) -> str:
         return texts.get(name.lower(), "")
@@ -57,7 +61,7 @@ def _of_section(
 def _writable(cluster: Cluster) -> Callable[[str], str | None]:
     """A path → the file system of the manifest on which users can write it; None where they cannot."""
     entries = sorted(cluster.storage.items(), key=lambda item: -len(item[1].mount))
-    scratch = cluster.manifest.slurm.scripts.tmpdir
+    scratch = cluster.of(Scripts).tmpdir
 
     def reason(path: str) -> str | None:
         place = plain(path)

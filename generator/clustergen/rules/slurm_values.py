@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -11,10 +12,12 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.manifest.base import OptionValue
+from clustergen.manifest.health import Health
+from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
-from clustergen.slurmrules.field_table import FIELDS
+from clustergen.slurmrules.field_table import FIELDS, Field
 
 _HARMFUL = "slurm-value-harmful"
 
@@ -41,22 +44,35 @@ def _counts(remark: Remark) -> bool:
     return remark.outcome is Outcome.STOPS or (remark.outcome is Outcome.SILENT and remark.code == _HARMFUL)
 
 
-def word_lists(cluster: Cluster) -> Iterator[Finding]:
+def fields_of_slurm(section: Slurm) -> Iterator[tuple[str, Field, Any]]:
+    """Keys of slurm.conf that have a field in the section `slurm`, with the field and its value."""
+    for key, row in FIELDS["slurm.conf", ""].items():
+        top, _, path = row.path.partition(".")
+        if top == "slurm":
+            yield key, row, value_at(section, path)
+
+
+def word_lists(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """The lists of words that have fields of their own."""
-    for key, row in FIELDS["slurm.conf", ""].items():
-        stated = value_at(cluster.manifest, row.path)
-        if not isinstance(stated, tuple):
-            continue
-        for index, word in enumerate(stated):
-            path: ManifestPath = (*row.path.split("."), index)
-            if slurm_values.has_tokens(key):
-                yield from findings(path, values.words(cluster.release, key, word))
+    for key, row, stated in fields_of_slurm(section):
+        if isinstance(stated, tuple) and slurm_values.has_tokens(key):
+            yield from _words(cluster, key, row, stated)
 
 
-def refused_values(cluster: Cluster) -> Iterator[Finding]:
+def health_words(cluster: Cluster, section: Health) -> Iterator[Finding]:
+    key = "HealthCheckNodeState"
+    yield from _words(cluster, key, FIELDS["slurm.conf", ""][key], section.states)
+
+
+def _words(cluster: Cluster, key: str, row: Field, words: Iterable[str]) -> Iterator[Finding]:
+    for index, word in enumerate(words):
+        yield from findings((*row.path.split("."), index), values.words(cluster.slurm.release, key, word))
+
+
+def refused_values(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Values of fields that the key's type allows and that no daemon starts with: `slurm.user: nobody`."""
-    for key, row in FIELDS["slurm.conf", ""].items():
-        stated, key_row = value_at(cluster.manifest, row.path), slurm.key("slurm.conf", key)
+    for key, row, stated in fields_of_slurm(section):
+        key_row = slurm.key("slurm.conf", key)
         path: ManifestPath = tuple(row.path.split("."))
         if key_row is None or row.form in ("word", "switch"):
             continue
@@ -67,10 +83,9 @@ def refused_values(cluster: Cluster) -> Iterator[Finding]:
                 yield from findings(path if index is None else (*path, index), [replace(one, at=None) for one in stops])
 
 
-def plugin_fields(cluster: Cluster) -> Iterator[Finding]:
+def plugin_fields(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """The plugins that have fields of their own, by the part of their name behind the slash."""
-    for key, row in FIELDS["slurm.conf", ""].items():
-        name = value_at(cluster.manifest, row.path)
+    for key, row, name in fields_of_slurm(section):
         by_name = row.form == "plugin" and not row.values and isinstance(name, str)
         plugin = slurm_values.plugin(key, str(name)) if by_name else None
         if plugin is None or row.path == "slurm.auth":  # which a rule of its own judges
@@ -81,9 +96,9 @@ def plugin_fields(cluster: Cluster) -> Iterator[Finding]:
             yield from findings(tuple(row.path.split(".")), [replace(remark, hint=hint, at=None)])
 
 
-def name_repeated(cluster: Cluster) -> Iterator[Finding]:
+def name_repeated(_: Cluster, section: Slurm) -> Iterator[Finding]:
     """Lists of names in which one stands twice: the second has no effect, and was probably meant to be another."""
-    for path, words in _lists(cluster.manifest.slurm, ("slurm",)):
+    for path, words in _lists(section, ("slurm",)):
         first: dict[str, int] = {}
         for index, word in enumerate(words):
             if first.setdefault(word, index) != index:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.system_paths import mountable, nearest
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.filesystems.entry import Entry
 
@@ -148,7 +149,7 @@ def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 def tmpdir_shared(cluster: Cluster) -> Iterator[Finding]:
     """Per-job directories must lie on something that the nodes have of their own."""
-    place = cluster.manifest.slurm.scripts.tmpdir
+    place = cluster.of(Scripts).tmpdir
     if place is None:
         return
     above = [

@@ -8,6 +8,7 @@ from clustergen.catalogue.slurm_values import has_plugin, plugin
 from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.cluster.nvlink import domains
+from clustergen.cluster.slurm.scheduling import Topology
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import compress, expand, span_of
 
@@ -48,7 +49,7 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
 
 def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that have no port in the fabric are none of its business."""
-    if not cluster.leaves or cluster.topology == "flat" or cluster.manifest.slurm.topology.blocks:
+    if not cluster.leaves or cluster.topology == "flat" or cluster.of(Topology).blocks:
         return
     on_leaf = {host for leaf in cluster.leaves for host in leaf.nodes}
     for group in cluster.compute:
@@ -114,7 +115,7 @@ def _islands(cluster: Cluster) -> dict[str, str]:
 
 
 def topology_blocks_unused(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.topology
+    spec = cluster.of(Topology)
     if cluster.topology != "block" and (spec.block_sizes or spec.blocks):
         yield Finding(
             "topology-blocks-unused",
@@ -126,7 +127,7 @@ def topology_blocks_unused(cluster: Cluster) -> Iterator[Finding]:
 
 
 def blocks(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.topology
+    spec = cluster.of(Topology)
     if cluster.topology != "block" or not has_plugin("TopologyPlugin", "topology/block", cluster.release) or spec.lines:
         return
     compute = dict.fromkeys(cluster.hosts("slurm-compute"))
@@ -151,7 +152,7 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
 def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Mapping[str, None]) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     wrong = False
-    texts = cluster.manifest.slurm.topology.blocks
+    texts = cluster.of(Topology).blocks
     all_hosts = set(cluster.hosts())
     for name, hosts in groups.items():
         path: ManifestPath = (*_TOPOLOGY, "blocks", name)
@@ -183,7 +184,7 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
 
 
 def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.topology
+    spec = cluster.of(Topology)
     path: ManifestPath = (*_TOPOLOGY, "block_sizes")
     base = spec.block_sizes[0] if spec.block_sizes else 0
     if not base:
@@ -208,10 +209,10 @@ def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Findin
 
 
 def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.topology
+    spec = cluster.of(Topology)
     block = plugin("TopologyPlugin", "topology/block")
     for key, stated, what, first in (
-        ("plugin", spec.plugin == "block", "topology/block", block.since if block else None),
+        ("plugin", cluster.slurm.topology == "block", "topology/block", block.since if block else None),
         ("format", spec.format == "yaml", "topology.yaml", since("topology-yaml")),
     ):
         if stated and first is not None and cluster.release < first:
@@ -220,8 +221,7 @@ def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
 
 
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
-    spec = cluster.manifest.slurm.topology
-    if spec.plugin == "tree" and not cluster.leaves and not spec.lines:
+    if cluster.slurm.topology == "tree" and not cluster.leaves and not cluster.of(Topology).lines:
         yield Finding(
             "topology-without-switches",
             (*_TOPOLOGY, "plugin"),

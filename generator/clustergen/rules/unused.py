@@ -9,6 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
 from clustergen.manifest.monitoring import Dcgm, Monitoring
+from clustergen.manifest.slurm import Accounting
 
 _DATABASE = ("database_host", "database_name", "database_user", "password", "purge", "options")
 _RECORDS = ("enforce", "store")
@@ -22,8 +23,7 @@ def _unused(section: Section, path: ManifestPath, names: Iterable[str], why: str
             yield Finding("setting-unused", (*path, name), f"{name} has no effect: {why}", hint, key=True)
 
 
-def accounting(cluster: Cluster) -> Iterator[Finding]:
-    section = cluster.manifest.slurm.accounting
+def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "accounting")
     hint = "add the role slurm-accounting to a node"
     if not cluster.accounting_hosts:

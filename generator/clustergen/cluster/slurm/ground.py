@@ -49,6 +49,7 @@ def _daemon(section: Section, cluster: Cluster, name: Name) -> Daemon:
     return Daemon(
         hosts=tuple(cluster.hosts(ROLES[name])),
         port=section.ports.get(name) or ports()[name].port,
+        port_at=("slurm", "ports", name) if name in section.ports else None,
         log_file=section.log_files.get(name) or log_of(name).example.format(name=name),
         log_file_at=("slurm", "log_files", name) if name in section.log_files else None,
         log_level=section.log_levels.get(name, "info"),

@@ -24,6 +24,7 @@ class Daemon:
 
     hosts: tuple[str, ...]
     port: int
+    port_at: ManifestPath | None
     log_file: str
     log_file_at: ManifestPath | None
     log_level: str
