@@ -211,7 +211,9 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
     def switch(name: str, top: str) -> Switch:
         return Switch(
             name=name,
-            index=None,
+            entry="",
+        entry_nodes="",
+        index=None,
             rack=None,
             model=None,
             ports=None,

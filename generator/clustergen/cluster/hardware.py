@@ -17,13 +17,14 @@ from clustergen.cluster.model import NodeType, Port
 from clustergen.cluster.slurm.accounting import shared_pool_mib, shares_node_with_jobs
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.manifest.hardware import NodeType as Spec
+from clustergen.manifest.hardware import OwnSystem
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
 SERVICE = "service"
-_STATED = ("cpu.cores_per_socket", "memory", "real_memory", "nics", "power.max", "rack_units")
+_STATED = ("cpu.cores_per_socket", "memory", "nics", "os", "power.max", "rack_units", "real_memory")
 _SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
 _ROLES = {
     "compute": "fabric",
@@ -250,6 +251,7 @@ class TypeResolver:
             numa_per_socket=cpu.numa_per_socket,
             memory_mib=memory,
             stated_memory_mib=spec.real_memory,
+            names_gpus=_names_gpus(spec, own_system),
             gpus=gpus,
             ports=ports,
             bmc_ports=_bmc_ports(base),
@@ -275,6 +277,11 @@ class TypeResolver:
         os = operating_system(spec.os or self.manifest.os, arch)
         assert os is not None, "the manifest's schema and the catalogue name the same operating systems"
         return os
+
+
+def _names_gpus(spec: Spec, own_system: OwnSystem | None) -> bool:
+    named = spec.gpus.model or spec.gpus.count or (own_system and own_system.gpu)
+    return bool(named) and spec.gpus.count != 0
 
 
 def _bmc_ports(system: System | None) -> tuple[Port, ...]:

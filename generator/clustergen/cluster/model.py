@@ -67,6 +67,7 @@ class NodeType:
     numa_per_socket: int
     memory_mib: int  # fitted
     stated_memory_mib: int | None  # RealMemory, where the manifest says it
+    names_gpus: bool  # the manifest does; `gpus` is None where they cannot be resolved
     gpus: GpuSet | None
     ports: tuple[Port, ...]
     bmc_ports: tuple[Port, ...]  # not in `ports`: the operating system has no device for them
@@ -141,6 +142,7 @@ class NodeGroup:
     features: tuple[str, ...]
     weight: int | None
     state: str
+    in_no_partition: bool  # as the manifest confirms
     slurm_options: Mapping[str, str | int | float]
 
     @property

@@ -25,10 +25,13 @@ _CONNECTED_MTU = 65520
 class Plan:
     """A fat tree whose switches are planned. `nodes` and `racks` are host lists; None: all nodes, no racks."""
 
-    leaf: str
-    spine: str | None
-    core: str | None
+    leaf: str  # model
+    spine: str | None  # None: as the leaves
+    core: str | None  # None: as the spines
+    oversubscription: float
+    unit: int | None  # nodes; None: as many as a leaf has ports for
     capacity: int | None
+    spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit
     reserved_for: str | None

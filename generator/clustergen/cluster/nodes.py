@@ -89,6 +89,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         features=entry.features,
         weight=entry.weight,
         state=entry.state,
+        in_no_partition=entry.in_no_partition,
         slurm_options=dict(entry.slurm_options),
     )
 

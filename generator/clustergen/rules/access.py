@@ -22,7 +22,7 @@ def ssh_adopt_selinux(cluster: Cluster, section: Host) -> Iterator[Finding]:
             reported.add(os.id)
             yield Finding(
                 "ssh-adopt-selinux",
-                place_of_os(cluster, group),
+                place_of_os(group),
                 f"SELinux on {os.id} blocks pam_slurm_adopt from connecting to slurmstepd, so users cannot ssh to the"
                 " nodes of their jobs",
                 "load a policy module (clustergen explain ssh-adopt-selinux) and set host: {ssh_adopt: true}, or"

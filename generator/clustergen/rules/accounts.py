@@ -110,17 +110,10 @@ _OF_WEIGHTS = "and slurmctld does not start with a weight for it"
 @once_per_cluster
 def _has_unresolved_gpus(cluster: Cluster) -> bool:
     """True if an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
-    if any(is_pending(group) for group in cluster.groups):
-        return True
-    kinds = {node_type.name: node_type for node_type in cluster.node_types}
-    for name, spec in cluster.manifest.node_types.items():
-        node_type, system = kinds.get(name), cluster.manifest.catalogue.systems.get(spec.system or "")
-        names_gpus = spec.gpus.model or spec.gpus.count or (system and system.gpu)
-        if node_type and (
-            not node_type.is_resolved or (node_type.gpus is None and names_gpus and spec.gpus.count != 0)
-        ):
-            return True
-    return False
+    return any(map(is_pending, cluster.groups)) or any(
+        not node_type.is_builtin and (not node_type.is_resolved or (node_type.names_gpus and node_type.gpus is None))
+        for node_type in cluster.node_types
+    )
 
 
 def _tres(

@@ -13,6 +13,8 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
+from clustergen.manifest.networks import Fabric
+from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.stated import is_stated
 from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
 
@@ -21,7 +23,7 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
     """Name, path and CIDR of each network that has one."""
     networks = cluster.networks
     for name in ("management", "bmc", "fabric", "storage"):
-        network = getattr(networks, name)
+        network = networks.get(name)
         if network is not None and network.cidr:
             yield name, ("networks", name, "cidr"), network.cidr
     for rail, cidr in enumerate(networks.fabric.rails if networks.fabric else ()):
@@ -61,15 +63,15 @@ class _List(NamedTuple):
     cidr: str | None
 
 
-def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
-    networks, entry = cluster.networks, cluster.manifest.nodes[group.index]
+def _lists(cluster: Cluster, section: tuple[Nodes, ...], group: NodeGroup) -> Iterator[_List]:
+    networks, entry = cluster.networks, section[group.index]
     path: ManifestPath = ("nodes", group.index)
     yield _List("management", (*path, "address"), entry.address or "", group.addresses, networks.management.cidr)
     for name, text, addresses in (
         ("bmc", entry.addresses.bmc, group.bmc),
         ("storage", entry.addresses.storage, group.storage),
     ):
-        network = getattr(networks, name)
+        network = networks.get(name)
         yield _List(name, (*path, "addresses", name), text or "", addresses, network.cidr if network else None)
     fabric, texts = networks.fabric, entry.addresses.fabric
     for rail, addresses in enumerate(group.fabric):
@@ -81,13 +83,13 @@ def _lists(cluster: Cluster, group: NodeGroup) -> Iterator[_List]:
             yield _List("fabric", where, texts or "", addresses, cidr)
 
 
-def address_checks(cluster: Cluster) -> Iterator[Finding]:
+def address_checks(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
     """One pass over all addresses: form, network, reserved ones, repeats. Reports the first of each kind per list."""
     owner: dict[Address, tuple[str, str]] = {}
-    unused = Unused(lambda: _every_address(cluster))
+    unused = Unused(lambda: _every_address(cluster, section))
     gateways = {number: name for name, _, text, _ in _gateways(cluster) if (number := address_of(text))}
     for group in cluster.groups:
-        for item in _lists(cluster, group):
+        for item in _lists(cluster, section, group):
             reported: set[str] = set()
             network = network_of(item.cidr)
             version, low, high = (network.version, *ends(network)) if network else (0, 0, 0)
@@ -105,9 +107,9 @@ def address_checks(cluster: Cluster) -> Iterator[Finding]:
                         yield Finding(code, item.path, message, hint, at=span_of(item.text, text))
 
 
-def _every_address(cluster: Cluster) -> Iterator[str]:
+def _every_address(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[str]:
     for group in cluster.groups:
-        for item in _lists(cluster, group):
+        for item in _lists(cluster, section, group):
             yield from item.addresses
     yield from (text for _, _, text, _ in _gateways(cluster))
 
@@ -165,15 +167,15 @@ def _better(text: str) -> str | None:
 
 def _gateways(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str, str | None]]:
     """Name of the network, path, address and CIDR of each router."""
-    networks = cluster.networks
+    networks, fabric = cluster.networks, cluster.networks.fabric
+    rails = fabric.rails if fabric else ()
     for name in ("management", "bmc", "fabric", "storage"):
-        network = getattr(networks, name)
+        network = networks.get(name)
         if network is not None and network.gateway:
-            cidr = None if name == "fabric" and network.rails else network.cidr  # it then serves all rails
+            cidr = None if name == "fabric" and rails else network.cidr  # it then serves all rails
             yield name, ("networks", name, "gateway"), network.gateway, cidr
-    fabric = networks.fabric
     for rail, text in enumerate(fabric.gateways if fabric else ()):
-        cidr = fabric.rails[rail] if fabric and rail < len(fabric.rails) else None
+        cidr = rails[rail] if rail < len(rails) else None
         yield f"rail {rail}", ("networks", "fabric", "gateways", rail), text, cidr
 
 
@@ -199,13 +201,13 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
 
 
-def address_missing(cluster: Cluster) -> Iterator[Finding]:
+def address_missing(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
     """Slurm resolves every node at start, and a name that does not resolve costs it seconds; Ansible needs them too."""
     if not cluster.of(HostsFile).is_rendered:
         return
     for group in cluster.groups:
         later = group.state == "CLOUD"  # slurmctld receives the address when the node starts
-        if cluster.manifest.nodes[group.index].address is None and not later:
+        if section[group.index].address is None and not later:
             have = "has" if len(group.hosts) == 1 else "have"
             yield Finding(
                 "address-missing",
@@ -219,7 +221,7 @@ def network_missing(cluster: Cluster) -> Iterator[Finding]:
     networks = cluster.networks
     for group in cluster.groups:
         for name, address in (("bmc", group.bmc), ("fabric", group.fabric), ("storage", group.storage)):
-            if address and getattr(networks, name) is None:
+            if address and networks.get(name) is None:
                 yield Finding(
                     "network-missing",
                     ("nodes", group.index, "addresses", name),
@@ -279,22 +281,19 @@ def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def of_other_fabrics(cluster: Cluster) -> Iterator[Finding]:
+def of_other_fabrics(_: Cluster, section: Fabric) -> Iterator[Finding]:
     """Values of the fabric that only another type, or another place of the subnet manager, has a use for."""
-    fabric = cluster.networks.fabric
-    if fabric is None:
-        return
     idle: list[tuple[str, ...]] = []
-    if fabric.type != "infiniband":
+    if section.type != "infiniband":
         idle += [(key,) for key in ("sharp", "service_level", "ipoib_mode", "opensm_options", "subnet_manager")]
-        why = f"the fabric is {'RoCE' if fabric.type == 'roce' else 'Ethernet'}, not InfiniBand"
-    elif fabric.subnet_manager.where != "node":
+        why = f"the fabric is {'RoCE' if section.type == 'roce' else 'Ethernet'}, not InfiniBand"
+    elif section.subnet_manager.where != "node":
         idle += [("opensm_options",), ("subnet_manager", "routing")]
         why = "opensm runs on no node; set networks.fabric.subnet_manager.where: node"
     for key in idle:
-        if is_stated(fabric, ".".join(key)):
+        if is_stated(section, ".".join(key)):
             yield _of_fabric(key, why)
-    if fabric.type != "roce" and is_stated(fabric, "roce"):
+    if section.type != "roce" and is_stated(section, "roce"):
         yield _of_fabric(("roce",), "the fabric is not RoCE")
 
 

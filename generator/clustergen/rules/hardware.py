@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
@@ -12,6 +12,8 @@ from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.diagnostics.shapes import on_one_line
+from clustergen.manifest.hardware import NodeType as NodeTypeSection
+from clustergen.manifest.hardware import OwnCatalogue
 
 
 def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
@@ -44,8 +46,8 @@ def gres_type_mismatch(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def gpu_not_nvidia(cluster: Cluster) -> Iterator[Finding]:
-    for name, row in cluster.manifest.catalogue.gpus.items():
+def gpu_not_nvidia(_: Cluster, section: OwnCatalogue) -> Iterator[Finding]:
+    for name, row in section.gpus.items():
         if vendor := other_vendor(row.nvml_name):
             yield Finding(
                 "gpu-not-nvidia",
@@ -79,10 +81,10 @@ def gpu_sharing_twice(cluster: Cluster) -> Iterator[Finding]:
 
 def links_shape(cluster: Cluster) -> Iterator[Finding]:
     for kind, path in _with_gpus(cluster):
-        spec = cluster.manifest.node_types[kind.name].gpus.links
         gpus = kind.gpus
-        if spec is None or not gpus:
+        if gpus is None or "links" not in gpus.stated:
             continue
+        spec = gpus.links
         where: ManifestPath = (*path, "links")
         if gpus.autodetect != "off":
             yield Finding(
@@ -243,8 +245,8 @@ def gpu_place_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def disk_twice(cluster: Cluster) -> Iterator[Finding]:
-    for name, spec in cluster.manifest.node_types.items():
+def disk_twice(_: Cluster, section: Mapping[str, NodeTypeSection]) -> Iterator[Finding]:
+    for name, spec in section.items():
         seen: set[str] = set()
         for index, disk in enumerate(spec.disks):
             if disk.device in seen:

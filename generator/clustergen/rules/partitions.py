@@ -22,8 +22,7 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     complete = _all_known(cluster, section)
     for group in cluster.compute:
         outside = [host for host in group.hosts if host not in inside]
-        entry = cluster.manifest.nodes[group.index]
-        if outside and complete and not entry.in_no_partition:
+        if outside and complete and not group.in_no_partition:
             several = len(outside) > 1
             yield Finding(
                 "node-in-no-partition",
@@ -32,9 +31,9 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
                 "add it to a partition, or set in_no_partition: true"
                 if not several
                 else "add them to a partition, or set in_no_partition: true",
-                at=span_of(entry.name, outside[0]),
+                at=span_of(group.entry, outside[0]),
             )
-        elif entry.in_no_partition and len(outside) < len(group.hosts):
+        elif group.in_no_partition and len(outside) < len(group.hosts):
             host = next(host for host in group.hosts if host in inside)
             name = next(partition.name for partition in cluster.partitions if host in partition.hosts)
             yield Finding(

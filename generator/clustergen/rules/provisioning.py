@@ -8,6 +8,7 @@ from clustergen.cluster.features.provisioning import Provisioning
 from clustergen.cluster.groups import exports_on, targets_on
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.manifest.nodes import Nodes
 
 _STATEFUL = ("slurm-controller", "slurm-accounting", "monitoring", "log-collector", "nfs-server")
 
@@ -44,19 +45,18 @@ def provisioning_name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def provisioning_incomplete(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_incomplete(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
     """The server knows a machine by its MAC address, and tells it its IP address."""
     for group in provisioned(cluster):
         path: ManifestPath = ("nodes", group.index)
-        macs = cluster.manifest.nodes[group.index].macs
-        if not macs:
+        if not section[group.index].macs:
             yield Finding(
                 "provisioning-incomplete",
                 path,
                 f"{group.folded} boots over the network without a MAC address, by which Warewulf knows a machine",
                 'add macs: ["04:3f:72:aa:00:01", …], one per name',
             )
-        if not cluster.manifest.nodes[group.index].address:
+        if not section[group.index].address:
             yield Finding(
                 "provisioning-incomplete",
                 path,
@@ -65,11 +65,11 @@ def provisioning_incomplete(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def macs(cluster: Cluster) -> Iterator[Finding]:
+def macs(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
     """MAC addresses: as many as names, and each once in the cluster."""
     owner: dict[str, str] = {}
     for group in cluster.groups:
-        listed = cluster.manifest.nodes[group.index].macs
+        listed = section[group.index].macs
         path: ManifestPath = ("nodes", group.index, "macs")
         if listed and len(listed) != len(group.hosts):
             names = f"{len(group.hosts)} node{'s' if len(group.hosts) > 1 else ''}"

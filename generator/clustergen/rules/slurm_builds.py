@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue import slurm_values
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -11,6 +11,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution, offers
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated
 
@@ -47,9 +48,7 @@ def plugins_lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             continue
         if not node_type.os.yes(f"slurm_gpu_{detect}"):
             path: ManifestPath = ("node_types", node_type.name, "gpus")
-            if (
-                cluster.manifest.node_types[node_type.name].gpus.autodetect is None
-            ):  # MIG instances are found by NVML only
+            if node_type.gpus and "autodetect" not in node_type.gpus.stated:  # MIG instances are found by NVML only
                 yield _lacking(node_type.os, (*path, "mig"), f"gpu/{detect}, which MIG needs")
             else:
                 yield _lacking(node_type.os, (*path, "autodetect"), f"gpu/{detect}", "remove it")
@@ -106,7 +105,10 @@ def too_new(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             f"{_METRICS} requires Slurm {metrics.since} or newer; this is {cluster.release}",
             "remove it: a script exports metrics of older releases",
         )
-    for name, kind in cluster.manifest.node_types.items():
+
+
+def autodetect_too_new(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    for name, kind in section.items():
         detect = kind.gpus.autodetect
         if detect and _too_new("AutoDetect", detect, cluster.release):
             plugin = slurm_values.plugin("AutoDetect", detect)

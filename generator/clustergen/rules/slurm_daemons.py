@@ -21,10 +21,9 @@ def own_release(os: OperatingSystem) -> SlurmRelease:
     return SlurmRelease(os.fact("slurm"))
 
 
-def place_of_os(cluster: Cluster, group: NodeGroup) -> ManifestPath:
+def place_of_os(group: NodeGroup) -> ManifestPath:
     """Where the manifest says which system the nodes of a group have."""
-    spec = cluster.manifest.node_types.get(group.type.name)
-    return ("node_types", group.type.name, "os") if spec and spec.os else ("os",)
+    return ("node_types", group.type.name, "os") if "os" in group.type.stated else ("os",)
 
 
 def release_known(cluster: Cluster) -> Iterator[Finding]:
@@ -88,7 +87,7 @@ def slurm_releases_apart(cluster: Cluster) -> Iterator[Finding]:
         reported.add((group.type.name, daemon))
         yield Finding(
             "slurm-releases-apart",
-            place_of_os(cluster, group),
+            place_of_os(group),
             f"{group.type.os.id} installs {daemon} {theirs} on {group.folded}, {_why_apart(mine, theirs, daemon)}",
             "use the same operating system on all nodes, or set build: schedmd for the same release everywhere",
         )
@@ -110,7 +109,7 @@ def slurm_without_cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
         if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release.has("cgroup-v2"):
             yield Finding(
                 "slurm-without-cgroup-v2",
-                place_of_os(cluster, group),
+                place_of_os(group),
                 f"slurmd {own_release(os)} of {os.id} does not support cgroup v2, which {os.id} uses",
                 "set build: schedmd",
             )

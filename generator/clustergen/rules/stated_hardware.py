@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue import systems
 from clustergen.catalogue.products import system_variants
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.stated import is_stated
 
 
-def gpu_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
+def gpu_variant_assumed(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """`H100` is the SXM part in the catalogue; the PCIe card and the NVL have other memory, power and NVLinks."""
     view = cluster.catalogue
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         model = spec.gpus.model
         row = parts.gpu(model) if model and model not in cluster.catalogue.own_gpus else None
         base = view.system(spec.system) if spec.system else None
@@ -33,10 +34,10 @@ def gpu_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def system_variant_assumed(cluster: Cluster) -> Iterator[Finding]:
+def system_variant_assumed(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """A DGX A100 was sold with GPUs of 40 GB and of 80 GB, and half the memory; some boards with one of two GPUs."""
     view = cluster.catalogue
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         if not spec.system or spec.system in cluster.catalogue.own_systems:
             continue
         base, others = systems.system(spec.system), system_variants(spec.system)
@@ -65,10 +66,10 @@ def _variant(row: systems.System) -> str:
     return f"{row.id} ({row.gpu_count} x {row.gpu}, {row.memory_mib // 1024} GiB of memory)"
 
 
-def threads_unlike_system(cluster: Cluster) -> Iterator[Finding]:
+def threads_unlike_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Threads of a core that a system has otherwise. Who states all of `slurmd -C` has looked, and is not asked."""
     view = cluster.catalogue
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         is_own = spec.system in cluster.catalogue.own_systems
         base = view.system(spec.system) if spec.system and not is_own else None
         stated = spec.cpu.threads_per_core

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.hardware import NodeType
 from clustergen.units import Bytes
 
 _GIGA, _TERA = 10**9, 10**12
@@ -14,9 +15,9 @@ _LEAST_MIB, _MOST_MIB = 896, 64 << 20  # a virtual machine of 1 GiB, and the lar
 _DATAGRAM_MTU = 4092  # an InfiniBand message of 4096 bytes less IPoIB's header
 
 
-def memory_decimal(cluster: Cluster) -> Iterator[Finding]:
+def memory_decimal(_: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Memory modules hold powers of two: 256GB of them are 256GiB, and 7 % of 256GB would be lost to jobs."""
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         if spec.memory is None or spec.memory.value % _GIGA or not spec.memory.value:
             continue
         is_tera = spec.memory.value % (_TERA // 2) == 0 and spec.memory.value >= _TERA
@@ -30,10 +31,10 @@ def memory_decimal(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
+def unlike_its_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """A figure that a server of that name cannot have is a typo, and its nodes would drain."""
     view = cluster.catalogue
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         row = view.system(spec.system) if spec.system else None
         if row is None:
             continue
@@ -47,10 +48,10 @@ def unlike_its_system(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def memory_of_machines(cluster: Cluster) -> Iterator[Finding]:
+def memory_of_machines(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Memory in the wrong unit: slurmd drains a node that has less than slurm.conf states, and jobs lose the rest."""
     view = cluster.catalogue
-    for name, spec in cluster.manifest.node_types.items():
+    for name, spec in section.items():
         row = view.system(spec.system) if spec.system else None
         usual = row.memory_mib if row else 0
         least, most = (-(-usual // _TIMES), usual * _TIMES) if usual else (_LEAST_MIB, _MOST_MIB)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
+from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.monitoring import Dcgm, Monitoring
 from clustergen.manifest.slurm import Accounting
 
@@ -39,15 +40,15 @@ def mail(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
         yield from _unused(section, ("monitoring",), _MAIL, "no receiver has an email address", hint)
 
 
-def gpus(cluster: Cluster) -> Iterator[Finding]:
+def gpus(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Settings of GPUs that node types do not have; `count: 0` says so itself."""
     for node_type in cluster.node_types:
-        if node_type.is_resolved and not node_type.gpus and node_type.name in cluster.manifest.node_types:
-            section = cluster.manifest.node_types[node_type.name].gpus
-            names = sorted(section.model_fields_set - {"count", "model"})
+        if node_type.is_resolved and not node_type.gpus:
+            stated = section[node_type.name].gpus
+            names = sorted(stated.model_fields_set - {"count", "model"})
             hint = "add gpus.model and gpus.count, or a system that has GPUs"
             why = f"node type '{node_type.name}' has no GPUs"
-            yield from _unused(section, ("node_types", node_type.name, "gpus"), names, why, hint)
+            yield from _unused(stated, ("node_types", node_type.name, "gpus"), names, why, hint)
 
 
 def dcgm(cluster: Cluster, section: Dcgm) -> Iterator[Finding]:

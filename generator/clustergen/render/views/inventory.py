@@ -147,7 +147,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         },
         "The cluster": {
             "cluster_name": cluster.name,
-            "cluster_domain": manifest.networks.management.domain,
+            "cluster_domain": cluster.networks.management.domain,
         },
         "BMCs": _bmcs(cluster),
         "Slurm": {

@@ -99,7 +99,6 @@ def memory(mib: int) -> str:
 
 
 def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
-    manifest = cluster.manifest
     yield "Nodes", f"{cluster.host_count}, {len(cluster.hosts('slurm-compute'))} compute"
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
@@ -122,8 +121,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "Private to each job", listed(cluster.of(PrivateTmp))
     if cluster.of(Resources).disable_root_jobs:
         yield "Jobs of root", "rejected"
-    if manifest.networks.fabric:
-        fabric = manifest.networks.fabric
+    if fabric := cluster.networks.fabric:
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
         if fabric.type == "infiniband":
             hosts = cluster.folded("subnet-manager")
@@ -212,7 +210,7 @@ def _manual_steps(cluster: Cluster) -> Iterator[dict[str, str]]:
 def _networks(cluster: Cluster) -> Iterator[dict[str, str]]:
     networks = cluster.networks
     for name in ("management", "bmc", "fabric", "storage"):
-        network = getattr(networks, name)
+        network = networks.get(name)
         if network is not None:
             yield {
                 "Network": name,

@@ -12,14 +12,11 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
 from clustergen.render.views.fabric.rails import (
     addressed_rails,
-    fabric_of,
     interface,
     rdma_device,
 )
 from clustergen.render.views.fixed import Fixed
 
-_ROCE_MTU = 9000
-_CONNECTED_MTU = 65520
 _FIRST_TABLE = 100
 
 
@@ -57,7 +54,7 @@ class Unmanaged:
 @once_per_cluster
 def is_enabled(cluster: Cluster) -> bool:
     """True if there is anything to be set: InfiniBand without IP needs nothing."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or any(group.fabric for group in cluster.groups):
         return fabric is not None
     return fabric.type == "roce" or (fabric.type == "ethernet" and fabric.mtu is not None)
@@ -65,7 +62,7 @@ def is_enabled(cluster: Cluster) -> bool:
 
 def table(cluster: Cluster, node_type: NodeType) -> Table | None:
     """The ports of a node type, by rail."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or not is_enabled(cluster):
         return None
     addressed = addressed_rails(cluster, node_type)
@@ -93,20 +90,10 @@ def table(cluster: Cluster, node_type: NodeType) -> Table | None:
 
 
 def script(cluster: Cluster) -> Script | None:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or not is_enabled(cluster):
         return None
-    return Script(str(mtu(cluster) or ""), fabric.ipoib_mode if fabric.type == "infiniband" else "")
-
-
-def mtu(cluster: Cluster) -> int | None:
-    """Bytes; None leaves the driver's own: 1500, or what the IPoIB broadcast group allows."""
-    fabric = fabric_of(cluster)
-    if fabric is None or fabric.mtu is not None:
-        return fabric.mtu if fabric else None
-    if fabric.type == "infiniband":
-        return _CONNECTED_MTU if fabric.ipoib_mode == "connected" else None
-    return _ROCE_MTU if fabric.type == "roce" else None
+    return Script(str(fabric.port_mtu or ""), fabric.ipoib_mode if fabric.type == "infiniband" else "")
 
 
 def network_manager(cluster: Cluster, node_type: NodeType) -> Unmanaged | None:

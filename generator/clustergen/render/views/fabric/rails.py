@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from clustergen.cluster.fabric import has_rdma, is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.cluster.networks import Fabric
 
-Layout = Literal["single", "fat-tree", "rail"]
-
-
-def fabric_of(cluster: Cluster) -> Fabric | None:
-    return cluster.networks.fabric
-
-
-def layout(cluster: Cluster) -> Layout:
-    """How NICs meet switches: as stated; else rails where a leaf names one, a fat tree where leaves have uplinks."""
-    fabric = fabric_of(cluster)
-    if fabric is not None and fabric.layout is not None:
-        return fabric.layout
-    if any(switch.rail is not None for switch in cluster.switches):
-        return "rail"
-    return "fat-tree" if any(switch.uplinks for switch in cluster.switches) else "single"
-
 
 def rails_are_joined(cluster: Cluster) -> bool:
     """True if one rail can be reached from another: leaves have uplinks, or the rails' networks have routers."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or (fabric.rails and not (fabric.gateways or fabric.gateway)):
         return False
     return not cluster.switches or any(switch.uplinks for switch in cluster.switches)

@@ -6,7 +6,7 @@ import re
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
-from clustergen.render.views.fabric.rails import fabric_of, rdma_device
+from clustergen.render.views.fabric.rails import rdma_device
 
 _MODES = {
     "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),
@@ -35,7 +35,7 @@ class Modules:
 
 def modules(cluster: Cluster) -> Modules | None:
     """None for a fabric that speaks TCP only."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         return None
     names = [
@@ -51,7 +51,7 @@ def modules(cluster: Cluster) -> Modules | None:
 
 def names(cluster: Cluster, node_type: NodeType) -> Naming | None:
     """The rule that gives devices the names of the manifest: rdma-core and MLNX_OFED have different ones."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         return None
     devices = [name for port in node_type.fabric_ports() if (name := rdma_device(port, fabric))]

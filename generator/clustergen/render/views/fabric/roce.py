@@ -6,7 +6,7 @@ from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.networks import Roce
 from clustergen.records import record
-from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
+from clustergen.render.views.fabric.rails import interface, rdma_device
 
 _ECN_CAPABLE = 2
 
@@ -44,7 +44,7 @@ class RocePorts:
 
 def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
     """The RDMA ports of nodes of a RoCE fabric: the fabric's, and those of the storage network."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce":
         return None
     storage = [port for port in node_type.ports if port.network == "storage" and is_rdma_name(port.device)]
@@ -55,7 +55,7 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
 
 
 def roce_qos(cluster: Cluster) -> RoceQos | None:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce":
         return None
     roce = fabric.roce

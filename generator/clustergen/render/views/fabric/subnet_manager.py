@@ -7,7 +7,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Fabric
 from clustergen.records import record
 from clustergen.render.formats import RenderError
-from clustergen.render.views.fabric.rails import fabric_of, layout
 from clustergen.render.views.fixed import Fixed
 
 _FULL_MEMBER = 0x8000
@@ -37,7 +36,7 @@ class Partitions:
 
 
 def _opensm(cluster: Cluster) -> Fabric | None:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     runs = fabric is not None and fabric.type == "infiniband" and fabric.subnet_manager.where == "node"
     return fabric if runs else None
 
@@ -49,7 +48,7 @@ def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
     ours = [
         Option(
             "routing_engine",
-            routing(cluster, fabric),
+            fabric.subnet_manager.routing,
             "the first engine that fits the fabric is used, minhop as the fallback",
         ),
         Option("partition_config_file", os.fact("opensm_partitions"), "which ports may communicate"),
@@ -77,15 +76,6 @@ def _plain(key: str, value: str | int) -> str:
     return text
 
 
-def routing(cluster: Cluster, fabric: Fabric) -> str:
-    """Engines in the order in which opensm tries them."""
-    if fabric.subnet_manager.routing:
-        return fabric.subnet_manager.routing
-    return (
-        "ftree,updn" if layout(cluster) != "single" and any(switch.uplinks for switch in cluster.switches) else "updn"
-    )
-
-
 def partitions(cluster: Cluster, os: OperatingSystem) -> Partitions | None:
     fabric = _opensm(cluster)
     if fabric is None:
@@ -101,5 +91,5 @@ def marker(cluster: Cluster) -> Fixed | None:
 
 def guard(cluster: Cluster) -> Fixed | None:
     """On all nodes with ports in an InfiniBand fabric: the package starts a subnet manager on every port it finds."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     return Fixed() if fabric is not None and fabric.type == "infiniband" else None

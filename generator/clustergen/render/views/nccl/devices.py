@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.render.views.fabric.rails import fabric_of, interface, rdma_device
+from clustergen.render.views.fabric.rails import interface, rdma_device
 
 _MOST_HCAS = 32
 
@@ -23,7 +23,7 @@ def management_interface(cluster: Cluster, node_type: NodeType) -> str | None:
 
 def rdma_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """RDMA devices of the fabric's ports, by rail; empty on TCP."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         return ()
     return tuple(name for port in node_type.fabric_ports() if (name := rdma_device(port, fabric)))[:_MOST_HCAS]
@@ -31,7 +31,7 @@ def rdma_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
 
 def tcp_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Interfaces of a fabric that speaks TCP; empty where one of them is not known."""
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "ethernet":
         return ()
     names = [interface(port, fabric) for port in node_type.fabric_ports()]

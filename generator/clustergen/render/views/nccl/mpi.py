@@ -10,7 +10,6 @@ from clustergen.cluster.features.nccl import Ucx
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.fabric.rails import fabric_of
 from clustergen.render.views.fabric.roce import traffic_class
 from clustergen.render.views.nccl.devices import (
     management_interface,
@@ -61,7 +60,7 @@ def _devices(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
 
 
 def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or not rdma_devices(cluster, node_type):
         return []
     marks = []

@@ -12,7 +12,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.networks import Fabric
 from clustergen.records import record
 from clustergen.render.formats import RenderError, Safe, one_line
-from clustergen.render.views.fabric.rails import fabric_of, layout, rails_are_joined, rdma_device
+from clustergen.render.views.fabric.rails import rails_are_joined, rdma_device
 from clustergen.render.views.fabric.roce import traffic_class
 from clustergen.render.views.nccl.devices import (
     management_interface,
@@ -83,7 +83,7 @@ def _ours(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterat
 
 
 def _network(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterator[Setting]:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or not node_type.fabric_ports():
         yield _bootstrap(cluster, node_type)
     elif fabric.type == "ethernet":
@@ -92,7 +92,7 @@ def _network(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Ite
         yield _bootstrap(cluster, node_type)
         yield _hcas(cluster, node_type)
         yield from _infiniband(fabric) if fabric.type == "infiniband" else _roce(cluster, fabric, version)
-        yield from _cross_nic(cluster, node_type)
+        yield from _cross_nic(cluster, node_type, fabric)
 
 
 def _bootstrap(cluster: Cluster, node_type: NodeType) -> Setting:
@@ -159,15 +159,14 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
         yield Setting("RoCE v2 with IPv4, the same on all nodes (show_gids).", "NCCL_IB_GID_INDEX", Safe(str(gid)))
 
 
-def _cross_nic(cluster: Cluster, node_type: NodeType) -> Iterator[Setting]:
+def _cross_nic(cluster: Cluster, node_type: NodeType, fabric: Fabric) -> Iterator[Setting]:
     """Said where the wiring leaves one answer; elsewhere NCCL weighs it up."""
     if len(node_type.fabric_ports()) < 2 or not cluster.switches:
         return
-    if layout(cluster) == "rail" and not rails_are_joined(cluster):
-        fabric = cluster.networks.fabric
-        how = "not routed" if fabric and fabric.has_separate_rails else "not connected to each other"
+    if fabric.layout == "rail" and not rails_are_joined(cluster):
+        how = "not routed" if fabric.has_separate_rails else "not connected to each other"
         yield Setting(f"The rails are {how}: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
-    elif layout(cluster) == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
+    elif fabric.layout == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
         yield Setting("All ports connect to one switch: any port reaches any other.", "NCCL_CROSS_NIC", Safe("1"))
 
 

@@ -14,8 +14,6 @@ from clustergen.cluster.networks import Fabric, Roce
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.fabric.interfaces import mtu
-from clustergen.render.views.fabric.rails import fabric_of
 from clustergen.render.views.tables import Table, table_of
 
 _FRAME = 22  # bytes around the IP packet: Ethernet header, VLAN tag, checksum
@@ -34,23 +32,21 @@ class Page:
 
 
 def page(cluster: Cluster) -> Page | None:
-    fabric = fabric_of(cluster)
+    fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce":
         return None
     tables = (
-        table_of(
-            "What must match", "Hosts: what clustergen-roce-qos.service sets and reads back.", _rows(cluster, fabric)
-        ),
+        table_of("What must match", "Hosts: what clustergen-roce-qos.service sets and reads back.", _rows(fabric)),
         table_of("Where", "", _places(cluster)),
     )
-    return Page(cluster.name, tables, Safe(_sonic(fabric.roce, _port_mtu(cluster))), tuple(_nvue(fabric.roce)))
+    return Page(cluster.name, tables, Safe(_sonic(fabric.roce, _port_mtu(fabric))), tuple(_nvue(fabric.roce)))
 
 
-def _port_mtu(cluster: Cluster) -> int:
-    return max(_SWITCH_MTU, (mtu(cluster) or 0) + _FRAME)
+def _port_mtu(fabric: Fabric) -> int:
+    return max(_SWITCH_MTU, (fabric.port_mtu or 0) + _FRAME)
 
 
-def _rows(cluster: Cluster, fabric: Fabric) -> Iterator[dict[str, str]]:
+def _rows(fabric: Fabric) -> Iterator[dict[str, str]]:
     roce = fabric.roce
     rate = fabric.rate_gbit
     rows = [
@@ -75,7 +71,7 @@ def _rows(cluster: Cluster, fabric: Fabric) -> Iterator[dict[str, str]]:
             "DCQCN reacts and notifies" if roce.ecn else "off",
             f"mark on queue {roce.priority} before PFC starts" if roce.ecn else "off",
         ),
-        ("MTU", f"{mtu(cluster)} bytes of IP", f"frames of {_port_mtu(cluster)} bytes"),
+        ("MTU", f"{fabric.port_mtu} bytes of IP", f"frames of {_port_mtu(fabric)} bytes"),
     ]
     if rate:
         flight = round(2 * 10 * _NS_PER_METRE * rate / 8)
