@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,21 @@ def test_switches_of_a_plan(fabric, codes, tmp_path):
     if "rate" in fabric and fabric["rate"] is None:
         del data["networks"]["fabric"]["rate"]
     assert set(codes_of(data, tmp_path)) - {"subnet-manager-missing", "plan-without-racks"} == codes
+
+
+@pytest.mark.parametrize("name", ["R1", "1-A", "b2.04"])
+def test_whatever_names_a_rack_takes_its_name(name: str, tmp_path: Path) -> None:
+    switches = [{"name": "leaf", "nodes": "c[1-4]", "rack": name}]
+    racks = {name: {"nodes": "c[1-4],head", "row": name}}
+    device = {"address": "10.0.9.201", "module": "ups_mib", "auth": "site", "rack": name}
+    monitoring = {"snmp": {"devices": {"ups": device}}}
+    codes = codes_of(fabric_of({"switches": switches}, racks=racks, monitoring=monitoring), tmp_path)
+    assert not {"text-malformed", "rack-unknown"}.intersection(codes)
+
+
+@pytest.mark.parametrize("fabric", [{"plan": {"leaf": "qm9790"}}, {"switches": [{"name": "leaf", "model": "qm9790"}]}])
+def test_switches_that_cannot_run_the_subnet_manager(fabric: dict[str, Any], tmp_path: Path) -> None:
+    assert "subnet-manager-missing" in codes_of(fabric_of(fabric), tmp_path)
 
 
 @pytest.mark.parametrize(

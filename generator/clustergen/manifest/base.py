@@ -148,7 +148,9 @@ NOT_ON_A_LINE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff
 Name = Annotated[
     str, text(r"^[a-z][a-z0-9_-]*$", "use lower-case letters, digits, _ and -, and begin with a letter", 63)
 ]
-"""Name of something in the manifest: a node type, a partition, a storage entry, a rack …"""
+"""Name of something in the manifest: a node type, a partition, a storage entry …"""
+PlaceName = Annotated[str, text(r"^[A-Za-z0-9._:-]+$", "use letters, digits, . _ : and -", 63)]
+"""Name of a rack or of a row of racks: `R1`, as a host list has it, or `row_a`."""
 ModelName = Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$", "use letters, digits, blanks, . _ + and -", 63)]
 """A product of the catalogue, by its id, another name or as its maker writes it: `cx7`, `ConnectX-7`."""
 SlurmName = Annotated[

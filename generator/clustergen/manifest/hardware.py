@@ -11,6 +11,7 @@ from clustergen.manifest.base import (
     Name,
     OneLine,
     Options,
+    PlaceName,
     Rate,
     Section,
     SlurmName,
@@ -211,7 +212,9 @@ class Rack(Section):
 
     nodes: HostList | None = field(None, "Nodes in it; several racks get equal numbers of them, in order.")
     units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")
-    row: Name | None = field(None, "Row of racks in the room; rows are one behind the other, in order of the manifest.")
+    row: PlaceName | None = field(
+        None, "Row of racks in the room; rows are one behind the other, in order of the manifest."
+    )
     position: Annotated[int, Field(ge=1, le=1000)] | None = field(
         None, "Place in the row, from 1; of several racks, that of the first. Default: after the rack before it."
     )

@@ -14,6 +14,7 @@ from clustergen.manifest.base import (
     HostPort,
     Name,
     Phrase,
+    PlaceName,
     PortNumber,
     Section,
     Url,
@@ -87,7 +88,7 @@ class SnmpDevice(Section):
         ..., "What is read: ups_mib, apc_rpdu2, or a module in a site file `snmp-NAME.yml`.", sample="ups_mib"
     )
     auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.", sample="public")
-    rack: Name | None = field(None, "Rack that it feeds, a label of its metrics.")
+    rack: PlaceName | None = field(None, "Rack that it feeds, a label of its metrics.")
 
 
 class Snmp(Section):

@@ -13,8 +13,8 @@ from clustergen.manifest.base import (
     Domain,
     HostList,
     ModelName,
-    Name,
     OptionName,
+    PlaceName,
     Rate,
     Section,
     field,
@@ -161,7 +161,7 @@ class Switch(Section):
         " one pod with different rails as one leaf.",
     )
     uplinks: tuple[Uplink, ...] = field((), "Upper switches, with the number of cables to each.")
-    rack: Name | None = field(None, "Rack of the switch.")
+    rack: PlaceName | None = field(None, "Rack of the switch.")
 
     @property
     def rails(self) -> tuple[int | None, ...]:
