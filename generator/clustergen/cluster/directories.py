@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import Docker, Podman
+from clustergen.cluster.features.monitoring import Alertmanager, Dcgm
 from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.diagnostics import ManifestPath
@@ -182,7 +183,7 @@ def whose(path: str) -> str:
 
 def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
-    slurm, monitoring = cluster.slurm, cluster.manifest.monitoring
+    slurm = cluster.slurm
     if slurm.state_location_at:
         yield slurm.state_location_at, STATE, "", slurm.state_location
     yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
@@ -202,11 +203,12 @@ def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
         yield ("containers", "docker", "data"), DOCKER, "", data
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
         yield ("containers", "podman", "storage"), PODMAN, "", storage
-    yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", monitoring.dcgm.job_map
+    if cluster.has(Dcgm):
+        yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", cluster.of(Dcgm).job_map
     if cluster.has(Backups):
         for use in (BACKUP_DATABASE, BACKUP_STATE):
             yield ("backups", "directory"), use, "", cluster.of(Backups).directory
-    for name, receiver in monitoring.receivers.items():
+    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):
                 yield ("monitoring", "receivers", name, field), SECRET, name, path
