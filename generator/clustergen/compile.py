@@ -85,7 +85,7 @@ def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     log.info(__name__, "check the rules")
-    findings += check(cluster)
+    findings += check(cluster, manifest)
     return cluster, findings
 
 
@@ -185,8 +185,9 @@ def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:
 
     findings: list[Finding] = []
     try:
-        cluster = resolve(Manifest.model_validate(frozen(data)), findings.append)
-        findings += check(cluster)
+        manifest = Manifest.model_validate(frozen(data))
+        cluster = resolve(manifest, findings.append)
+        findings += check(cluster, manifest)
         if any(CODES[finding.code].severity is Severity.ERROR for finding in findings):
             return None
         builder = Builder(cluster, name)

@@ -174,14 +174,15 @@ def test_what_changes_the_model_is_among_the_origins(seed: int) -> None:
     for field, edit in random_.sample(edits, 10):
         findings: list[Finding] = []
         try:
-            cluster = resolve(original.edited([edit]), findings.append)
+            changed = original.edited([edit])
+            cluster = resolve(changed, findings.append)
         except ValueError:  # no manifest
             continue
-        if any(CODES[finding.code].severity is Severity.ERROR for finding in [*findings, *check(cluster)]):
+        if any(CODES[finding.code].severity is Severity.ERROR for finding in [*findings, *check(cluster, changed)]):
             continue
         after = dict(flat(document(cluster), ""))
-        changed = {path for path in before.keys() & after.keys() if before[path] != after[path]}
-        unnamed = {path for path in changed if not _names(_origins()[path], field.name)}
+        differing = {path for path in before.keys() & after.keys() if before[path] != after[path]}
+        unnamed = {path for path in differing if not _names(_origins()[path], field.name)}
         assert not unnamed, (field.name, edit)
 
 

@@ -229,7 +229,7 @@ def _rendered(manifest: Manifest) -> Trial | None:
     """None where the manifest has errors."""
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
-    findings += check(cluster)
+    findings += check(cluster, manifest)
     if any(CODES[finding.code].severity is Severity.ERROR for finding in findings):
         return None
     builder = Builder(cluster, "manifest.yaml")

@@ -199,6 +199,10 @@ def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     if cluster.has(Pyxis):
         yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", cluster.of(Pyxis).runtime_path
         yield ("slurm", "pyxis", "cache"), CACHE, "", cluster.of(Pyxis).cache
+    yield from _features_paths(cluster)
+
+
+def _features_paths(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     if cluster.has(Docker) and (data := cluster.of(Docker).data):
         yield ("containers", "docker", "data"), DOCKER, "", data
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):

@@ -86,7 +86,7 @@ def section_name(record: type) -> str:
 
 def _ground() -> dict[str, Any]:
     """Fields of the cluster itself with their annotations."""
-    return {name: kind for name, kind in _fields(Cluster).items() if name != "manifest"}
+    return _fields(Cluster)
 
 
 @cache

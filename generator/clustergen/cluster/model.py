@@ -20,7 +20,6 @@ from clustergen.cluster.slurm.model import Leaf, Partition, Slurm
 from clustergen.cluster.tracing import used
 from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
-from clustergen.manifest.model import Manifest
 from clustergen.records import record
 from clustergen.units import Watts
 
@@ -211,7 +210,6 @@ class Rack:
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 
-    manifest: Manifest
     name: str  # of the cluster, and Slurm's ClusterName unless the manifest gives one
     os: OperatingSystem
     catalogue: CatalogueView

@@ -135,7 +135,6 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     plugin = manifest.slurm.topology.plugin
     records: dict[type, object] = {}
     cluster = Cluster(
-        manifest=manifest,
         name=manifest.name,
         os=system,
         catalogue=catalogue,

@@ -65,5 +65,5 @@ class Facts:
             if self._has_meaning(override):
                 made = self._renderer.make(self._manifest)
             else:
-                made = self._renderer.print(replace(self._cluster))  # a copy, which remembers nothing of other facts
+                made = self._renderer.print(replace(self._cluster), self._manifest)  # a copy: it remembers no facts
         return None if made is None else made.lines

@@ -21,13 +21,13 @@ class Judge:
     def __init__(self) -> None:
         self._rules = list(rules())
 
-    def refuses(self, cluster: Cluster, findings: Sequence[Finding]) -> str | None:
+    def refuses(self, cluster: Cluster, manifest: Manifest, findings: Sequence[Finding]) -> str | None:
         """The code of an error among `findings`, or else of a rule's; the type of the exception that ends a rule."""
         if code := _error(findings):
             return code
         for rule in self._rules:
             try:
-                code = _error(findings_of(rule, cluster))
+                code = _error(findings_of(rule, cluster, manifest))
             except Exception as err:  # noqa: BLE001 - rules count on what others refuse, which a trial does not wait for
                 code = type(err).__name__
             if code:
@@ -45,10 +45,15 @@ class Trial:
     """A file rendered from another manifest: its lines, or None where that manifest has no such file."""
 
     def __init__(
-        self, lines: tuple[str, ...] | None, cluster: Cluster, findings: Sequence[Finding], judge: Judge
+        self,
+        lines: tuple[str, ...] | None,
+        cluster: Cluster,
+        manifest: Manifest,
+        findings: Sequence[Finding],
+        judge: Judge,
     ) -> None:
         self.lines = lines
-        self._meant = cluster, findings
+        self._meant = cluster, manifest, findings
         self._judge = judge
 
     @cached_property
@@ -83,12 +88,12 @@ class Renderer:
             cluster = resolve(manifest, findings.append)
         except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
             return None
-        return self.print(cluster, findings)
+        return self.print(cluster, manifest, findings)
 
-    def print(self, cluster: Cluster, findings: Sequence[Finding] = ()) -> Trial | None:
-        """The file of a cluster, of which `findings` receives the findings."""
+    def print(self, cluster: Cluster, manifest: Manifest, findings: Sequence[Finding] = ()) -> Trial | None:
+        """The file of the cluster that a manifest means, with `findings` so far."""
         try:
-            return Trial(self._lines(cluster), cluster, findings, self.judge)
+            return Trial(self._lines(cluster), cluster, manifest, findings, self.judge)
         except Exception:  # noqa: BLE001 - as above
             return None
 

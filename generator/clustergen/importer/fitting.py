@@ -107,7 +107,7 @@ def _errors(data: dict[str, Any]) -> list[Finding]:
     if excess := too_many_names(manifest):
         return [excess]
     findings: list[Finding] = []
-    findings += check(resolve(manifest, findings.append))
+    findings += check(resolve(manifest, findings.append), manifest)
     return [item for item in findings if CODES[item.code].severity is Severity.ERROR]
 
 

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import Release
+from clustergen.cluster.document import section_name
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.resolve import RECORDS
 from clustergen.hostlist import natural_key
 from clustergen.manifest.nodes import Role
 from clustergen.units.base import PydanticField
@@ -86,6 +88,8 @@ def plain(value: object) -> object:
 
 def _members(source: object) -> Values:
     kind: type = type(source)
+    if isinstance(source, Cluster):
+        return _members_of_cluster(source)
     lookups = _lookups(source)
 
     def read(name: str) -> object:
@@ -97,8 +101,28 @@ def _members(source: object) -> Values:
     return Values(kind.__name__, [*_names(kind), *lookups], read)
 
 
+def _members_of_cluster(cluster: Cluster) -> Values:
+    """Its fields, and the record of each section; None where the cluster does not have it."""
+    lookups, records = _lookups(cluster), _records()
+
+    def read(name: str) -> object:
+        if name in lookups:
+            return lookups[name]
+        if name in _names(Cluster):
+            return getattr(cluster, name)
+        return cluster.of(records[name]) if cluster.has(records[name]) else None
+
+    return Values("Cluster", [*_names(Cluster), *lookups, *records], read)
+
+
 def names_of_cluster() -> tuple[str, ...]:
-    return (*_names(Cluster), "hosts", "folded", "with_role")
+    return (*_names(Cluster), "hosts", "folded", "with_role", *_records())
+
+
+@cache
+def _records() -> Mapping[str, type]:
+    """Records of clusters, by the name of their section."""
+    return {section_name(record): record for record in RECORDS}
 
 
 def _lookups(source: object) -> dict[str, Values]:

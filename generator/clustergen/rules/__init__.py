@@ -18,6 +18,7 @@ from typing import Any, get_type_hints
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_of
 
 Rule = Callable[..., Iterator[Finding]]
@@ -43,12 +44,12 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
                 yield value
 
 
-def findings_of(rule: Rule, cluster: Cluster) -> Iterator[Finding]:
+def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Finding]:
     """Findings of one rule; none where the section that it judges is absent."""
     kind = _section_type(rule)
     if kind is None:
         yield from rule(cluster)
-    elif (section := section_of(cluster.manifest, kind)) is not None:
+    elif (section := section_of(manifest, kind)) is not None:
         yield from rule(cluster, section)
 
 
@@ -57,8 +58,8 @@ def _section_type(rule: Rule) -> Any:
     return get_type_hints(rule, include_extras=True)["section"] if "section" in rule.__annotations__ else None
 
 
-def check(cluster: Cluster) -> list[Finding]:
-    """Findings of all rules."""
+def check(cluster: Cluster, manifest: Manifest) -> list[Finding]:
+    """Findings of all rules in the cluster that a manifest means."""
     from clustergen.rules.consequences import causes_only
 
-    return list(causes_only(finding for rule in rules() for finding in findings_of(rule, cluster)))
+    return list(causes_only(finding for rule in rules() for finding in findings_of(rule, cluster, manifest)))

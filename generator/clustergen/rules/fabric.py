@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clustergen.cluster import networks
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.features.health import Health
+from clustergen.cluster.features.nccl import Ucx
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
@@ -245,12 +246,11 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
         ports = node_type.fabric_ports()
         if fabric is None or not ports or not are_guessed(cluster, node_type):
             continue
-        manifest = cluster.manifest
         lacking = [
             name
             for name, is_lacking in (
                 ("NCCL_IB_HCA", bool(node_type.gpus) and fabric.type != "ethernet"),
-                ("UCX_NET_DEVICES", manifest.ucx.enabled and fabric.type != "ethernet"),
+                ("UCX_NET_DEVICES", cluster.of(Ucx).enabled and fabric.type != "ethernet"),
                 ("port health check", cluster.of(Health).enabled and cluster.of(Health).fabric),
                 ("port alerts", bool(cluster.hosts("monitoring"))),
             )

@@ -53,6 +53,7 @@ class Facility:
     all_reduce: tuple[Bytes, ...]  # message sizes of the estimates
     checkpoint: Bytes | None
     prices: Prices | None
+    is_stated: bool  # the manifest has the section
 
 
 def resolve(manifest: Manifest, _: Cluster) -> Facility:
@@ -68,4 +69,5 @@ def resolve(manifest: Manifest, _: Cluster) -> Facility:
         all_reduce=section.estimates.all_reduce,
         checkpoint=section.estimates.checkpoint,
         prices=Prices(prices.currency, prices.items, prices.budget) if prices else None,
+        is_stated="facility" in manifest.model_fields_set,
     )

@@ -13,6 +13,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.ansible import Ansible, Ssh
 from clustergen.cluster.features.gpu import Driver
 from clustergen.cluster.features.monitoring import Dcgm
+from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -132,7 +133,6 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
 
 
 def variables(cluster: Cluster, outline: Outline) -> Variables:
-    manifest = cluster.manifest
     ssh, ansible = cluster.of(Ssh), cluster.of(Ansible)
     slurm, accounting = cluster.slurm, cluster.of(Accounting)
     keeps_database = bool(slurm.accounting_hosts)
@@ -169,7 +169,7 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "nvidia_driver_branch": cluster.of(Driver).branch,
             "nvidia_kernel_modules": cluster.of(Driver).kernel_modules,
             "dcgm_release": str(cluster.of(Dcgm).version),
-            "nccl_release": manifest.nccl.version,
+            "nccl_release": str(cluster.of(Nccl).version),
         }
         if cluster.gpu_types
         else {},

@@ -18,7 +18,7 @@ _COLUMNS = (
 
 def has_facility(cluster: Cluster) -> bool:
     """True if the manifest says anything of racks, switches or the room."""
-    return bool(cluster.racks or switches_of(cluster) or "facility" in cluster.manifest.model_fields_set)
+    return bool(cluster.racks or switches_of(cluster) or cluster.of(Facility).is_stated)
 
 
 def bom_csv(cluster: Cluster) -> CsvTable | None:
