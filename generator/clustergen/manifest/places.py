@@ -22,14 +22,22 @@ def section_of(manifest: Manifest, kind: Any) -> Any:
     return section
 
 
-@cache
 def _path(kind: Any) -> tuple[str, ...]:
     if kind is Manifest:
         return ()
-    paths = [path for path, section in _sections(Manifest, ()) if section == kind]
+    paths = _paths().get(kind, ())
     if len(paths) != 1:
         raise LookupError(f"{len(paths)} sections of the manifest are {kind}")
     return paths[0]
+
+
+@cache
+def _paths() -> Mapping[Any, list[tuple[str, ...]]]:
+    """Type → paths of the sections that have it."""
+    paths: dict[Any, list[tuple[str, ...]]] = {}
+    for path, kind in _sections(Manifest, ()):
+        paths.setdefault(kind, []).append(path)
+    return paths
 
 
 def _sections(model: type[Section], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
