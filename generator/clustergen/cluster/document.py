@@ -15,7 +15,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from clustergen.catalogue.versions import Release
-from clustergen.cluster.model import HOSTS, Cluster, NodeType
+from clustergen.cluster.annotations import HOSTS, WORDING
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.hostlist import compress
 from clustergen.units.base import PydanticField
 
@@ -97,7 +98,7 @@ def _fields(record: type) -> dict[str, Any]:
         for name, member in vars(record).items():
             if isinstance(member, property):
                 kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
-    return {name: kind for name, kind in kinds.items() if name[0] != "_"}
+    return {name: kind for name, kind in kinds.items() if name[0] != "_" and WORDING not in get_args(kind)}
 
 
 def _comments(record: type) -> dict[str, str]:
@@ -126,7 +127,7 @@ def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
         return [_plain(item, of, is_top=is_top) for item, of in zip(items, kinds, strict=True)]
     record: type = type(value)
     if _is_row(record):
-        return str(value.id)
+        return str(getattr(value, "id", "") or value.name)
     if record is NodeType and not is_top:
         return str(value.name)
     return {name: _plain(getattr(value, name), of) for name, of in _fields(record).items()}

@@ -9,7 +9,7 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.networks import HostNetwork, Management
+from clustergen.cluster.networks import HostNetwork, ManagementNetwork
 from clustergen.records import record
 
 NETWORKS = ("management", "storage")
@@ -82,7 +82,7 @@ def _interface(node_type: NodeType, place: IpNetwork, network: HostNetwork) -> H
         return None
     name, parent, ports = names
     cidr = ip_network(network.cidr)
-    is_management = isinstance(network, Management)
+    is_management = isinstance(network, ManagementNetwork)
     return HostInterface(
         network=place.key,
         suffix=place.suffix,
@@ -97,7 +97,7 @@ def _interface(node_type: NodeType, place: IpNetwork, network: HostNetwork) -> H
         prefix_length=cidr.prefixlen,
         gateway=(network.gateway or "") if is_management else "",
         routes=tuple((route, network.gateway) for route in network.routes if network.gateway),
-        dns=network.dns if isinstance(network, Management) else (),
+        dns=network.dns if isinstance(network, ManagementNetwork) else (),
         domain=(network.domain or "") if is_management else "",
     )
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.annotations import Hosts, Wording
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
@@ -24,9 +25,6 @@ from clustergen.records import record
 from clustergen.units import Watts
 
 T = TypeVar("T")
-HOSTS = "hosts"
-Hosts = Annotated[tuple[str, ...], HOSTS]
-"""Host names, addresses or others that fold into a list."""
 
 
 @record
@@ -127,7 +125,7 @@ class NodeGroup:
     """One entry of the manifest's `nodes`."""
 
     index: int  # in the manifest
-    entry: str  # host list, as the manifest has it
+    entry: Wording  # host list of the names
     hosts: Hosts
     folded: str  # the same in Slurm's canonical form
     type: NodeType
@@ -159,8 +157,8 @@ class Switch:
 
     name: str
     index: int | None  # of its entry in the manifest; None where the plan has it
-    entry: str  # host list of that entry; empty where the plan has it
-    entry_nodes: str  # the nodes that it lists, as a host list
+    entry: Wording  # host list of the names; empty where the plan has it
+    entry_nodes: Wording  # host list of the nodes
     rack: str | None
     model: str | None
     ports: int | None  # cages, each for one cable
@@ -192,7 +190,7 @@ class Rack:
 
     name: str
     entry: str
-    entry_nodes: str  # host list of all racks of the entry
+    entry_nodes: Wording  # host list of the nodes of all racks of the entry
     hosts: Hosts
     units: int
     row: str  # empty where the manifest names none

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.catalogue_view import gbit
+from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import Fabric as FabricSection
+from clustergen.manifest.networks import FabricPlan
 from clustergen.manifest.networks import HostNetwork as HostSection
 from clustergen.manifest.networks import Network as Section
 from clustergen.records import copied, record
@@ -23,7 +26,7 @@ _CONNECTED_MTU = 65520
 
 @record
 class Plan:
-    """A fat tree whose switches are planned. `nodes` and `racks` are host lists; None: all nodes, no racks."""
+    """A fat tree whose switches are planned."""
 
     leaf: str  # model
     spine: str | None  # None: as the leaves
@@ -34,9 +37,9 @@ class Plan:
     spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit
-    reserved_for: str | None
-    nodes: str | None
-    racks: str | None
+    reserved_for: Hosts  # devices on these ports that are not nodes
+    nodes: Hosts  # to connect, in this order; none: all
+    racks: Hosts  # for the switches
 
 
 @record
@@ -73,7 +76,7 @@ class HostNetwork(Network):
 
 
 @record
-class Management(HostNetwork):
+class ManagementNetwork(HostNetwork):
     """The network that ssh, Slurm and monitoring use."""
 
     dns: tuple[str, ...]
@@ -86,7 +89,7 @@ class StorageNetwork(HostNetwork):
 
 
 @record
-class Bmc(Network):
+class BmcNetwork(Network):
     """The network of the management controllers."""
 
     protocol: Literal["ipmi", "redfish"]
@@ -141,12 +144,12 @@ class Networks:
     _cluster: Cluster
 
     @property
-    def management(self) -> Management:
-        return self._cluster.of(Management)
+    def management(self) -> ManagementNetwork:
+        return self._cluster.of(ManagementNetwork)
 
     @property
-    def bmc(self) -> Bmc | None:
-        return self._cluster.get(Bmc)
+    def bmc(self) -> BmcNetwork | None:
+        return self._cluster.get(BmcNetwork)
 
     @property
     def fabric(self) -> Fabric | None:
@@ -168,14 +171,14 @@ class Networks:
         return network
 
 
-def resolve_management(manifest: Manifest, cluster: Cluster) -> Management:
+def resolve_management(manifest: Manifest, cluster: Cluster) -> ManagementNetwork:
     section = manifest.networks.management
-    return copied(Management, section, **_host(section, cluster))
+    return copied(ManagementNetwork, section, **_host(section, cluster))
 
 
-def resolve_bmc(manifest: Manifest, cluster: Cluster) -> Bmc | None:
+def resolve_bmc(manifest: Manifest, cluster: Cluster) -> BmcNetwork | None:
     section = manifest.networks.bmc
-    return copied(Bmc, section, **_common(section, cluster)) if section else None
+    return copied(BmcNetwork, section, **_common(section, cluster)) if section else None
 
 
 def resolve_storage(manifest: Manifest, cluster: Cluster) -> StorageNetwork | None:
@@ -214,8 +217,13 @@ def _common(section: Section, cluster: Cluster) -> dict[str, Any]:
     return {
         "type": leaf.fabric if leaf else "ethernet",
         "rate_gbit": gbit(section.rate) if section.rate else None,
-        "plan": copied(Plan, section.plan) if section.plan else None,
+        "plan": _plan(section.plan) if section.plan else None,
     }
+
+
+def _plan(section: FabricPlan) -> Plan:
+    lists = {key: getattr(section, key) for key in ("reserved_for", "nodes", "racks")}
+    return copied(Plan, section, **{key: tuple(expand(text)) if text else () for key, text in lists.items()})
 
 
 def _host(section: HostSection, cluster: Cluster) -> dict[str, Any]:

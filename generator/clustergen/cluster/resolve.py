@@ -46,8 +46,8 @@ from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
 RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
-    networks.Management: networks.resolve_management,
-    networks.Bmc: networks.resolve_bmc,
+    networks.ManagementNetwork: networks.resolve_management,
+    networks.BmcNetwork: networks.resolve_bmc,
     networks.Fabric: networks.resolve_fabric,
     networks.StorageNetwork: networks.resolve_storage,
     hardware.NamedRows: hardware.resolve_named_rows,

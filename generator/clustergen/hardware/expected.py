@@ -11,7 +11,6 @@ from clustergen.facility.expectations import port_rate
 from clustergen.facility.model import End as CableEnd
 from clustergen.facility.placement import devices, switches_of
 from clustergen.hardware.model import End
-from clustergen.hostlist import expand
 from clustergen.records import record
 
 
@@ -108,10 +107,10 @@ def _least_gbit(cluster: Cluster, network: str) -> float | None:
 def _guests(cluster: Cluster, network: str, switches: Sequence[Switch]) -> tuple[frozenset[str], frozenset[str]]:
     """Devices for which a plan reserves ports, and the leaves of the first unit."""
     section = cluster.networks.get(network)
-    names = section.plan.reserved_for if section and section.plan else None
+    names = section.plan.reserved_for if section and section.plan else ()
     first = next((frozenset(switch.nodes) for switch in switches if switch.nodes), frozenset())
     leaves = frozenset(switch.name for switch in switches if not first.isdisjoint(switch.nodes))
-    return (frozenset(expand(names)), leaves) if names else (frozenset(), frozenset())
+    return (frozenset(names), leaves) if names else (frozenset(), frozenset())
 
 
 def _adapters(node_type: NodeType, network: str) -> tuple[tuple[str, ...], ...]:

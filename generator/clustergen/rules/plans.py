@@ -14,7 +14,8 @@ from clustergen.facility.cabling import cables
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
-from clustergen.manifest.networks import Fabric
+from clustergen.manifest.networks import Fabric, Networks
+from clustergen.manifest.stated import value_at
 
 _MOST_EXAMPLES = 4
 
@@ -24,6 +25,11 @@ def _plans(cluster: Cluster) -> Iterator[tuple[str, Plan]]:
         network = cluster.networks.get(name)
         if network is not None and network.plan is not None:
             yield name, network.plan
+
+
+def _span(section: Networks, network: str, key: str, name: str) -> tuple[int, int] | None:
+    """Where a list of a plan has a name."""
+    return span_of(str(value_at(section, f"{network}.plan.{key}")), name)
 
 
 def plan_and_switches(_: Cluster, section: Fabric) -> Iterator[Finding]:
@@ -37,12 +43,12 @@ def plan_and_switches(_: Cluster, section: Fabric) -> Iterator[Finding]:
         )
 
 
-def plan_node(cluster: Cluster) -> Iterator[Finding]:
+def plan_node(cluster: Cluster, section: Networks) -> Iterator[Finding]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
     pending = {host for group in cluster.groups if is_pending(group) for host in group.hosts}
     for name, plan in _plans(cluster):
         path: ManifestPath = ("networks", name, "plan", "nodes")
-        for host in expand(plan.nodes) if plan.nodes else ():
+        for host in plan.nodes:
             if host not in kinds:
                 message, hint = f"'{host}' is not a node of this cluster", did_you_mean(host, kinds)
             elif host not in pending and not ports_in(kinds[host], name):
@@ -51,7 +57,7 @@ def plan_node(cluster: Cluster) -> Iterator[Finding]:
                 hint = f"give node type '{kind}' nics with network: {name}, or remove the node from the plan"
             else:
                 continue
-            yield Finding("plan-node", path, message, hint, at=span_of(plan.nodes or "", host))
+            yield Finding("plan-node", path, message, hint, at=_span(section, name, "nodes", host))
             break
         if not plan.nodes and not pending and not any(ports_in(kind, name) for kind in kinds.values()):
             message = f"no node has a port in the {name} network, so the plan is empty"
@@ -59,17 +65,17 @@ def plan_node(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("plan-node", ("networks", name, "plan"), message, hint, key=True)
 
 
-def plan_racks(cluster: Cluster) -> Iterator[Finding]:
+def plan_racks(cluster: Cluster, section: Networks) -> Iterator[Finding]:
     names = {rack.name: rack for rack in cluster.racks}
     for network, plan in _plans(cluster):
-        unknown = next((name for name in expand(plan.racks) if name not in names), None) if plan.racks else None
+        unknown = next((name for name in plan.racks if name not in names), None)
         if unknown is not None:
             yield Finding(
                 "rack-unknown",
                 ("networks", network, "plan", "racks"),
                 f"rack '{unknown}' is not defined",
                 did_you_mean(unknown, names) or (f"use {one_of(names)}" if names else "define it under racks"),
-                at=span_of(plan.racks or "", unknown),
+                at=_span(section, network, "racks", unknown),
             )
 
 
