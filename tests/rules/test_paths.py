@@ -78,7 +78,8 @@ def test_each_field_takes_the_paths_that_suit_it(path: str) -> None:
     ],
 )
 def test_a_secret_is_written_to_a_file_of_its_own(path: str, code: str) -> None:
-    text = f"{TINY}monitoring: {{receivers: {{chat: {{slack_url_file: {path}, slack_channel: '#a'}}}}}}\n"
+    monitored = TINY.replace("[slurm-controller]", "[slurm-controller, monitoring]")
+    text = f"{monitored}monitoring: {{receivers: {{chat: {{slack_url_file: {path}, slack_channel: '#a'}}}}}}\n"
     assert [item for item in findings(text) if item[0] in (SYSTEM, VOLATILE)] == ([(code, path)] if code else [])
 
 

@@ -183,6 +183,23 @@ def whose(path: str) -> str:
 
 def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
+    yield from _paths_of_slurm(cluster)
+    if cluster.has(Docker) and (data := cluster.of(Docker).data):
+        yield ("containers", "docker", "data"), DOCKER, "", data
+    if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
+        yield ("containers", "podman", "storage"), PODMAN, "", storage
+    if cluster.has(Dcgm):
+        yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", cluster.of(Dcgm).job_map
+    if cluster.has(Backups):
+        for use in (BACKUP_DATABASE, BACKUP_STATE):
+            yield ("backups", "directory"), use, "", cluster.of(Backups).directory
+    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+        for field in ("webhook_url_file", "slack_url_file"):
+            if path := getattr(receiver, field):
+                yield ("monitoring", "receivers", name, field), SECRET, name, path
+
+
+def _paths_of_slurm(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     slurm = cluster.slurm
     if slurm.state_location_at:
         yield slurm.state_location_at, STATE, "", slurm.state_location
@@ -199,23 +216,6 @@ def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
     if cluster.has(Pyxis):
         yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", cluster.of(Pyxis).runtime_path
         yield ("slurm", "pyxis", "cache"), CACHE, "", cluster.of(Pyxis).cache
-    yield from _features_paths(cluster)
-
-
-def _features_paths(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
-    if cluster.has(Docker) and (data := cluster.of(Docker).data):
-        yield ("containers", "docker", "data"), DOCKER, "", data
-    if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
-        yield ("containers", "podman", "storage"), PODMAN, "", storage
-    if cluster.has(Dcgm):
-        yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", cluster.of(Dcgm).job_map
-    if cluster.has(Backups):
-        for use in (BACKUP_DATABASE, BACKUP_STATE):
-            yield ("backups", "directory"), use, "", cluster.of(Backups).directory
-    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
-        for field in ("webhook_url_file", "slack_url_file"):
-            if path := getattr(receiver, field):
-                yield ("monitoring", "receivers", name, field), SECRET, name, path
 
 
 def of_slurm_user(cluster: Cluster) -> frozenset[str]:
