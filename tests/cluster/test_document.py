@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -94,9 +95,17 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, **more, "ucx": {"enabled": True}, "nccl": {"topology_file": "off"}}
 
 
+def _meaning(value: Any) -> Any:
+    """Without what says where and whether the manifest has it."""
+    if isinstance(value, dict):
+        kept = {key: inner for key, inner in value.items() if not re.search(r"(^|_)(at|stated)$", key)}
+        return {key: _meaning(inner) for key, inner in kept.items()}
+    return [_meaning(inner) for inner in value] if isinstance(value, list) else value
+
+
 @pytest.mark.parametrize("change", [_reordered, _expanded, _with_defaults])
 def test_the_same_in_other_words_is_the_same_model(change: Any) -> None:
-    assert document(cluster_of(change(manifest()))) == document(cluster_of(manifest()))
+    assert _meaning(document(cluster_of(change(manifest())))) == _meaning(document(cluster_of(manifest())))
 
 
 def test_a_section_is_printed_alone() -> None:

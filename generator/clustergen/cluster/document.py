@@ -21,6 +21,7 @@ from clustergen.hostlist import compress
 from clustergen.units.base import PydanticField
 
 VERSION = 1
+_COMMENT = re.compile(r"^    (\w+): .*?  # (.+)$", re.MULTILINE)
 _NAMES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
@@ -95,17 +96,22 @@ def _fields(record: type) -> dict[str, Any]:
     """Public fields and properties with their annotations; of the cluster itself, its fields."""
     kinds = get_type_hints(record, include_extras=True)
     if record is not Cluster:
-        for name, member in vars(record).items():
-            if isinstance(member, property):
-                kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
+        for name, member in _properties(record).items():
+            kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
     return {name: kind for name, kind in kinds.items() if name[0] != "_" and WORDING not in get_args(kind)}
+
+
+def _properties(record: type) -> dict[str, property]:
+    members = {name: member for base in reversed(record.__mro__) for name, member in vars(base).items()}
+    return {name: member for name, member in members.items() if isinstance(member, property)}
 
 
 def _comments(record: type) -> dict[str, str]:
     """Comments behind the fields of a record, and docstrings of its properties."""
-    comments = dict(re.findall(r"^    (\w+): .*?  # (.+)$", inspect.getsource(record), re.MULTILINE))
-    members = {name: member.__doc__ or "" for name, member in vars(record).items() if isinstance(member, property)}
-    return {**comments, **{name: " ".join(text.split()) for name, text in members.items() if text}}
+    sources = (inspect.getsource(base) for base in reversed(record.__mro__[:-1]))
+    comments = {name: text for source in sources for name, text in _COMMENT.findall(source)}
+    texts = {name: " ".join((member.__doc__ or "").split()) for name, member in _properties(record).items()}
+    return {**comments, **{name: text for name, text in texts.items() if text}}
 
 
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
@@ -169,6 +175,12 @@ def _schema(kind: Any, definitions: dict[str, Any], *, is_top: bool = False) -> 
         return {"type": "array", "items": _schema(arguments[0], definitions, is_top=is_top)}
     if issubclass(kind, Release | PydanticField | str) or _is_row(kind) or (kind is NodeType and not is_top):
         return {"type": "string"}
+    if kinds := kind.__subclasses__():
+        return {"anyOf": [_record_schema(kind, definitions), *(_schema(each, definitions) for each in kinds)]}
+    return _record_schema(kind, definitions)
+
+
+def _record_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in definitions:
         definitions[name] = {}  # a record that holds its own kind ends here
