@@ -68,6 +68,7 @@ def test_a_directory_is_its_manifest() -> None:
         assert run("verify", tree, "--only", "tree").exit_code == 0
 
 
+@pytest.mark.slow
 def test_diff_compares_with_the_manifest_of_the_current_directory() -> None:
     Path("old.yaml").write_text(MANIFEST)
     assert run("diff", "old.yaml").exit_code == 2
@@ -202,6 +203,7 @@ def test_verify_before_the_first_render() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_verify_of_a_manifest_beside_the_tree_of_another() -> None:
     for name in ("manifest.yaml", "other.yaml"):
         Path(name).write_text(MANIFEST)

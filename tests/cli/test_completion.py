@@ -101,6 +101,7 @@ def test_the_script_is_valid(shell: str) -> None:
         subprocess.run([program, "-n"], input=done.stdout, text=True, check=True, timeout=20)
 
 
+@pytest.mark.slow
 def test_bash_gets_its_words() -> None:
     """The whole way: the environment that the script sets, and a process."""
     environment = {**os.environ, "_CLUSTERGEN_COMPLETE": "bash_complete"}

@@ -138,6 +138,7 @@ def test_quiet_prints_findings_alone(words: tuple[str, ...], conf: Path) -> None
     assert "warnings" not in done.stdout
 
 
+@pytest.mark.slow
 def test_quiet_prints_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
     for words in (
         ("validate", MANIFEST, "--ignore", "hardware-unconfirmed,slurm-packages-lacking"),

@@ -51,18 +51,20 @@ def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-@pytest.mark.parametrize("code", PAGES)
-def test_a_page_shows_the_severity_and_the_title(code: str) -> None:
-    assert PAGES[code] == with_header(PAGES[code], CODES[code]), "tools/update-code-pages rewrites the pages"
+def test_a_page_shows_the_severity_and_the_title() -> None:
+    stale = [code for code, text in PAGES.items() if text != with_header(text, CODES[code])]
+    assert stale == [], "tools/update-code-pages rewrites the pages"
 
 
-@pytest.mark.parametrize("code", PAGES)
-def test_a_page_says_why_in_words(code: str) -> None:
-    lines = PAGES[code].splitlines()
-    assert lines[0] == f"# {code}"
-    why = PAGES[code].split("## Wrong")[0].split("<!-- fixture")[0].removeprefix(lines[0]).partition("\n\n")[2]
-    why = why.partition("\n\n")[2]
-    assert len(why.split()) >= 20, "a page explains why, not only what"
+def test_a_page_says_why_in_words() -> None:
+    short = []
+    for code, text in PAGES.items():
+        first, _, rest = text.partition("\n")
+        assert first == f"# {code}"
+        why = rest.split("## Wrong")[0].split("<!-- fixture")[0].partition("\n\n")[2]
+        if len(why.split()) < 20:
+            short.append(code)
+    assert short == [], "a page explains why, not only what"
 
 
 def test_a_fixture_is_a_test_of_that_name() -> None:

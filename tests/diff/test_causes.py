@@ -75,10 +75,12 @@ def test_each_of_many_values_is_behind_its_changes(many: tuple[str, dict[str, An
     assert behind["carol in vision MaxJobs"] == ["slurm.accounts.vision.user_limits.carol.max_jobs"]
 
 
+@pytest.mark.slow
 def test_a_value_behind_a_derived_one_is_named_for_both(many: tuple[str, dict[str, Any]]) -> None:
     assert labels(many[1])["SchedulerParameters"] == ["slurm.partitions.batch.max_time"]
 
 
+@pytest.mark.slow
 def test_values_that_each_suffice_are_both_named(tmp_path: Path) -> None:
     """The window of backfill is that of the longest partition: it stays while one of the two is as long."""
     old = write(tmp_path / "a", ("default: true", "default: true, max_time: 1h"))
@@ -89,6 +91,7 @@ def test_values_that_each_suffice_are_both_named(tmp_path: Path) -> None:
     assert labels(cluster)["SchedulerParameters"] == [f"slurm.partitions.{name}.max_time" for name in partitions]
 
 
+@pytest.mark.slow
 def test_values_behind_the_machine_room_are_named_there(many: tuple[str, dict[str, Any]]) -> None:
     text, cluster = many
     assert "networks.fabric.plan.racks" in [value["label"] for value in cluster["machine_room"]["manifest"]]
@@ -96,6 +99,7 @@ def test_values_behind_the_machine_room_are_named_there(many: tuple[str, dict[st
     assert "networks.fabric.plan.racks: net1 → gpu1" in room
 
 
+@pytest.mark.slow
 def test_only_a_value_without_an_effect_is_called_so(many: tuple[str, dict[str, Any]]) -> None:
     text, cluster = many
     _, _, other = text.partition("\nother manifest changes (no separate effect)\n")
@@ -187,6 +191,7 @@ def test_names_of_nodes_that_join_are_named_although_they_only_fit_together(tmp_
     assert labels(cluster)["c5"] == ["nodes[c[1-5]].name"]
 
 
+@pytest.mark.slow
 def test_the_verdict_also_has_accounts_and_manual_steps(many: tuple[str, dict[str, Any]]) -> None:
     first = many[0].splitlines()[0]
     assert "; accounts, users or QOS change; " in first

@@ -73,6 +73,7 @@ def test_by_default_the_work_tree_is_compared_with_the_last_commit(
     assert "no manifest.yaml in this directory" in diff().stderr
 
 
+@pytest.mark.slow
 def test_both_sides_are_commits_of_git(repository: Path) -> None:
     write(repository / "clusters/small", LONGER)
     rendered(repository / "clusters/small/manifest.yaml")

@@ -174,6 +174,7 @@ def test_a_submodule_a_directory_that_is_a_file_and_a_broken_tree(repository: Re
     assert message == "git cannot read site/all/etc/d of this commit"
 
 
+@pytest.mark.slow
 def test_number_depth_and_size_have_limits(repository: Repository) -> None:
     blob = repository.blob("x")
     deep = bomb = repository.tree((FILE, "x", blob))
@@ -201,6 +202,7 @@ def test_plan_refuses_what_diff_refuses(repository: Repository) -> None:
     assert everything(top) == before
 
 
+@pytest.mark.slow
 def test_hostile_entries_elsewhere_prevent_no_comparison(repository: Repository) -> None:
     blob = repository.blob("x")
     hostile = repository.tree((DIRECTORY, "..", repository.tree((FILE, "PWNED", blob))))
@@ -213,6 +215,7 @@ def test_hostile_entries_elsewhere_prevent_no_comparison(repository: Repository)
     assert ".. is named '..'" in refusal(repository, commit, "")
 
 
+@pytest.mark.slow
 def test_links_lead_where_they_lead_in_a_checkout(repository: Repository, tmp_path: Path) -> None:
     files = repository.tree((FILE, "base", repository.blob("shared\n")), (LINK, "motd", repository.blob("base")))
     cluster = repository.tree(

@@ -51,6 +51,7 @@ def test_a_value_of_ours_is_in_a_tree(row: list[str], settings: str) -> None:
     assert [value for value in _SETTING.findall(row[1]) if not has(settings, value)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_a_value_of_the_guide_is_in_none(row: list[str], settings: str) -> None:
     assert [value for value in _SETTING.findall(row[0]) if has(settings, value)] == []

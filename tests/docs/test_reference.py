@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from strategies.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -11,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from site_pages import manifest
 
 
+@pytest.mark.slow
 def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
     """Its examples may differ: they follow the guides and the inventories."""
 

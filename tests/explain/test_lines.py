@@ -206,6 +206,7 @@ def test_an_instruction_for_shellcheck_is_no_reason() -> None:
     assert comment_of(["# the reason", "# shellcheck disable=SC2034", "limit_s=285"], 2) == "the reason"
 
 
+@pytest.mark.slow
 def test_a_line_is_explained_on_the_command_line() -> None:
     done = run(MANIFEST, "/etc/slurm/topology.conf:4", "--format", "json")
     assert done.exit_code == 0, done.output
@@ -225,6 +226,7 @@ def test_a_whole_file_is_a_row_for_each_line() -> None:
     assert [row for row in shown.splitlines() if "SwitchName=ib-leaf1" in row and "networks.fabric.switches" in row]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argument", "message"),
     [

@@ -63,6 +63,7 @@ def test_clients_mount_the_moving_address_and_only_the_pair_exports(tmp_path: Pa
     assert "ring0_addr: 10.0.0.22\n        ring1_addr: 10.2.0.22\n" in text
 
 
+@pytest.mark.slow
 def test_the_work_of_rules_grows_with_the_entries(tmp_path: Path) -> None:
     """In calls of functions, on which the machine's load has no influence."""
     counts = []

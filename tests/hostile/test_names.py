@@ -58,11 +58,13 @@ def reference_key(name: str) -> tuple[list[tuple[str, int, str]], str]:
 NAMES = st.lists(st.from_regex(r"[ab]{0,1}[0-9]{1,3}(-[a-z0-9]{0,2})?|[ab]{1,2}-?[0-9]{0,2}", fullmatch=True))
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_names_are_sorted_by_text_and_number(names: list[str]) -> None:
     assert sorted(names, key=natural_key) == sorted(names, key=reference_key)
 
 
+@pytest.mark.slow
 @given(NAMES)
 def test_a_sorted_list_is_in_natural_order(names: list[str]) -> None:
     text = compress(names, sort=True, suffixes=True)

@@ -43,6 +43,7 @@ def seeds(directory: Path, *arguments: str, **management: Any) -> subprocess.Com
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.slow
 def test_each_node_gets_its_addresses_and_the_user_data_of_its_system(tmp_path: Path) -> None:
     done = seeds(tmp_path)
     assert done.returncode == 0, done.stderr
@@ -123,6 +124,7 @@ def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> Non
     assert meta_data == {"instance-id": "small-0x1", "local-hostname": "0x1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

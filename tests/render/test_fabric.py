@@ -533,6 +533,7 @@ MONITOR = {**HEAD, "roles": [*HEAD["roles"], "monitoring"]}
 INFINIBAND = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "infiniband", "rate": "NDR"}}
 
 
+@pytest.mark.slow
 def test_an_assumed_device_drains_no_node_and_raises_no_alert(tmp_path: Path) -> None:
     def tree(kind: dict[str, Any]) -> Tree:
         return tree_of(manifest(networks=INFINIBAND, nodes=[MONITOR, COMPUTE], node_types={"gpu": kind}), tmp_path)

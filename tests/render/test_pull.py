@@ -154,6 +154,7 @@ def problem_of(signer: str, directory: Path) -> str:
     return "".join(one.message for one in validate(path).diagnostics if one.severity == "error")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KEYS)
 def test_a_signer_is_a_key_that_ssh_keygen_reads(kind: str, tmp_path: Path) -> None:
     name, *size = KEYS[kind]

@@ -99,6 +99,7 @@ def test_every_alert_has_a_runbook_with_three_steps_and_a_dashboard(tmp_path: Pa
     check({path: file.content.decode() for path, file in node_files(tree, "mon").items()})
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("example", MANIFESTS)
 def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:

@@ -140,6 +140,7 @@ def test_a_template_calls_listed_objects_of_jinja_alone() -> None:
     assert {name_of(value) for _, value in reached if callable(value)} == set(CALLABLES)
 
 
+@pytest.mark.slow
 def test_the_walk_finds_what_a_template_must_not_reach() -> None:
     """The sandbox of Jinja alone, and the model itself, as they were before: a function that unpickles."""
     manifest = cluster("home-3090").manifest

@@ -119,6 +119,7 @@ def test_a_cluster_without_gpus_has_no_gres(tmp_path: Path) -> None:
     assert "Gres" not in block(made, "NodeName")["n[1-2]"]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["0-31", "32-63", "64-95"]), min_size=1, max_size=16))
 def test_runs_cover_every_gpu_once_and_never_mix_cores(cores: list[str]) -> None:
     gpus = SimpleNamespace(count=len(cores), cores=tuple(cores), links=(), mig=(), gres_type="x")

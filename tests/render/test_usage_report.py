@@ -91,6 +91,7 @@ def test_of_two_controllers_the_first_reports(tmp_path: Path) -> None:
         assert "ConditionHost=head\n" in unit
 
 
+@pytest.mark.slow
 def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
     jobs = [
         job(1, "vision", "alice", BEGIN - 3600, BEGIN + 3600, cpu="1-16:00:00"),  # half of it
@@ -113,6 +114,7 @@ def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
     assert "| vision | bob | 2 | 16.0 |" in files[".md"]
 
 
+@pytest.mark.slow
 def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     names = ["=cmd|' /C calc'!A0", "a|b", "*_[x](http://evil)", "-2+3", "@sum", "<script>", 'quo"te\\', "x\ty"]
     jobs = "\n".join(job(number, name, name, BEGIN, BEGIN + 3600) for number, name in enumerate(names))

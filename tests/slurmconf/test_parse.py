@@ -154,6 +154,7 @@ def test_bytes_of_any_encoding() -> None:
     assert text.encode("utf-8", "surrogateescape") == b"A=caf\xe9\r\nB=\xc3\xa9\n"
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(), st.text(alphabet='Aa=+" \t\n\r\\#\0\x0b\x1c\x85', max_size=60)))
 def test_any_text_is_read_and_every_place_is_in_it(text: str) -> None:
     physical = text.split("\n")

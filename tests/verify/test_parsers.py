@@ -397,6 +397,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
     assert str(bare) in row.words[0] or "run clustergen setup " in row.words[0], row
 
 
+@pytest.mark.slow
 def test_a_library_that_cannot_be_read_is_not_run(rendered: Trees, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLUSTERGEN_LIBNCCL", str(bare / "libnccl.so.2"))
     (row,) = rows_of(rendered("roce"), "nccl")
