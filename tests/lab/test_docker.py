@@ -22,7 +22,6 @@ from clustergen.lab.prepare import prepare
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-docker"
-WISH = Wish(installed=True)
 MANIFEST = f"""\
 name: {NAME}
 os: debian-13
@@ -38,6 +37,17 @@ slurm:
   mpi_default: pmi2
   partitions:
     gpu: {{nodes: "compute[01-02]", default: true, max_time: 1-0, default_time: 1:00:00}}
+"""
+SOLO = f"""\
+name: {NAME}
+os: debian-13
+networks:
+  management: {{cidr: 10.89.205.0/24, domain: lab.example.org}}
+node_types:
+  h100: {{system: dgx-h100}}
+nodes:
+  - {{name: solo, type: h100, address: 10.89.205.1, roles: [slurm-controller, slurm-compute]}}
+slurm: {{version: "24.11"}}
 """
 
 
@@ -68,11 +78,11 @@ class Docker:
             assert not ended, self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
             time.sleep(0.3)
 
-    def take_image(self, manifest: Path) -> None:
+    def take_image(self, manifest: Path, wish: Wish) -> None:
         """Imports the image of the lab as podman's labs of this machine have it, which `lab up` would build again."""
         engine = engines.find(None, run.store())
-        lab = prepare(compiler.validate(manifest), manifest, NAME, WISH)
-        (image,) = node_images.images_of(lab, WISH).values()
+        lab = prepare(compiler.validate(manifest), manifest, NAME, wish)
+        (image,) = node_images.images_of(lab, wish).values()
         shutil.rmtree(lab.work.directory)
         with namespace.in_use(engine.store):
             if not images.exists(engine, image):
@@ -114,17 +124,35 @@ def manifest(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def docker(manifest: Path) -> Iterator[Docker]:
+def docker() -> Iterator[Docker]:
     made = Docker(Path(tempfile.mkdtemp(prefix="lab-")))  # a socket's path has 107 characters at most
     try:
         made.ready()
-        made.take_image(manifest)
         yield made
     finally:
         made.end()
 
 
-def test_docker_runs_the_nodes_and_slurm_runs_jobs_on_them(docker: Docker, manifest: Path) -> None:
+def test_docker_runs_nodes_with_their_devices(docker: Docker, manifest: Path) -> None:
+    """Jobs on them are for `make long`. The image is the one of the labs of one node in other files."""
+    manifest.write_text(SOLO, encoding="utf-8")
+    docker.take_image(manifest, Wish())
+    before = docker.run("docker", "network", "ls", "-q").stdout
+    docker.lab("up", manifest, "--engine", "docker")
+    try:
+        config = f"{docker.environment['CLUSTERGEN_LAB']}/labs/{NAME}/ssh_config"
+        done = docker.run("ssh", "-F", config, "solo", "systemctl is-system-running --wait; nvidia-smi -L")
+        assert done.stdout.startswith("running\n"), done.stdout + done.stderr
+        assert done.stdout.count("H100") == 8
+    finally:
+        docker.lab("down", manifest)
+    assert docker.run("docker", "ps", "-aq").stdout == ""
+    assert docker.run("docker", "network", "ls", "-q").stdout == before
+
+
+@pytest.mark.long
+def test_slurm_runs_jobs_on_docker_s_nodes(docker: Docker, manifest: Path) -> None:
+    docker.take_image(manifest, Wish(installed=True))
     before = docker.run("docker", "network", "ls", "-q").stdout
     docker.lab("up", manifest, "--engine", "docker", "--installed")
     try:

@@ -180,6 +180,7 @@ def test_a_limit_the_memory_of_nodes_and_switches_take_one_reconfigure(lab: Lab,
     lab.waits(HEAD, "sinfo -h -N -n compute[01-02] -o %T | sort -u", r"\Aidle\s*\Z")
 
 
+@pytest.mark.long
 def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     before = start_of(lab, survivor)
     shutil.copy(lab.work.manifest, tmp_path / "three.yaml")
@@ -196,6 +197,7 @@ def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     assert start_of(lab, survivor) == before
 
 
+@pytest.mark.long
 def test_a_node_that_goes(lab: Lab, tmp_path: Path, survivor: str) -> None:
     before = start_of(lab, survivor)
     shutil.copy(lab.work.manifest, tmp_path / "four.yaml")
