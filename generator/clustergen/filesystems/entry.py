@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from clustergen import filesystems
 from clustergen.catalogue.network import ports
+from clustergen.cluster.annotations import Hosts
 from clustergen.diagnostics import ManifestPath
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.quotas import ProjectQuota, subject
@@ -87,7 +88,7 @@ class Entry:
         return ()
 
     @property
-    def server_hosts(self) -> tuple[str, ...]:
+    def server_hosts(self) -> Hosts:
         """Hosts on which targets are created."""
         return ()
 

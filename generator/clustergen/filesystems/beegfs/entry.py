@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.annotations import Hosts
 from clustergen.filesystems.beegfs import model, network
 from clustergen.filesystems.descriptor import FileSystem, Unread
 from clustergen.filesystems.entry import Entry, Listening, Scope, SecretFile, resolved, texts
@@ -21,9 +22,9 @@ class BeegfsServers:
     """Servers on nodes of the cluster. A server's place in its list makes its node ID and those of its targets."""
 
     management: str
-    metadata: tuple[str, ...]
+    metadata: Hosts
     metadata_directory: str
-    storage: tuple[str, ...]
+    storage: Hosts
     storage_directories: tuple[str, ...]
     mirror: tuple[str, ...]  # metadata, storage
     metadata_options: Mapping[str, str]
@@ -64,7 +65,7 @@ class Beegfs(Entry):
         return (self.mgmtd,)
 
     @property
-    def server_hosts(self) -> tuple[str, ...]:
+    def server_hosts(self) -> Hosts:
         """The management server comes first."""
         spec = self.servers
         return tuple(dict.fromkeys((spec.management, *spec.metadata, *spec.storage))) if spec else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from clustergen.cluster.annotations import Hosts
 from clustergen.filesystems.cephfs import model
 from clustergen.filesystems.descriptor import FileSystem
 from clustergen.filesystems.entry import Entry, Listening, Scope, SecretFile, catalogued_ports, resolved
@@ -27,9 +28,9 @@ class Osds:
 class CephServers:
     """Hosts of the daemons, and disks; the first monitor has the specification."""
 
-    monitors: tuple[str, ...]
-    managers: tuple[str, ...]
-    metadata: tuple[str, ...]
+    monitors: Hosts
+    managers: Hosts
+    metadata: Hosts
     osds: tuple[Osds, ...]
 
 
@@ -55,7 +56,7 @@ class Cephfs(Entry):
         return self.monitors
 
     @property
-    def server_hosts(self) -> tuple[str, ...]:
+    def server_hosts(self) -> Hosts:
         """The host that has the specification comes first."""
         if self.servers is None:
             return ()

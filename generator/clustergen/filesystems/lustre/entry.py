@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.storage import lustre_client
+from clustergen.cluster.annotations import Hosts
 from clustergen.diagnostics import ManifestPath
 from clustergen.filesystems.descriptor import FileSystem, Unread
 from clustergen.filesystems.entry import Entry, Listening, Scope, catalogued_ports, resolved, texts
@@ -54,7 +55,7 @@ class LustreTarget:
     server: str
     device: str
     size_bytes: int | None
-    standby: tuple[str, ...]
+    standby: Hosts
     pool: str
 
 
@@ -83,7 +84,7 @@ class Lustre(Entry):
         return self.mgs
 
     @property
-    def server_hosts(self) -> tuple[str, ...]:
+    def server_hosts(self) -> Hosts:
         """Hosts on which targets are created or taken over."""
         hosts = (host for target in self.targets if target.device for host in (target.server, *target.standby))
         return tuple(dict.fromkeys(hosts))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.annotations import Hosts
 from clustergen.diagnostics import ManifestPath
 from clustergen.filesystems.descriptor import FileSystem
 from clustergen.filesystems.entry import Entry, Listening, Scope, SecretFile, resolved, texts
@@ -53,7 +54,7 @@ class Export:
 class Failover:
     """Two servers between which the address of an entry moves. `shares`: entries with this address."""
 
-    hosts: tuple[str, ...]
+    hosts: Hosts
     device: str
     size_bytes: int | None
     filesystem: str
@@ -96,7 +97,7 @@ class Nfs(Entry):
         return (f"[{self.server}]:{self.path}" if ":" in self.server else f"{self.server}:{self.path}",)
 
     @property
-    def server_hosts(self) -> tuple[str, ...]:
+    def server_hosts(self) -> Hosts:
         """The hosts of a failover pair; a single server is found by its role."""
         return self.failover.hosts if self.failover else ()
 
