@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.resolve import resolve
 from clustergen.compile import frozen
 from clustergen.diagnostics import Finding
-from clustergen.manifest.accounts import AS_PARENT
 from clustergen.manifest.model import Manifest
 from clustergen.rules import check
 from strategies.trees import manifest

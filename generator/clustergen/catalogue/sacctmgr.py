@@ -12,6 +12,8 @@ from clustergen.records import record
 
 Entity = Literal["association", "qos"]
 Form = Literal["count", "minutes", "seconds", "tres", "factor", "list", "flags", "name", "share", "mode", "text"]
+AS_PARENT = 0x7FFFFFFF
+"""Slurm's number for the shares of the account above."""
 _LIMITS = ("count", "minutes", "tres")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import get_args
 
+from clustergen.catalogue.roles import Role
 from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.features.containers import Apptainer, Docker, Podman
 from clustergen.cluster.features.user_guide import UserGuide
@@ -13,7 +14,6 @@ from clustergen.cluster.nfs import server_of
 from clustergen.cluster.slurm.builds import has_sackd
 from clustergen.filesystems import file_systems
 from clustergen.filesystems.entry import Entry, Scope
-from clustergen.manifest.nodes import Role
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")

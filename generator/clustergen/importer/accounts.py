@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights
 from clustergen.diagnostics import ClustergenError, ManifestPath
 from clustergen.diff.messages import count
@@ -22,7 +23,7 @@ from clustergen.importer.forms import fits, number, takes
 from clustergen.importer.originals import Originals
 from clustergen.importer.qos import COLUMNS, import_qos
 from clustergen.importer.sacctmgr import AccountingDump, Entry, read_dump
-from clustergen.manifest.accounts import AS_PARENT, Account, AnyName, UserName
+from clustergen.manifest.accounts import Account, AnyName, UserName
 
 _RIGHTS = ("QOS", "DefaultQOS")
 _LIMITS = fields_of("association", without=("Fairshare", *_RIGHTS))

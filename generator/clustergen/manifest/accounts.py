@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.manifest.base import Options, Phrase, Section, SlurmName, field, text
 from clustergen.units import Bytes, Minutes, Seconds
 
@@ -29,8 +30,6 @@ Tres = Annotated[
 ]
 Count = Annotated[int, Field(ge=-1, le=4294967290)]
 """A limit; -1 is none."""
-AS_PARENT = 0x7FFFFFFF
-"""Slurm's number for the shares of the account above."""
 Share = Annotated[
     int,
     Field(ge=0, le=AS_PARENT),

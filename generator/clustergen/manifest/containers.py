@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
+from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Cidr, Section, SlurmName, Url, field, text
-from clustergen.manifest.nodes import Role
 
 Registry = Annotated[
     str, text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$", "write the host of the registry, as docker.io")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import AbsolutePath, Section, field, text
-from clustergen.manifest.nodes import Role
 from clustergen.units import ByteRate
 
 MountOption = Annotated[

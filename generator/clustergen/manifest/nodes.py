@@ -4,18 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import AddressList, HostList, Mac, Name, Options, Section, SlurmName, field, section
-
-Role = Literal[
-    "slurm-controller",
-    "slurm-accounting",
-    "slurm-compute",
-    "login",
-    "monitoring",
-    "log-collector",
-    "nfs-server",
-    "subnet-manager",
-]
 
 
 class Addresses(Section):

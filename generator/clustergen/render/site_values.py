@@ -11,12 +11,12 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
 from clustergen.cluster.document import section_name
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.resolve import RECORDS
 from clustergen.hostlist import natural_key
-from clustergen.manifest.nodes import Role
 from clustergen.units.base import PydanticField
 
 ROLES: tuple[str, ...] = get_args(Role)

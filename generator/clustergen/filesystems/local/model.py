@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import (
     FileSystemDevice,
     field,
 )
 from clustergen.manifest.mount import Mount
-from clustergen.manifest.nodes import Role
 
 
 class Local(Mount):

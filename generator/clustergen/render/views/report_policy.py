@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.associations import Account, Associations
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, parents_first, rights_of
-from clustergen.manifest.accounts import AS_PARENT
 from clustergen.render.views.slurm.accounts import settings
 
 _SHOWN = 20

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clustergen.catalogue import sacctmgr
-from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
+from clustergen.catalogue.sacctmgr import AS_PARENT, Entity, Form, SacctmgrOption
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Account, Associations, Limits, Qos
 from clustergen.cluster.slurm.rights import ROOT, Rights, parents_first, rights_of
-from clustergen.manifest.accounts import AS_PARENT
 from clustergen.records import record
 from clustergen.units import Bytes, Duration
 
