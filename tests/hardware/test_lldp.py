@@ -214,8 +214,18 @@ _VALUES = st.recursive(
 def test_a_file_of_another_kind_for_an_ethernet_fabric() -> None:
     report = check_infiniband(cluster_of(MANIFEST), b"Linux gpu1 6.1\n", "fabric.txt")
     assert [one.hint for one in report.reading] == [f"networks.fabric is roce: {lldp.HINT}"]
-    infiniband = check_infiniband(cluster_of(superpod(4)), b"Linux gpu1 6.1\n", "fabric.txt")
-    assert "run ibnetdiscover" in str(infiniband.reading[0].hint)
+
+
+@pytest.mark.parametrize(
+    ("network", "section"),
+    [("fabric", ""), ("storage", ""), ("storage", "  storage: {plan: {leaf: qm9700}}\n")],
+    ids=["stated", "no such network", "planned"],
+)
+def test_a_file_of_another_kind_for_a_network_that_is_not_ethernet(network: str, section: str) -> None:
+    cluster = cluster_of(superpod(4).replace("networks:\n", f"networks:\n{section}"))
+    assert (cluster.networks.storage is None) == (not section)
+    report = check_infiniband(cluster, b"Linux gpu1 6.1\n", "fabric.txt", network)
+    assert "run ibnetdiscover" in str(report.reading[0].hint)
 
 
 @given(_VALUES)

@@ -21,9 +21,9 @@ from clustergen.records import replace
 def check_infiniband(cluster: Cluster, raw: bytes, file: str, network: str = "fabric") -> Report:
     """Compares output of ibnetdiscover with the plan of a network, or with itself where there is no plan."""
     facts, reading = ibnetdiscover.read(raw, file)
-    kind = getattr(cluster.networks.get(network), "type", "ethernet")
-    if facts is None and kind != "infiniband":  # its switches answer lldpd alone
-        reading = [replace(one, hint=f"networks.{network} is {kind}: {lldp.HINT}") for one in reading]
+    section = cluster.networks.get(network)
+    if facts is None and section and section.type != "infiniband":  # its switches answer lldpd alone
+        reading = [replace(one, hint=f"networks.{network} is {section.type}: {lldp.HINT}") for one in reading]
     return _report(facts, reading, expected(cluster, network), file)
 
 
