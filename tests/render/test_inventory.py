@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 import yaml
 
 from clustergen.render.write import write
+from strategies import inventories
+from strategies.pages import ROOT
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, tree_of
 
 ANSIBLE = Path(sys.executable).parent
@@ -80,6 +83,18 @@ def rendered(directory: Path, **changes: Any) -> tuple[Any, Path]:
 def hosts_of(listing: dict[str, Any], group: str) -> set[str]:
     entry = listing.get(group, {})
     return set(entry.get("hosts", ())).union(*(hosts_of(listing, child) for child in entry.get("children", ())))
+
+
+def test_each_variable_of_the_inventory_is_read(tmp_path: Path) -> None:
+    """By a playbook, by verify, or by the site, which roles.md tells what it may read. Ansible's own need no reader."""
+    tree = tree_of(manifest(**MIXED, gpu={"driver": "580"}), tmp_path)
+    texts = {**inventories.texts("ml-training"), **{file.path: file.content.decode() for file in tree}}
+    names = {name for path, text in texts.items() if "/group_vars/" in path for name in yaml.safe_load(text)}
+    readers = [*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "playbooks").rglob("*.py"), ROOT / "docs" / "roles.md"]
+    readers += (ROOT / "generator" / "clustergen" / "verify").rglob("*.py")
+    words = {word for path in readers for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+    assert {"slurm_release", "nvidia_driver_branch", "bmc_vlan", "slurm_database_host", "os_packages"} <= names
+    assert {name for name in names - words if not name.startswith("ansible_")} == set()
 
 
 @pytest.mark.slow

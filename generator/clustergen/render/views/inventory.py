@@ -12,7 +12,6 @@ from ipaddress import ip_network
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features.ansible import Ansible, Ssh
 from clustergen.cluster.features.gpu import Driver
-from clustergen.cluster.features.monitoring import Dcgm
 from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
@@ -145,20 +144,13 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "ansible_ssh_common_args": f"-o ProxyJump={ssh.jump}" if ssh.jump else None,
             "ansible_python_interpreter": ansible.python,
         },
-        "The cluster": {
-            "cluster_name": cluster.name,
-            "cluster_domain": cluster.networks.management.domain,
-        },
+        "The cluster": {"cluster_name": cluster.name},
         "BMCs": _bmcs(cluster),
         "Slurm": {
             "slurm_release": str(slurm.release),
             "slurm_build": slurm.build,
-            "slurm_cluster_name": slurm.cluster_name,
             "slurm_controllers": list(slurm.controllers),
-            "slurm_accounting_hosts": list(slurm.accounting_hosts),
             "slurm_user": slurm.user,
-            "slurm_uid": slurm.uid,
-            "slurm_auth": slurm.auth,
             "slurm_configless": slurm.configless,
             "slurm_database_host": f"{accounting.database_host}{database_port}" if keeps_database else None,
             "slurm_database_name": accounting.database_name if keeps_database else None,
@@ -168,7 +160,6 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
         "GPUs": {
             "nvidia_driver_branch": cluster.of(Driver).branch,
             "nvidia_kernel_modules": cluster.of(Driver).kernel_modules,
-            "dcgm_release": str(cluster.of(Dcgm).version),
             "nccl_release": str(cluster.of(Nccl).version),
         }
         if cluster.gpu_types
