@@ -79,7 +79,7 @@ def test_what_accounts_and_qos_may_not_say(
 ) -> None:
     setting = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
     findings: list[Finding] = []
-    findings += check(resolve(setting, findings.append))
+    findings += check(resolve(setting, findings.append), setting)
     (finding,) = [item for item in findings if item.code == code]
     assert (finding.path, finding.message) == (path, message)
 
@@ -103,7 +103,7 @@ def test_what_accounts_and_qos_may_not_say(
 def test_hints_name_what_is_meant(slurm: dict[str, Any], code: str, hint: str) -> None:
     setting = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))
     findings: list[Finding] = []
-    findings += check(resolve(setting, findings.append))
+    findings += check(resolve(setting, findings.append), setting)
     assert [item.hint for item in findings if item.code == code] == [hint]
 
 
@@ -126,15 +126,15 @@ def test_another_gpu_is_not_what_is_meant(system: str, hint: str) -> None:
 def test_processes_that_escape_their_job(tracking: str, codes: list[str]) -> None:
     slurm = {"version": "24.11", "resources": {"process_tracking": tracking}}
     setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-    findings = [item for item in check(resolve(setting, lambda _: None)) if item.path[-1] == "process_tracking"]
-    assert [item.code for item in findings] == codes
+    findings = [one for one in check(resolve(setting, lambda _: None), setting) if one.path[-1] == "process_tracking"]
+    assert [one.code for one in findings] == codes
 
 
 def test_slurmdbd_needs_the_hash_plugin_too() -> None:
     def findings(**accounting: Any) -> list[str]:
         slurm = {"version": "24.11", "options": {"HashPlugin": "hash/sha3"}, "accounting": accounting}
         setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-        return [item.code for item in check(resolve(setting, lambda _: None)) if item.path[-1] == "HashPlugin"]
+        return [item.code for item in check(resolve(setting, lambda _: None), setting) if item.path[-1] == "HashPlugin"]
 
     assert findings() == ["slurm-value-harmful"]
     assert findings(options={"HashPlugin": "hash/sha3"}) == []
@@ -149,7 +149,8 @@ def test_a_qos_that_no_account_inherits_is_unused() -> None:
     def unused(**accounts: Any) -> list[str]:
         slurm = {"version": "24.11", "qos": {"high": {}, "low": {}}, "accounts": accounts}
         setting = Manifest.model_validate(frozen(manifest(slurm=slurm)))
-        return [str(item.path[-1]) for item in check(resolve(setting, lambda _: None)) if item.code == "qos-unused"]
+        findings = check(resolve(setting, lambda _: None), setting)
+        return [str(item.path[-1]) for item in findings if item.code == "qos-unused"]
 
     assert unused() == []  # accounts that sacctmgr alone knows are none of the manifest's business
     assert unused(a={"users": ["kim"]}) == ["high", "low"]
@@ -172,5 +173,6 @@ def test_a_qos_that_no_account_inherits_is_unused() -> None:
 )
 def test_enforced_accounting_requires_accounts(slurm: dict[str, Any], warns: bool) -> None:
     data = {**manifest(), "slurm": {"version": "24.11", **slurm}}
-    codes = [finding.code for finding in check(resolve(Manifest.model_validate(frozen(data)), [].append))]
+    setting = Manifest.model_validate(frozen(data))
+    codes = [finding.code for finding in check(resolve(setting, [].append), setting)]
     assert ("accounts-missing" in codes) is warns

@@ -11,13 +11,14 @@ from clustergen import compile as compiler
 from clustergen.catalogue import slurm as catalogue
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
+from clustergen.diagnostics import Finding
 from clustergen.importer.forms import value_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition
 from clustergen.render.views.slurm.conf import sections
 from clustergen.render.views.slurm.nodes import partition_line
 from clustergen.render.views.slurm.slurmdbd import slurmdbd_conf
-from clustergen.rules.slurm_keys import options, own_lines
+from clustergen.rules import findings_of, rules_of, slurm_keys
 from clustergen.slurmrules.field_table import Field
 from clustergen.slurmrules.fields import current_names, fields_of, rows
 
@@ -108,7 +109,11 @@ def put(data: dict[str, Any], path: tuple[str | int, ...], value: Any) -> None:
 
 
 def cluster(data: dict[str, Any]) -> Cluster:
-    return resolve(Manifest.model_validate(compiler.frozen(data)), lambda _: None)
+    return resolve(manifest(data), lambda _: None)
+
+
+def manifest(data: dict[str, Any]) -> Manifest:
+    return Manifest.model_validate(compiler.frozen(data))
 
 
 def place(block: str, file: str, row: Field) -> tuple[str | int, ...]:
@@ -147,11 +152,14 @@ def with_field(file: str, block: str, row: Field, *, bare: bool) -> tuple[dict[s
     raise AssertionError(f"no value for {row.path}")
 
 
+def findings(data: dict[str, Any]) -> list[Finding]:
+    return [finding for rule in rules_of(slurm_keys) for finding in findings_of(rule, cluster(data), manifest(data))]
+
+
 def refused(data: dict[str, Any], hatch: tuple[str | int, ...], key: str, text: Any) -> bool:
     data = deepcopy(data)
     put(data, (*hatch, key), text)
-    findings = [*options(cluster(data)), *own_lines(cluster(data))]
-    return any(finding.code == "slurm-key-managed" and finding.path == (*hatch, key) for finding in findings)
+    return any(finding.code == "slurm-key-managed" and finding.path == (*hatch, key) for finding in findings(data))
 
 
 @pytest.mark.slow
@@ -208,11 +216,11 @@ def test_a_list_and_the_switch_for_one_of_its_words_agree(value: bool) -> None:
 def test_lines_of_the_manifest_contradict_no_field() -> None:
     data = deepcopy(BASE)
     data["slurm"] |= {"slurmd_timeout": 300, "lines": [{"SlurmdTimeout": 60}]}
-    assert [(result.code, result.path) for result in own_lines(cluster(data))] == [
+    assert [(result.code, result.path) for result in findings(data)] == [
         ("slurm-key-managed", ("slurm", "lines", 0, "SlurmdTimeout"))
     ]
     data["slurm"] = {**BASE["slurm"], "lines": [{"KillWait": 60}], "options": {"killwait": 30}}
-    assert [(result.code, result.path) for result in options(cluster(data))] == [
+    assert [(result.code, result.path) for result in findings(data)] == [
         ("slurm-key-twice", ("slurm", "options", "killwait"))
     ]
 
