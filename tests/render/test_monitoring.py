@@ -829,9 +829,11 @@ def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: 
     }
     assert [name for name, is_made in made.items() if is_made] == [form]
     # Only node_exporter serves the series of jobs.
-    off = {"dcgm": {"job_label_limit": limit}, "node_exporter": {"enabled": False}}
-    without = node_files(tree_of(monitored(monitoring=off), tmp_path), "c1")
-    assert ("/etc/slurm/prolog.d/40-job-map" in without) == (form == "label")
+    dcgm = {"enabled": True, "job_label_limit": limit}
+    off = monitored(monitoring={"dcgm": dcgm, "node_exporter": {"enabled": False}})
+    for without in (off, manifest(monitoring={"dcgm": dcgm})):
+        files = node_files(tree_of(without, tmp_path), "c1")
+        assert ("/etc/slurm/prolog.d/40-job-map" in files) == (form == "label")
 
 
 def _arguments(text: str) -> list[str]:

@@ -12,12 +12,14 @@ import yaml
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies import exporter_pages, simulated_bmc
-from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 WITH_BMC = {**COMPUTE, "addresses": {"bmc": "10.0.9.[11-14]"}}
 NETWORKS = {"management": {"cidr": "10.0.0.0/24"}, "bmc": {"cidr": "10.0.9.0/24"}}
 PAGE = "https://portal.example.org/"
+DCGM_PORT = {"node_exporter": {"port": 5555}}
+SNMP = {"devices": {"ups-a": {"address": "10.0.9.201", "module": "ups_mib", "auth": "public"}}}
 
 
 def probed(**monitoring: Any) -> dict[str, Any]:
@@ -36,6 +38,13 @@ def test_each_exporter_has_its_targets(tmp_path: Path) -> None:
     assert targets(tree, "probe-ssh") == ["head:22", "mon:22", *(f"c{number}:22" for number in range(1, 5))]
     assert targets(tree, "probe-web") == [PAGE]
     assert "localhost:9115" in text_of(tree, "mon", "/etc/default/prometheus-blackbox-exporter")
+
+
+def test_ipmi_without_a_bmc_leaves_nothing_in_the_tree(tmp_path: Path) -> None:
+    without = manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={"ipmi": {}}, host={"firewall": "nftables"})
+    tree = tree_of(without, tmp_path)
+    assert not [file.path for file in tree if "ipmi" in file.path or "sensors" in file.path]
+    assert not [file.path for file in tree if "firewall" in file.path and b"9290" in file.content]
 
 
 # A server that answers as sshd does, the exporters of a node and of the monitoring, and Prometheus with its rules.
@@ -138,3 +147,16 @@ def test_nothing_is_asked_unless_the_manifest_wants_it(tmp_path: Path) -> None:
 )
 def test_bad_values_are_reported(monitoring: dict[str, Any], code: str, tmp_path: Path) -> None:
     assert code in codes_of(probed(**monitoring), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"node_types": {"gpu": {**GPU, "gpus": {"model": "rtx-3090", "count": 2}}}, "monitoring": DCGM_PORT},
+        {"os": "debian-12", "monitoring": {"enabled": False, "snmp": SNMP}},
+    ],
+    ids=["DCGM leaves GeForce out", "nothing is monitored"],
+)
+def test_what_does_not_run_is_not_judged(changes: dict[str, Any], tmp_path: Path) -> None:
+    codes = codes_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], **changes), tmp_path)
+    assert not {"port-twice", "exporter-not-packaged"} & {*codes}

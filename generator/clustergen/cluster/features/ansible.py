@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
 
 _MOST_FORKS = 100  # that one controller bears
 
 
 @record
-class Ssh:
-    """How the nodes are reached. `port_at`: None where the manifest leaves the port to the default."""
+class Ssh(Listener):
+    """How the nodes are reached."""
 
     user: str
-    port: int
-    port_at: tuple[str | int, ...] | None
     jump: str | None
 
 
@@ -51,7 +51,7 @@ class Pull:
 
 def resolve_ssh(manifest: Manifest, _: Cluster) -> Ssh:
     section = manifest.ansible
-    return copied(Ssh, section, port_at=("ansible", "port") if "port" in section.model_fields_set else None)
+    return copied(Ssh, section, port_at=stated_at(section, "ansible", "port"))
 
 
 def resolve(manifest: Manifest, cluster: Cluster) -> Ansible:
