@@ -1,4 +1,5 @@
 """Roles of nodes: what runs on them."""
+
 from __future__ import annotations
 
 from typing import Literal

@@ -107,6 +107,7 @@ RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
     monitoring.Scraping: monitoring.resolve_scraping,
     monitoring.Thresholds: monitoring.resolve_thresholds,
     monitoring.Prometheus: monitoring.resolve_prometheus,
+    monitoring.Samples: monitoring.resolve_samples,
     monitoring.Alertmanager: monitoring.resolve_alertmanager,
     monitoring.Grafana: monitoring.resolve_grafana,
     monitoring.Ipmi: monitoring.resolve_ipmi,

@@ -71,13 +71,19 @@ class Thresholds:
 
 @record
 class Prometheus(Listener):
-    """Prometheus: storage of samples, labels of this cluster, and the site's own targets by job."""
+    """Prometheus, the labels of this cluster, and the site's own targets by job."""
+
+    labels: Mapping[str, str]
+    targets: Mapping[str, tuple[str, ...]]
+
+
+@record
+class Samples:
+    """How long Prometheus keeps samples, at most how many bytes, and who else receives them."""
 
     retention: Duration
     retention_size: Bytes | None
     remote_write: tuple[str, ...]
-    labels: Mapping[str, str]
-    targets: Mapping[str, tuple[str, ...]]
 
 
 @record
@@ -228,6 +234,10 @@ def resolve_prometheus(manifest: Manifest, cluster: Cluster) -> Prometheus | Non
         return None
     labels = {"cluster": cluster.name} | section.labels
     return copied(Prometheus, section, port_at=stated_at(section, *_PATH, "port"), labels=labels)
+
+
+def resolve_samples(manifest: Manifest, cluster: Cluster) -> Samples | None:
+    return copied(Samples, manifest.monitoring) if cluster.has(Monitoring) else None
 
 
 def resolve_alertmanager(manifest: Manifest, cluster: Cluster) -> Alertmanager | None:

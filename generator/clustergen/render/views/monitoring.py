@@ -95,7 +95,7 @@ def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
         rules=tuple(topics(cluster)),
         alertmanagers=tuple(f"{host}:{cluster.of(monitoring.Alertmanager).port}" for host in hosts if has_alertmanager),
         jobs=tuple(jobs(cluster).values()),
-        remote_write=settings.remote_write,
+        remote_write=cluster.of(monitoring.Samples).remote_write,
     )
 
 
@@ -133,11 +133,11 @@ def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
 
 
 def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
-    settings = cluster.of(monitoring.Prometheus)
-    size = settings.retention_size
+    samples = cluster.of(monitoring.Samples)
+    size = samples.retention_size
     return (
-        f"--web.listen-address=:{settings.port}",
-        f"--storage.tsdb.retention.time={_prometheus_time(settings.retention)}",
+        f"--web.listen-address=:{cluster.of(monitoring.Prometheus).port}",
+        f"--storage.tsdb.retention.time={_prometheus_time(samples.retention)}",
         *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
     )
 
