@@ -49,7 +49,7 @@ class Firmwares:
 
 
 def resolve_tunings(manifest: Manifest, cluster: Cluster) -> Tunings:
-    sections = {node_type.name: Section() for node_type in cluster.node_types}
+    sections = {node_type.name: Section.model_construct() for node_type in cluster.node_types}
     sections |= {name: kind.tuning for name, kind in manifest.node_types.items()}
     return Tunings({name: _tuning(section) for name, section in sections.items()})
 

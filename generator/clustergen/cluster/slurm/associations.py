@@ -109,7 +109,7 @@ def resolve(manifest: Manifest, _: Cluster) -> Associations:
         federation=section.federation,
         qos={name: copied(Qos, qos) for name, qos in section.qos.items()},
         accounts=accounts,
-        root=accounts.get(ROOT) or _account(ROOT, Section()),
+        root=accounts.get(ROOT) or _account(ROOT, Section.model_construct()),
         users={name: copied(User, user) for name, user in section.users.items()},
     )
 
