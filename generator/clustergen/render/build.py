@@ -69,7 +69,8 @@ class Builder:
                 self._tree_file(file, file.view(self.cluster))
             elif file.scope in ENTRY_SCOPES:
                 for name, entry in self.cluster.storage.items():
-                    self._group_file(file, entry_group(file.scope, name), entry)
+                    if file.kind in ("", entry.type):
+                        self._group_file(file, entry_group(file.scope, name), entry)
             else:
                 self._group_file(file, file.scope)
         return self.files

@@ -46,6 +46,7 @@ class File:
     source: str | None = None  # template file, where several outputs share one
     program: str | None = None  # below programs/
     values: bool = False
+    kind: str = ""  # of file systems, whose entries alone its view is called with; empty: all
 
     @property
     def scope(self) -> str:

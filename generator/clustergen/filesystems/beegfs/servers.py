@@ -8,7 +8,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.filesystems.beegfs.entry import Beegfs, BeegfsServers
 from clustergen.filesystems.beegfs.network import split_port
 from clustergen.filesystems.beegfs.settings import Pairs, authentication, yes
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import BEEGFS, CONF, Safe
@@ -85,8 +84,8 @@ def target_directory(mount: str) -> str:
     return f"{mount.rstrip('/')}/beegfs"
 
 
-def confs(_: Cluster, entry: Entry) -> dict[str, ServerConf] | None:
-    if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
+def confs(_: Cluster, entry: Beegfs) -> dict[str, ServerConf] | None:
+    if (spec := entry.servers) is None:
         return None
     common = _common(entry)
     directories = ",".join(map(target_directory, spec.storage_directories))
@@ -121,8 +120,8 @@ def _settings(name: str) -> str:
     return f"beegfs-ctl-{name}"
 
 
-def mgmtd_toml(_: Cluster, entry: Entry) -> dict[str, ServerConf] | None:
-    if not isinstance(entry, Beegfs) or (spec := entry.servers) is None or not entry.is_8:
+def mgmtd_toml(_: Cluster, entry: Beegfs) -> dict[str, ServerConf] | None:
+    if (spec := entry.servers) is None or not entry.is_8:
         return None
     settings: list[tuple[str, object]] = [
         ("db-file", _DATABASE),
@@ -163,8 +162,8 @@ def mirrors(spec: BeegfsServers) -> tuple[Mirror, ...]:
     return tuple(groups)
 
 
-def values(_: Cluster, entry: Entry) -> dict[str, Servers] | None:
-    if not isinstance(entry, Beegfs) or (spec := entry.servers) is None:
+def values(_: Cluster, entry: Beegfs) -> dict[str, Servers] | None:
+    if (spec := entry.servers) is None:
         return None
     return {
         entry.name: Servers(

@@ -12,7 +12,6 @@ from clustergen.filesystems.beegfs import servers
 from clustergen.filesystems.beegfs.entry import Beegfs
 from clustergen.filesystems.beegfs.network import split_port
 from clustergen.filesystems.beegfs.settings import Pairs, authentication, yes
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
 from clustergen.render.file import File
@@ -68,9 +67,7 @@ class ClientConf:
     parts: tuple[Part, ...]
 
 
-def client_conf(_: Cluster, entry: Entry) -> dict[str, ClientConf] | None:
-    if not isinstance(entry, Beegfs):
-        return None
+def client_conf(_: Cluster, entry: Beegfs) -> dict[str, ClientConf] | None:
     parts = _parts(entry)
     options = dict(entry.client_options)
     width = max(len(key) for key in [*options, *(key for _, pairs in parts for key, _ in pairs)])
@@ -117,14 +114,14 @@ class Lines:
     lines: tuple[str, ...]
 
 
-def interfaces(_: Cluster, entry: Entry) -> dict[str, Lines] | None:
-    if not isinstance(entry, Beegfs) or not entry.interfaces:
+def interfaces(_: Cluster, entry: Beegfs) -> dict[str, Lines] | None:
+    if not entry.interfaces:
         return None
     return {entry.client: Lines(entry.mount, entry.interfaces)}
 
 
-def net_filter(_: Cluster, entry: Entry) -> dict[str, Lines] | None:
-    if not isinstance(entry, Beegfs) or not entry.net_filter:
+def net_filter(_: Cluster, entry: Beegfs) -> dict[str, Lines] | None:
+    if not entry.net_filter:
         return None
     return {entry.client: Lines(entry.mount, entry.net_filter)}
 

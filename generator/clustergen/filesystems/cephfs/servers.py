@@ -8,7 +8,6 @@ from clustergen.catalogue import network
 from clustergen.cluster.groups import SLURM_ROLES
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.cephfs.entry import Cephfs
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import YAML
@@ -41,8 +40,8 @@ class Specification:
     services: tuple[Service, ...]
 
 
-def specification(cluster: Cluster, entry: Entry) -> dict[str, Specification] | None:
-    if not isinstance(entry, Cephfs) or (spec := entry.servers) is None:
+def specification(cluster: Cluster, entry: Cephfs) -> dict[str, Specification] | None:
+    if (spec := entry.servers) is None:
         return None
     hosts = tuple(Host(host, cluster.address.get(host, host), host in spec.monitors) for host in entry.server_hosts)
     services = (

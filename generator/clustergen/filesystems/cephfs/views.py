@@ -5,7 +5,6 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.filesystems.cephfs import servers
 from clustergen.filesystems.cephfs.entry import Cephfs
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.storage.mounts import MountUnit, Source, remote_mount
@@ -53,9 +52,7 @@ class CephConf:
     secret: str
 
 
-def ceph_conf(_: Cluster, entry: Entry) -> dict[str, CephConf] | None:
-    if not isinstance(entry, Cephfs):
-        return None
+def ceph_conf(_: Cluster, entry: Cephfs) -> dict[str, CephConf] | None:
     monitors = ",".join(map(_monitor, entry.monitors))
     return {entry.conf: CephConf(entry.fsid, monitors, entry.user, entry.secret.path)}
 

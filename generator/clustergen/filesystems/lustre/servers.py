@@ -5,7 +5,6 @@ from __future__ import annotations
 from clustergen.cluster.groups import targets_on
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import lnet_nets, nids_of
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.lustre.entry import LnetNet, Lustre, LustreTarget
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, drain
@@ -105,19 +104,15 @@ def _targets(cluster: Cluster, entry: Lustre) -> tuple[Target, ...]:
     )
 
 
-def values(cluster: Cluster, entry: Entry) -> dict[str, Servers] | None:
-    if not isinstance(entry, Lustre):
-        return None
+def values(cluster: Cluster, entry: Lustre) -> dict[str, Servers] | None:
     targets = _targets(cluster, entry)
     manager = next((target.server for target in targets if target.name == "MGS"), "")
     pools = tuple(dict.fromkeys(target.pool for target in targets if target.pool))
     return {entry.name: Servers(entry.fsname, manager, pools, targets)}
 
 
-def mounts(cluster: Cluster, entry: Entry) -> dict[str, TargetMount] | None:
+def mounts(cluster: Cluster, entry: Lustre) -> dict[str, TargetMount] | None:
     """No unit is started by itself: the service starts those that only one server can have."""
-    if not isinstance(entry, Lustre):
-        return None
     targets = _targets(cluster, entry)
     units: dict[str, TargetMount] = {}
     for target in targets:
@@ -130,9 +125,7 @@ def mounts(cluster: Cluster, entry: Entry) -> dict[str, TargetMount] | None:
     return units
 
 
-def service(_: Cluster, entry: Entry) -> dict[str, TargetService] | None:
-    if not isinstance(entry, Lustre):
-        return None
+def service(_: Cluster, entry: Lustre) -> dict[str, TargetService] | None:
     return {entry.name: TargetService(entry.name)}
 
 

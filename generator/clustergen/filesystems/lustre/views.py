@@ -5,7 +5,6 @@ from __future__ import annotations
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.storage import lnet_nets
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.lustre import servers
 from clustergen.filesystems.lustre.entry import Component, LnetNet, Lustre, Striping
 from clustergen.records import record
@@ -79,8 +78,8 @@ class Parameters:
     settings: tuple[str, ...]  # NAME=VALUE
 
 
-def parameters(_: Cluster, entry: Entry) -> dict[str, Parameters] | None:
-    if not isinstance(entry, Lustre) or not entry.parameters:
+def parameters(_: Cluster, entry: Lustre) -> dict[str, Parameters] | None:
+    if not entry.parameters:
         return None
     # max_mod_rpcs_in_flight must stay below max_rpcs_in_flight, which is therefore set before it.
     ordered = sorted(entry.parameters.items(), key=lambda item: item[0].endswith("max_mod_rpcs_in_flight"))
@@ -142,8 +141,8 @@ def _layout(striping: Striping) -> Layout:
     )
 
 
-def striping(_: Cluster, entry: Entry) -> dict[str, Layouts] | None:
-    if not isinstance(entry, Lustre) or not entry.striping:
+def striping(_: Cluster, entry: Lustre) -> dict[str, Layouts] | None:
+    if not entry.striping:
         return None
     return {entry.name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
 

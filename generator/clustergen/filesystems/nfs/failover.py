@@ -7,7 +7,6 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.nfs.entry import BMC_PASSWORD, Nfs
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
 from clustergen.filesystems.nfs.pair import rings, shares
@@ -83,8 +82,8 @@ class Exports:
     """The oneshot that applies changed exports where the server runs."""
 
 
-def corosync(cluster: Cluster, entry: Entry) -> dict[str, Corosync] | None:
-    if not isinstance(entry, Nfs) or entry.failover is None:
+def corosync(cluster: Cluster, entry: Nfs) -> dict[str, Corosync] | None:
+    if entry.failover is None:
         return None
     hosts = entry.failover.hosts
     columns = rings(cluster, hosts)
@@ -92,9 +91,9 @@ def corosync(cluster: Cluster, entry: Entry) -> dict[str, Corosync] | None:
     return {"corosync": Corosync(f"nfs-{entry.name}", tuple(members))}
 
 
-def resources(cluster: Cluster, entry: Entry) -> dict[str, Resources] | None:
+def resources(cluster: Cluster, entry: Nfs) -> dict[str, Resources] | None:
     bmc = cluster.networks.bmc
-    if not isinstance(entry, Nfs) or (pair := entry.failover) is None or bmc is None:
+    if (pair := entry.failover) is None or bmc is None:
         return None
     hosts = pair.hosts
     network = network_of(cluster, entry.server)
@@ -119,8 +118,8 @@ def resources(cluster: Cluster, entry: Entry) -> dict[str, Resources] | None:
     }
 
 
-def pair_values(cluster: Cluster, entry: Entry) -> dict[str, Pair] | None:
-    if not isinstance(entry, Nfs) or (pair := entry.failover) is None:
+def pair_values(cluster: Cluster, entry: Nfs) -> dict[str, Pair] | None:
+    if (pair := entry.failover) is None:
         return None
     directory = pair.directory.rstrip("/")
     return {
@@ -144,9 +143,9 @@ def _label(prefix: str, name: str) -> str:
     return f"{prefix}-{name if len(name) <= 8 else sha256(name.encode()).hexdigest()[:8]}"
 
 
-def exports(cluster: Cluster, entry: Entry) -> dict[str, ExportLine] | None:
+def exports(cluster: Cluster, entry: Nfs) -> dict[str, ExportLine] | None:
     """With `mountpoint`, the server without the disk exports nothing."""
-    if not isinstance(entry, Nfs) or entry.failover is None:
+    if entry.failover is None:
         return None
     guard = f"mountpoint={entry.failover.directory.rstrip('/')}"
     return {
@@ -164,19 +163,19 @@ def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     return list(entry.export.networks) or list(dict.fromkeys(cidr for cidr in named if cidr))
 
 
-def conf(cluster: Cluster, entry: Entry) -> dict[str, Conf] | None:
-    if not isinstance(entry, Nfs) or entry.failover is None:
+def conf(cluster: Cluster, entry: Nfs) -> dict[str, Conf] | None:
+    if entry.failover is None:
         return None
     return {"50-clustergen": conf_of(shares(cluster, entry.failover))}
 
 
-def idmap(cluster: Cluster, entry: Entry) -> dict[str, Domain] | None:
+def idmap(cluster: Cluster, entry: Nfs) -> dict[str, Domain] | None:
     domain = domain_of(cluster)
-    return {"50-clustergen-server": domain} if isinstance(entry, Nfs) and entry.failover and domain else None
+    return {"50-clustergen-server": domain} if entry.failover and domain else None
 
 
-def apply_exports(_: Cluster, entry: Entry) -> dict[str, Exports] | None:
-    return {"clustergen-failover-exports": Exports()} if isinstance(entry, Nfs) and entry.failover else None
+def apply_exports(_: Cluster, entry: Nfs) -> dict[str, Exports] | None:
+    return {"clustergen-failover-exports": Exports()} if entry.failover else None
 
 
 _UNIT = "serve/etc/systemd/system/{unit}.service"

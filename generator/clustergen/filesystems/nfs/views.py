@@ -8,7 +8,6 @@ from clustergen.cluster.groups import clients_of, mounts_entry
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import route, served, serves
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.nfs import failover, zfs
 from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.filesystems.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
@@ -70,18 +69,16 @@ def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     return list(dict.fromkeys(client for client in admitted if client))
 
 
-def export(cluster: Cluster, entry: Entry) -> dict[str, ExportLine] | None:
-    if not isinstance(entry, Nfs):
-        return None
+def export(cluster: Cluster, entry: Nfs) -> dict[str, ExportLine] | None:
     # Without its dataset, the empty directory below must not be exported.
     guard = ["mountpoint"] if entry.export.zfs else []
     options = ",".join(dict.fromkeys([*entry.export.options, *guard]))
     return {entry.name: ExportLine(entry.path, options, " ".join(_admitted(cluster, entry)))}
 
 
-def server_view(cluster: Cluster, entry: Entry) -> dict[str, MountUnit] | None:
+def server_view(cluster: Cluster, entry: Nfs) -> dict[str, MountUnit] | None:
     """On a server that is a client by its role: the directory at its place, from the disk and not over the network."""
-    if not isinstance(entry, Nfs) or entry.path.rstrip("/") == entry.mount.rstrip("/"):
+    if entry.path.rstrip("/") == entry.mount.rstrip("/"):
         return None
     servers = [group for group in cluster.groups if serves(cluster, group, entry)]
     if not any(group.has(role) for group in servers for role in entry.clients):
@@ -147,10 +144,8 @@ def server_modules(cluster: Cluster) -> Modules | None:
     return Modules(("rpcrdma",)) if any(entry.rdma for entry in served(cluster).values()) else None
 
 
-def quotas(cluster: Cluster, entry: Entry) -> dict[str, Quotas] | None:
+def quotas(cluster: Cluster, entry: Nfs) -> dict[str, Quotas] | None:
     """Limits are set on the server: on the dataset of its pool, or on the file system of the exported directory."""
-    if not isinstance(entry, Nfs):
-        return None
     path = entry.path.rstrip("/")
     if entry.export.zfs:
         return quotas_view(cluster, entry, "zfs", f"{entry.export.zfs.name}/{entry.name}", path)

@@ -7,7 +7,6 @@ from itertools import accumulate
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nfs import served, serves
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.nfs.entry import Nfs, ZfsPool
 from clustergen.records import record
 from clustergen.render.file import File
@@ -48,8 +47,8 @@ def vdevs(pool: ZfsPool) -> tuple[Vdev, ...]:
     return tuple(Vdev(words, start, count) for (words, count), start in zip(groups, starts, strict=False))
 
 
-def pool_values(_: Cluster, entry: Entry) -> dict[str, Pool] | None:
-    if not isinstance(entry, Nfs) or (zfs := entry.export.zfs) is None:
+def pool_values(_: Cluster, entry: Nfs) -> dict[str, Pool] | None:
+    if (zfs := entry.export.zfs) is None:
         return None
     return {
         entry.name: Pool(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.storage_scale.entry import StorageScale
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD
@@ -27,8 +26,8 @@ class Ready:
     mount: str
 
 
-def ready(_: Cluster, entry: Entry) -> dict[str, Ready] | None:
-    return {entry.name: Ready(entry.name, entry.filesystem, entry.mount)} if isinstance(entry, StorageScale) else None
+def ready(_: Cluster, entry: StorageScale) -> dict[str, Ready] | None:
+    return {entry.name: Ready(entry.name, entry.filesystem, entry.mount)}
 
 
 @record
@@ -38,9 +37,7 @@ class LocalOptions:
     options: str
 
 
-def local_options(_: Cluster, entry: Entry) -> dict[str, LocalOptions] | None:
-    if not isinstance(entry, StorageScale):
-        return None
+def local_options(_: Cluster, entry: StorageScale) -> dict[str, LocalOptions] | None:
     options = merged(["nosuid", "nodev", *(["ro"] if entry.read_only else [])], entry.options)
     return {entry.filesystem: LocalOptions(",".join(options))}
 

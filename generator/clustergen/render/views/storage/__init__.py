@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.filesystems import part, parts
+from clustergen.filesystems import KINDS, part
 from clustergen.filesystems.entry import Entry
+from clustergen.records import replace
 from clustergen.render.file import File
 from clustergen.render.views.storage import quotas
 from clustergen.render.views.storage.mounts import MountUnit, remount_unit
@@ -20,6 +21,6 @@ def mount_units(cluster: Cluster, entry: Entry, node_type: NodeType) -> dict[str
 
 FILES: tuple[File, ...] = (
     File("mount/etc/systemd/system/{unit}.mount", mount_units, remount_unit, per="type"),
-    *(file for views in parts("views") for file in getattr(views, "FILES", ())),
+    *(replace(file, kind=kind) for kind in KINDS for file in getattr(part(kind, "views"), "FILES", ())),
     *quotas.FILES,
 )
