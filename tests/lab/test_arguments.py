@@ -80,7 +80,7 @@ def test_another_system_and_release_are_in_the_list_and_in_the_tree() -> None:
     assert "debian-13 on all nodes (--os; the manifest has rocky-9)" in words
     assert "Slurm 24.11 as the distribution packages it (--slurm; the manifest has 26.05" in words
     assert {kind.os.id for kind in made.cluster.node_types} == {"debian-13"}
-    assert str(made.cluster.release) == "24.11"
+    assert str(made.cluster.slurm.release) == "24.11"
 
 
 @pytest.mark.slow

@@ -212,8 +212,8 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
         return Switch(
             name=name,
             entry="",
-        entry_nodes="",
-        index=None,
+            entry_nodes="",
+            index=None,
             rack=None,
             model=None,
             ports=None,

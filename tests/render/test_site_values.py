@@ -235,24 +235,24 @@ def test_names_are_those_of_the_cluster() -> None:
     resolved = cluster("ml-training")
     (text,) = printed(
         "ml-training",
-        "{{ cluster.name }} {{ cluster.host_count }} {{ cluster.gpu_count }} {{ cluster.release }}\n"
+        "{{ cluster.name }} {{ cluster.host_count }} {{ cluster.gpu_count }} {{ cluster.slurm.release }}\n"
         "{{ cluster.hosts['slurm-controller'] | join(' ') }} {{ cluster.folded.login }}\n"
         "{{ cluster.hosts.all | length }} {{ cluster.hosts['drained'] | default('none') }}\n"
         "{{ cluster.groups[0].type.data_ports | length }} {{ cluster.groups[0].has.login | int }}\n"
-        "{{ cluster.with_role.login | map(attribute='folded') | join }} {{ cluster.partitions[0].nodes }}\n"
-        "{{ cluster.partitions[0].hosts | first }} {{ cluster.address[cluster.hosts.login[0]] }}\n"
+        "{{ cluster.with_role.login | map(attribute='folded') | join }} {{ cluster.slurm.partitions[0].nodes }}\n"
+        "{{ cluster.slurm.partitions[0].hosts | first }} {{ cluster.address[cluster.hosts.login[0]] }}\n"
         "{{ cluster.os.fact.chrony_conf }} {{ cluster.os.packages.slurmd | join(' ') }}\n",
     )
     login = resolved.with_role("login")
     first = resolved.groups[0]
     assert isinstance(text, bytes), text
     assert text.decode().splitlines() == [
-        f"{resolved.name} {resolved.host_count} {resolved.gpu_count} {resolved.release}",
-        f"{' '.join(resolved.controllers)} {resolved.folded('login')}",
+        f"{resolved.name} {resolved.host_count} {resolved.gpu_count} {resolved.slurm.release}",
+        f"{' '.join(resolved.slurm.controllers)} {resolved.folded('login')}",
         f"{len(resolved.hosts())} none",
         f"{len(first.type.data_ports())} {int(first.has('login'))}",
-        f"{''.join(group.folded for group in login)} {resolved.partitions[0].nodes}",
-        f"{plain(resolved.partitions[0].hosts)[0]} {resolved.address[login[0].hosts[0]]}",  # type: ignore[index]
+        f"{''.join(group.folded for group in login)} {resolved.slurm.partitions[0].nodes}",
+        f"{plain(resolved.slurm.partitions[0].hosts)[0]} {resolved.address[login[0].hosts[0]]}",  # type: ignore[index]
         f"{resolved.os.fact('chrony_conf')} {' '.join(resolved.os.packages('slurmd'))}",
     ]
 
@@ -312,7 +312,8 @@ def test_the_page_lists_what_a_template_sees() -> None:
         "cluster": lambda: resolved,
         "group": lambda: resolved.groups[0],
         "type": lambda: resolved.node_types[0],
-        "partition": lambda: resolved.partitions[0],
+        "slurm": lambda: resolved.slurm,
+        "partition": lambda: resolved.slurm.partitions[0],
     }
     for kind, example in kinds.items():
         listed = set(re.findall(rf"`{kind}\.(\w+)`", section))

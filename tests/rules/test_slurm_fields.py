@@ -227,7 +227,7 @@ def test_lines_of_the_manifest_contradict_no_field() -> None:
 
 def printed(of: Cluster, file: str, block: str) -> dict[str, str]:
     if block == "PartitionName":
-        pairs = (word.split("=", 1) for word in partition_line(of, of.partitions[0]).split())
+        pairs = (word.split("=", 1) for word in partition_line(of, of.slurm.partitions[0]).split())
         return {key.lower(): value for key, value in pairs}
     made = sections(of) if file == "slurm.conf" else slurmdbd_conf(of).sections
     return {row.key.lower(): str(row.value) for section in made for row in section.rows}

@@ -113,7 +113,7 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
         role = roles.get(host, "not in the manifest")
         click.echo(f"{host:16} {addresses.get(host, '-'):16} {row['state']:10} {role}")
     remark(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
-    for controller in cluster.controllers[:1]:
+    for controller in cluster.slurm.controllers[:1]:
         answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
         if answer.returncode == 0:
             click.echo(f"\n{answer.stdout.rstrip()}")

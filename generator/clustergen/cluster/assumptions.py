@@ -37,7 +37,7 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
             "slurm-packages-lacking",
             ("slurm", "version"),
             "Slurm's packages",
-            f"no distribution package of Slurm {cluster.release} exists for {', '.join(lacking)}",
+            f"no distribution package of Slurm {cluster.slurm.release} exists for {', '.join(lacking)}",
             "build SchedMD's packages and set repositories_slurm_url (clustergen explain slurm-packages-lacking)"
             + _release_of(systems[name] for name in lacking),
         )
@@ -82,7 +82,7 @@ def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     gpus = node_type.gpus
     if gpus is None or not gpus.places_assumed or not gpus.cores or node_type.slurm_sockets == 1:
         return None
-    if cluster.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.slurm.gres_lines is not None:
+    if cluster.slurm.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.slurm.gres_lines is not None:
         return None
     what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
     whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"

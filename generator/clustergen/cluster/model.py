@@ -11,13 +11,12 @@ from functools import cached_property, wraps
 from typing import TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.annotations import Hosts, Wording
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
-from clustergen.cluster.slurm.model import Leaf, Partition, Slurm
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.tracing import used
 from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
@@ -208,16 +207,12 @@ class Rack:
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 
-    name: str  # of the cluster, and Slurm's ClusterName unless the manifest gives one
+    name: str
     os: OperatingSystem
     catalogue: CatalogueView
-    release: SlurmRelease
     node_types: tuple[NodeType, ...]  # those in use
     groups: tuple[NodeGroup, ...]
-    partitions: tuple[Partition, ...]
     switches: tuple[Switch, ...]
-    leaves: tuple[Leaf, ...]
-    topology: str  # flat, tree or block
     racks: tuple[Rack, ...]
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
     _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent
@@ -280,25 +275,6 @@ class Cluster:
     def slurm(self) -> Slurm:
         return self.of(Slurm)
 
-    @property
-    def controllers(self) -> tuple[str, ...]:
-        """slurmctld hosts; the first is the primary."""
-        return self.slurm.controllers
-
-    @property
-    def accounting_hosts(self) -> tuple[str, ...]:
-        return self.slurm.accounting_hosts
-
-    @property
-    def slurmdbd_hosts(self) -> tuple[str, ...]:
-        """Hosts of slurmdbd: nodes of this cluster, or another cluster's."""
-        return self.slurm.slurmdbd_hosts
-
-    @property
-    def keeps_books(self) -> bool:
-        """True if there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says."""
-        return self.slurm.keeps_books
-
     @cached_property
     def address(self) -> Mapping[str, str]:
         """Management address by host name; hosts without one are absent."""
@@ -317,15 +293,6 @@ class Cluster:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
         return tuple(node_type for node_type in self.node_types if node_type.gpus and node_type.name in used)
-
-    @property
-    def bare(self) -> bool:
-        """True if Slurm's own defaults hold where the manifest says nothing, and not our recommendations."""
-        return self.slurm.bare
-
-    @property
-    def slurm_name(self) -> str:
-        return self.slurm.cluster_name
 
 
 def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]:

@@ -50,8 +50,8 @@ def switches_imex(cluster: Cluster) -> bool:
     """True if slurm.conf names the plugin for channels by default."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     spanning = [kind for kind in kinds if domain_nodes(kind) > 1]
-    row = plugin("SwitchType", IMEX) if spanning and not cluster.bare else None
-    exists = row is not None and row.state(cluster.release) == "known"
+    row = plugin("SwitchType", IMEX) if spanning and not cluster.slurm.bare else None
+    exists = row is not None and row.state(cluster.slurm.release) == "known"
     return exists and all(offers(cluster, kind.os, "slurm_nvidia_imex") for kind in spanning)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
@@ -11,7 +12,6 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster import networks
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_clients, polling_cores
-from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.features import (
     acceptance,
     ansible,
@@ -39,13 +39,14 @@ from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.slurm import accounting, associations, ground, jobs, power_saving, scheduling
 from clustergen.cluster.slurm.model import Slurm
-from clustergen.cluster.slurm.partitions import resolve_partitions
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
 from clustergen.manifest.model import Manifest
 from clustergen.records import replace
 
-RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
+Resolve = Callable[[Manifest, Cluster], object]
+RECORDS: Mapping[type, Resolve] = {
+    Slurm: ground.resolve,
     networks.ManagementNetwork: networks.resolve_management,
     networks.BmcNetwork: networks.resolve_bmc,
     networks.Fabric: networks.resolve_fabric,
@@ -55,7 +56,6 @@ RECORDS: Mapping[type, Callable[[Manifest, Cluster], object]] = {
     tuning.Tunings: tuning.resolve_tunings,
     tuning.Firmwares: tuning.resolve_firmwares,
     storage.Storage: storage.resolve,
-    Slurm: ground.resolve,
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,
     ground.StatedFields: ground.resolve_stated_fields,
@@ -124,33 +124,27 @@ the cluster does not have it.
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
     """The cluster that a manifest means; `report` receives what cannot be resolved, and prevents a render."""
-    release = SlurmRelease(manifest.slurm.version)
     catalogue = resolve_catalogue(manifest.catalogue)
-    types = _types(manifest, catalogue, release, report)
+    types = _types(manifest, catalogue, report)
     groups = resolve_nodes(manifest, types, report)
     used = {group.type.name for group in groups}
     switches = resolve_switches(manifest, catalogue, groups, report)
-    leaves = leaves_of(switches, {host for group in groups if group.has("slurm-compute") for host in group.hosts})
     system = operating_system(manifest.os)
     assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
-    plugin = manifest.slurm.topology.plugin
     records: dict[type, object] = {}
     cluster = Cluster(
         name=manifest.name,
         os=system,
         catalogue=catalogue,
-        release=release,
         node_types=tuple(node_type for node_type in types.values() if node_type.name in used),
         groups=groups,
-        partitions=resolve_partitions(manifest, groups, report),
         switches=switches,
-        leaves=leaves,
-        topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, catalogue, groups, report),
         _records=records,
     )
-    for record, resolve_record in RECORDS.items():
+    resolvers: Mapping[type, Resolve] = {**RECORDS, Slurm: partial(ground.resolve, report=report)}
+    for record, resolve_record in resolvers.items():
         with resolving(record):
             resolved = resolve_record(manifest, cluster)
         if resolved is not None:
@@ -158,7 +152,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     return cluster
 
 
-def _types(manifest: Manifest, catalogue: CatalogueView, release: SlurmRelease, report: Report) -> dict[str, NodeType]:
+def _types(manifest: Manifest, catalogue: CatalogueView, report: Report) -> dict[str, NodeType]:
     resolver = TypeResolver(manifest, catalogue, report)
     types = {name: resolver.resolve(name, spec) for name, spec in manifest.node_types.items()}
     types.setdefault(SERVICE, resolver.service())
@@ -167,7 +161,7 @@ def _types(manifest: Manifest, catalogue: CatalogueView, release: SlurmRelease, 
     as_socket = True in stated or (
         resolver.gpus.wants_numa
         and False not in stated
-        and has_token("SlurmdParameters", "numa_node_as_socket", release)
+        and has_token("SlurmdParameters", "numa_node_as_socket", SlurmRelease(manifest.slurm.version))
         and manifest.slurm.defaults != "slurm"
     )
     clients = polling_clients(manifest)

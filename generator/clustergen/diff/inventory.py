@@ -50,7 +50,7 @@ def of_cluster(cluster: Cluster, groups: Mapping[str, tuple[str, ...]]) -> Inven
     addresses = {
         host: where for group in cluster.groups for host, where in zip(group.hosts, group.addresses, strict=False)
     }
-    return Inventory(cluster.name, cluster.release, groups, systems, addresses)
+    return Inventory(cluster.name, cluster.slurm.release, groups, systems, addresses)
 
 
 def of_files(hosts: str, variables: str) -> Inventory:

@@ -74,8 +74,9 @@ def possible(lab: Lab, wish: Wish) -> None:
             built = ", built as SchedMD does" if cluster.slurm.build == "schedmd" else ""
             offer = f"pass --slurm {minor} to use those, or " if SlurmRelease(minor).has("cgroup-v2") else ""
             raise ClustergenError(
-                f"the manifest requires Slurm {cluster.release}{built}; {system.id} has packages of {minor}",
-                f"{offer}pass --set repositories_slurm_url=URL, a repository with {cluster.release} for {system.id}",
+                f"the manifest requires Slurm {cluster.slurm.release}{built}; {system.id} has packages of {minor}",
+                f"{offer}pass --set repositories_slurm_url=URL, a repository with {cluster.slurm.release} for"
+                f" {system.id}",
                 2,
             )
 

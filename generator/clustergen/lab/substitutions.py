@@ -231,7 +231,7 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
             Substitution(f"{system} on all nodes", f"--os; the manifest has {systems}", _always, another_system)
         )
     if slurm:
-        systems = f"{cluster.release}, build: {cluster.slurm.build}"
+        systems = f"{cluster.slurm.release}, build: {cluster.slurm.build}"
         what = f"Slurm {slurm} as the distribution packages it"
         requests.append(Substitution(what, f"--slurm; the manifest has {systems}", _always, another_slurm))
     if installed:

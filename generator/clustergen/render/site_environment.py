@@ -30,7 +30,7 @@ from jinja2.utils import Namespace, missing
 from clustergen.diagnostics import did_you_mean
 from clustergen.render.formats import FILTERS, Format, RenderError
 from clustergen.render.site_objects import BlockReference, Context, Cycler, Joiner, Range, without_text
-from clustergen.render.site_values import Quantity, Values, names_of_cluster
+from clustergen.render.site_values import Quantity, Values, names_of_cluster, names_of_slurm
 
 for _codec in ("ascii", "unicode-escape"):  # loads them, for the literals of templates
     codecs.lookup(_codec)
@@ -123,7 +123,10 @@ class _MissingError(UndefinedError):
 def _instead(owner: object, name: str) -> str | None:
     """The replacement for a name that does not exist."""
     if owner is missing:
-        return f"write cluster.{name}" if name in names_of_cluster() else did_you_mean(name, ["cluster"])
+        place = "cluster" if name in names_of_cluster() else "cluster.slurm" if name in names_of_slurm() else ""
+        return f"write {place}.{name}" if place else did_you_mean(name, ["cluster"])
+    if moved := _moved(owner, name):
+        return f"write {moved}"
     called = _kind(owner)
     if _is_method(owner, name):
         example = _INSTEAD[name]
@@ -132,6 +135,18 @@ def _instead(owner: object, name: str) -> str | None:
     if dashed := [f"{called}[{key!r}]" for key in names if key.startswith(f"{name}-")]:
         return f"write {' or '.join(dashed)}"
     return did_you_mean(name, names)
+
+
+def _moved(owner: object, name: str) -> str | None:
+    """Where templates find what earlier versions had under a name."""
+    kind = _kind(owner)
+    if kind == "Cluster" and name == "slurm_name":
+        return "cluster.slurm.cluster_name"
+    if kind == "Cluster" and name in names_of_slurm():
+        return f"cluster.slurm.{name}"
+    if kind == "Partition" and name == "spec":
+        return "partition.max_nodes for partition.spec.max_nodes, and partition.max_time_minutes for max_time"
+    return None
 
 
 def _is_method(owner: object, name: object) -> bool:

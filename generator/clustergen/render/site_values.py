@@ -16,6 +16,7 @@ from clustergen.catalogue.versions import Release
 from clustergen.cluster.document import section_name
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.resolve import RECORDS
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import natural_key
 from clustergen.units.base import PydanticField
 
@@ -123,6 +124,10 @@ def names_of_cluster() -> tuple[str, ...]:
 def _records() -> Mapping[str, type]:
     """Records of clusters, by the name of their section."""
     return {section_name(record): record for record in RECORDS}
+
+
+def names_of_slurm() -> tuple[str, ...]:
+    return _names(Slurm)
 
 
 def _lookups(source: object) -> dict[str, Values]:

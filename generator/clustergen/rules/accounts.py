@@ -44,7 +44,7 @@ def unknown(
 
 def partition_limits(cluster: Cluster) -> Iterator[Finding]:
     """QOS and accounts that partitions name."""
-    if not cluster.slurmdbd_hosts:
+    if not cluster.slurm.slurmdbd_hosts:
         return  # told once: accounting-missing
     accounts = cluster.of(Associations).accounts
     accounts_known = [*accounts, ROOT]
@@ -73,11 +73,12 @@ def qos(cluster: Cluster) -> Iterator[Finding]:
                     f"'{flag}' is not a QOS flag of sacctmgr",
                     did_you_mean(flag, _QOS_FLAGS) or f"use {one_of(_QOS_FLAGS, len(_QOS_FLAGS))}",
                 )
-            elif flag == "Relative" and not cluster.release.has("qos-relative"):
+            elif flag == "Relative" and not cluster.slurm.release.has("qos-relative"):
                 yield Finding(
                     "qos-flag-unknown",
                     where,
-                    f"the QOS flag Relative requires Slurm {since('qos-relative')} or newer; this is {cluster.release}",
+                    f"the QOS flag Relative requires Slurm {since('qos-relative')} or newer; this is"
+                    f" {cluster.slurm.release}",
                 )
 
 
@@ -154,7 +155,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("slurm", "options", key)
         names = {part.partition("=")[0].strip(): None for part in str(value).split(",")}
         yield from _tres(cluster, path, names, _OF_WEIGHTS)
-        if not cluster.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
+        if not cluster.slurm.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
             yield Finding(
                 "accounting-missing",
                 path,

@@ -69,11 +69,11 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
 
 
 def oci_release(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(OciJobs) and not cluster.release.has(_OCI):
+    if cluster.has(OciJobs) and not cluster.slurm.release.has(_OCI):
         yield Finding(
             "slurm-feature-too-new",
             ("containers", "oci_jobs"),
-            f"these settings of oci.conf require Slurm {since(_OCI)} or newer; this is {cluster.release}",
+            f"these settings of oci.conf require Slurm {since(_OCI)} or newer; this is {cluster.slurm.release}",
             "remove it",
         )
 

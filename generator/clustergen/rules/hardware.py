@@ -145,9 +145,9 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
 
 def mig_type_uncertain(cluster: Cluster) -> Iterator[Finding]:
     """Before 23.02.6 slurmd rounds the memory that the driver reports, so 3g.40gb may be 3g.39gb there."""
-    if cluster.release > catalogue.NAMED_BY_NVIDIA:
+    if cluster.slurm.release > catalogue.NAMED_BY_NVIDIA:
         return
-    old = cluster.release < catalogue.NAMED_BY_NVIDIA
+    old = cluster.slurm.release < catalogue.NAMED_BY_NVIDIA
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         profiles = dict.fromkeys(name for layout in gpus.mig if layout for name in layout.profiles) if gpus else ()
@@ -157,8 +157,8 @@ def mig_type_uncertain(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "mig-type-uncertain",
             (*path, "mig"),
-            f"Slurm {cluster.release}{'' if old else ' before 23.02.6'} rounds the memory of a MIG instance to GiB,"
-            " which"
+            f"Slurm {cluster.slurm.release}{'' if old else ' before 23.02.6'} rounds the memory of a MIG instance to"
+            " GiB, which"
             f" depends on the driver, so slurmd may detect other types than {names} and drain '{kind.name}'",
             "run `slurmd -G` on a node and compare, or use Slurm 23.11 or newer"
             if old

@@ -42,7 +42,7 @@ def _path(cluster: Cluster) -> ManifestPath:
 
 def _instead(cluster: Cluster) -> str:
     row = plugin("SwitchType", IMEX)
-    if row is not None and row.state(cluster.release) != "known":
+    if row is not None and row.state(cluster.slurm.release) != "known":
         return f"use Slurm {row.since} or newer, which gives each job its own"
     if not all(offers(cluster, group.type.os, "slurm_nvidia_imex") for group in cluster.compute):
         return "set slurm.build: schedmd, since the distribution's packages do not include it"

@@ -62,7 +62,7 @@ def hostlist_not_for_slurm(cluster: Cluster, section: Slurm) -> Iterator[Finding
         if ":" in text:
             continue  # no host list at all, which host_name_form says
         try:
-            validate_for_slurm(text, str(cluster.release), str(since("hostlist-suffix")))
+            validate_for_slurm(text, str(cluster.slurm.release), str(since("hostlist-suffix")))
         except HostlistError as err:
             yield Finding("hostlist-not-for-slurm", path, err.message, err.hint, at=(err.offset, err.length))
 
@@ -71,7 +71,7 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
     """RFC 952 and 1123, in lower case: a name that DNS and Slurm both take."""
     for group in cluster.groups:
         bad = next((host for host in group.hosts if not _good_host(host)), None)
-        if bad is not None and cluster.bare and is_node_name(bad):
+        if bad is not None and cluster.slurm.bare and is_node_name(bad):
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group.index, "name"),
@@ -115,7 +115,7 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
     """Slurm takes NodeName=DEFAULT and PartitionName=DEFAULT as defaults of later lines, and ALL as all nodes."""
     for group in cluster.groups:
         for host in _RESERVED_HOSTS.intersection(group.hosts):
-            if host == "localhost" and cluster.bare:
+            if host == "localhost" and cluster.slurm.bare:
                 yield Finding(
                     "host-name-unusual",
                     ("nodes", group.index, "name"),
@@ -212,7 +212,7 @@ def group_name_clash(cluster: Cluster, section: Mapping[str, NodeType]) -> Itera
     groups = membership(cluster)
     for group_ in cluster.groups:
         clash = next((host for host in group_.hosts if host in groups and host not in _RESERVED_HOSTS), None)
-        if clash is not None and cluster.bare:
+        if clash is not None and cluster.slurm.bare:
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group_.index, "name"),

@@ -18,7 +18,7 @@ _WORDS = ("all", "none")
 
 
 def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
-    inside: set[str] = set().union(*(partition.hosts for partition in cluster.partitions))
+    inside: set[str] = set().union(*(partition.hosts for partition in cluster.slurm.partitions))
     complete = _all_known(cluster, section)
     for group in cluster.compute:
         outside = [host for host in group.hosts if host not in inside]
@@ -35,7 +35,7 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             )
         elif group.in_no_partition and len(outside) < len(group.hosts):
             host = next(host for host in group.hosts if host in inside)
-            name = next(partition.name for partition in cluster.partitions if host in partition.hosts)
+            name = next(partition.name for partition in cluster.slurm.partitions if host in partition.hosts)
             yield Finding(
                 "node-in-a-partition",
                 ("nodes", group.index, "in_no_partition"),

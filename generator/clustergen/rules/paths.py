@@ -172,7 +172,7 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
         groups = cluster.with_role(role) if entries and role else ()
         noun = use.noun.format(name=name)
         lacking = [group for group in groups if not any(_has(cluster, group, entry) for entry in entries.values())]
-        if lacking and (use is not STATE or len(cluster.controllers) == 1):  # of two: state-not-shared
+        if lacking and (use is not STATE or len(cluster.slurm.controllers) == 1):  # of two: state-not-shared
             key, entry = next(iter(entries.items()))
             message = f"{noun} is below {entry.mount}, where {lacking[0].folded} does not mount '{key}'"
             yield Finding("path-not-mounted", path, message, f"add {role} to storage.{key}.clients")

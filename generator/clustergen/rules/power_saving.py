@@ -43,7 +43,7 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
             guess = did_you_mean(host, hosts)
             yield Finding("node-unknown", (*_PATH, "except_nodes"), f"'{host}' is not a compute node", guess)
             break
-    names = [partition.name for partition in cluster.partitions]
+    names = [partition.name for partition in cluster.slurm.partitions]
     for index, name in enumerate(saving.except_partitions):
         if name not in names:
             path = (*_PATH, "except_partitions", index)
@@ -53,11 +53,12 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
 
 def power_saving_without_states(cluster: Cluster) -> Iterator[Finding]:
     row = key("slurm.conf", "SuspendExcStates")
-    if cluster.has(PowerSaving) and row and row.state(cluster.release) != "known":
+    if cluster.has(PowerSaving) and row and row.state(cluster.slurm.release) != "known":
         yield Finding(
             "power-saving-without-states",
             _PATH,
-            f"Slurm {cluster.release} has no SuspendExcStates: it may switch off a drained node that somebody works on",
+            f"Slurm {cluster.slurm.release} has no SuspendExcStates: it may switch off a drained node that somebody"
+            " works on",
             "before you work on a node, run: scontrol update NodeName=NODE State=POWER_UP, and list it in except_nodes",
             key=True,
         )

@@ -33,11 +33,11 @@ def too_new(cluster: Cluster) -> Iterator[Finding]:
     differs = {plain(directory) for directory in spec.directories} != _DEFAULT
     for name, key, is_used in (("directories", "Dirs", differs), ("shared", "Shared", spec.shared)):
         row = slurm.key("job_container.conf", key)
-        if is_used and row is not None and row.state(cluster.release) == "too-new":
+        if is_used and row is not None and row.state(cluster.slurm.release) == "too-new":
             yield Finding(
                 "slurm-feature-too-new",
                 (*_PATH, name),
-                f"{key} of job_container.conf requires Slurm {row.since} or newer; this is {cluster.release}",
+                f"{key} of job_container.conf requires Slurm {row.since} or newer; this is {cluster.slurm.release}",
                 "remove it",
             )
 

@@ -155,7 +155,7 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
     alias = None if row else sacctmgr.alias_of(entity, name)
     what = "QOS" if entity == "qos" else "accounts"
     if row is None:
-        names = [option.name for option in sacctmgr.options(entity, cluster.release)]
+        names = [option.name for option in sacctmgr.options(entity, cluster.slurm.release)]
         yield Finding(
             "slurm-key-unknown",
             path,
@@ -167,8 +167,8 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
         yield Finding(
             "slurm-key-managed", path, f"the manifest has a field for '{row.name}'", f"write {row.field}", key=True
         )
-    elif cluster.release < row.since:
-        message = f"'{row.name}' requires Slurm {row.since} or newer; this is {cluster.release}"
+    elif cluster.slurm.release < row.since:
+        message = f"'{row.name}' requires Slurm {row.since} or newer; this is {cluster.slurm.release}"
         yield Finding("slurm-key-too-new", path, message, key=True)
     elif wrong := _wrong(row, str(value)):
         yield Finding("slurm-value-wrong", path, f"'{row.name}' {wrong}, not '{value}'")
@@ -200,7 +200,7 @@ def _wrong(option: SacctmgrOption, text: str) -> str | None:
 
 def enforced(cluster: Cluster) -> Iterator[Finding]:
     """Limits of QOS and accounts count only where slurmctld enforces them."""
-    if not cluster.slurmdbd_hosts or {"limits", "safe", "all"} & set(cluster.of(Accounting).enforce):
+    if not cluster.slurm.slurmdbd_hosts or {"limits", "safe", "all"} & set(cluster.of(Accounting).enforce):
         return
     for path, entity, section in holders(cluster):
         for option in sacctmgr.options(entity):

@@ -25,7 +25,12 @@ def by_qos(cluster: Cluster) -> Iterator[Finding]:
             "no QOS has a preempt list, so no job is ever preempted",
             "add preempt: […] to a QOS, or set by: partition",
         )
-    if by == "qos" and lists and cluster.slurmdbd_hosts and not {"qos", "all"} & set(cluster.of(Accounting).enforce):
+    if (
+        by == "qos"
+        and lists
+        and cluster.slurm.slurmdbd_hosts
+        and not {"qos", "all"} & set(cluster.of(Accounting).enforce)
+    ):
         yield Finding(
             "limits-not-enforced",
             (*_PREEMPTION, "by"),
@@ -89,13 +94,15 @@ def _circles(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, int, lis
 
 def by_partition(cluster: Cluster) -> Iterator[Finding]:
     by = cluster.of(Preemption).by
-    tiers = {partition.priority_tier if partition.priority_tier is not None else 1 for partition in cluster.partitions}
+    tiers = {
+        partition.priority_tier if partition.priority_tier is not None else 1 for partition in cluster.slurm.partitions
+    }
     if by == "partition" and len(tiers) < 2:
         yield Finding(
             "preemption-without-tiers",
             (*_PREEMPTION, "by"),
             "no job is ever preempted: there is only one partition"
-            if len(cluster.partitions) == 1
+            if len(cluster.slurm.partitions) == 1
             else "no job is ever preempted: all partitions have the same priority_tier",
             "give partitions that share nodes different values of priority_tier; the higher preempts the lower",
         )

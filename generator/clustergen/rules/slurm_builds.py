@@ -27,15 +27,17 @@ def plugins_lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
         if (
             section.auth == "slurm"
             and not os.yes("slurm_auth_slurm")
-            and has_plugin("AuthType", "auth/slurm", cluster.release)
+            and has_plugin("AuthType", "auth/slurm", cluster.slurm.release)
         ):
             yield _lacking(os, ("slurm", "auth"), "auth/slurm", "use munge")
     for os in _systems(cluster, "slurm-controller"):
         # That no build of an older release has it is for topology-too-new to say.
-        block = section.topology.plugin == "block" and has_plugin("TopologyPlugin", "topology/block", cluster.release)
+        block = section.topology.plugin == "block" and has_plugin(
+            "TopologyPlugin", "topology/block", cluster.slurm.release
+        )
         if block and not os.yes("slurm_topology_block"):
             yield _lacking(os, ("slurm", "topology", "plugin"), "topology/block", "use tree")
-        metrics = _asks_for_metrics(section) and not _too_new("MetricsType", _METRICS, cluster.release)
+        metrics = _asks_for_metrics(section) and not _too_new("MetricsType", _METRICS, cluster.slurm.release)
         if metrics and not offers(cluster, os, "slurm_openmetrics"):
             yield _lacking(os, ("slurm", "metrics"), _METRICS, "remove it")
     for node_type in cluster.gpu_types:
@@ -43,7 +45,7 @@ def plugins_lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
         if (
             detect == "off"
             or not from_distribution(cluster, node_type.os)
-            or _too_new("AutoDetect", detect, cluster.release)
+            or _too_new("AutoDetect", detect, cluster.slurm.release)
         ):
             continue
         if not node_type.os.yes(f"slurm_gpu_{detect}"):
@@ -62,7 +64,7 @@ def options_lacking(cluster: Cluster) -> Iterator[Finding]:
             for part in str(value).split(","):
                 plugin = slurm_values.plugin(key, part) if slurm_values.has_plugins(key) else None
                 lacks = plugin is not None and os.id in plugin.packages and plugin.packages[os.id] is None
-                if plugin and lacks and plugin.state(cluster.release) == "known" and key not in reported:
+                if plugin and lacks and plugin.state(cluster.slurm.release) == "known" and key not in reported:
                     reported.add(key)
                     yield _lacking(os, ("slurm", "options", key), plugin.value)
 
@@ -90,19 +92,19 @@ def _too_new(key: str, name: str, release: SlurmRelease) -> bool:
 
 def too_new(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     auth = slurm_values.plugin("AuthType", "auth/slurm")
-    if section.auth == "slurm" and auth and auth.state(cluster.release) == "too-new":
+    if section.auth == "slurm" and auth and auth.state(cluster.slurm.release) == "too-new":
         yield Finding(
             "slurm-feature-too-new",
             ("slurm", "auth"),
-            f"auth/slurm requires Slurm {auth.since} or newer; this is {cluster.release}",
+            f"auth/slurm requires Slurm {auth.since} or newer; this is {cluster.slurm.release}",
             "use munge",
         )
     metrics = slurm_values.plugin("MetricsType", _METRICS)
-    if _asks_for_metrics(section) and metrics and metrics.state(cluster.release) == "too-new":
+    if _asks_for_metrics(section) and metrics and metrics.state(cluster.slurm.release) == "too-new":
         yield Finding(
             "slurm-feature-too-new",
             ("slurm", "metrics"),
-            f"{_METRICS} requires Slurm {metrics.since} or newer; this is {cluster.release}",
+            f"{_METRICS} requires Slurm {metrics.since} or newer; this is {cluster.slurm.release}",
             "remove it: a script exports metrics of older releases",
         )
 
@@ -110,12 +112,12 @@ def too_new(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
 def autodetect_too_new(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     for name, kind in section.items():
         detect = kind.gpus.autodetect
-        if detect and _too_new("AutoDetect", detect, cluster.release):
+        if detect and _too_new("AutoDetect", detect, cluster.slurm.release):
             plugin = slurm_values.plugin("AutoDetect", detect)
             yield Finding(
                 "slurm-feature-too-new",
                 ("node_types", name, "gpus", "autodetect"),
                 f"AutoDetect={detect} requires Slurm {plugin.since if plugin else ''} or newer; this is"
-                f" {cluster.release}",
+                f" {cluster.slurm.release}",
                 "remove it: gres.conf then lists the device files of the GPUs",
             )

@@ -28,19 +28,23 @@ def place_of_os(group: NodeGroup) -> ManifestPath:
 
 def release_known(cluster: Cluster) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "version")
-    if cluster.release not in slurm.releases():
+    if cluster.slurm.release not in slurm.releases():
         names = ", ".join(str(release) for release in slurm.releases() if release.has("cgroup-v2"))
         yield Finding(
-            "slurm-release-unknown", path, f"Slurm {cluster.release} is not in the catalogue", f"use one of {names}"
+            "slurm-release-unknown",
+            path,
+            f"Slurm {cluster.slurm.release} is not in the catalogue",
+            f"use one of {names}",
         )
-    elif not cluster.release.has("cgroup-v2"):
+    elif not cluster.slurm.release.has("cgroup-v2"):
         yield Finding(
             "slurm-release-too-old",
             path,
-            f"Slurm {cluster.release} does not support cgroup v2, which every operating system of the catalogue uses",
+            f"Slurm {cluster.slurm.release} does not support cgroup v2, which every operating system of the catalogue"
+            " uses",
             f"use {since('cgroup-v2')} or newer",
         )
-    elif remark := unread(cluster.release):
+    elif remark := unread(cluster.slurm.release):
         yield Finding(remark.code, path, remark.message, remark.hint)
 
 
@@ -49,15 +53,17 @@ def slurm_not_in_distribution(cluster: Cluster) -> Iterator[Finding]:
         return
     controller = cluster.with_role("slurm-controller")
     os = controller[0].type.os if controller else cluster.os
-    if own_release(os) != cluster.release:
-        others = [name for name, other in operating_systems().items() if own_release(other) == cluster.release]
+    if own_release(os) != cluster.slurm.release:
+        others = [name for name, other in operating_systems().items() if own_release(other) == cluster.slurm.release]
         and_where = (
-            f" ({' and '.join(others)} {'has' if len(others) == 1 else 'have'} {cluster.release})" if others else ""
+            f" ({' and '.join(others)} {'has' if len(others) == 1 else 'have'} {cluster.slurm.release})"
+            if others
+            else ""
         )
         yield Finding(
             "slurm-not-in-distribution",
             ("slurm", "version"),
-            f"{os.id} provides Slurm {own_release(os)}, not {cluster.release}",
+            f"{os.id} provides Slurm {own_release(os)}, not {cluster.slurm.release}",
             f'set version: "{own_release(os)}", or build: schedmd{and_where}',
         )
 
@@ -67,13 +73,13 @@ def slurm_releases_apart(cluster: Cluster) -> Iterator[Finding]:
     if cluster.slurm.build != "distribution":
         return
     reported: set[tuple[str, str]] = set()
-    mine = cluster.release
+    mine = cluster.slurm.release
     for group in cluster.groups:
         theirs = own_release(group.type.os)
         if theirs == mine:
             continue
         if group.has("slurm-controller"):
-            daemon, fits = "slurmctld", group.hosts[0] == cluster.controllers[0]  # the first is another rule's
+            daemon, fits = "slurmctld", group.hosts[0] == cluster.slurm.controllers[0]  # the first is another rule's
         elif group.has("slurm-accounting"):
             daemon, fits = "slurmdbd", bool(slurm.accepts(theirs, mine))
         elif group.has("slurm-compute"):
@@ -106,7 +112,7 @@ def _why_apart(mine: SlurmRelease, theirs: SlurmRelease, daemon: str) -> str:
 def slurm_without_cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
     for group in cluster.compute:
         os = group.type.os
-        if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.release.has("cgroup-v2"):
+        if from_distribution(cluster, os) and not os.yes("slurm_cgroup_v2") and cluster.slurm.release.has("cgroup-v2"):
             yield Finding(
                 "slurm-without-cgroup-v2",
                 place_of_os(group),
@@ -117,7 +123,7 @@ def slurm_without_cgroup_v2(cluster: Cluster) -> Iterator[Finding]:
 
 
 def controllers(cluster: Cluster) -> Iterator[Finding]:
-    hosts = cluster.controllers
+    hosts = cluster.slurm.controllers
     if not hosts:
         yield Finding(
             "controller-missing",
@@ -164,7 +170,7 @@ def _below(place: str, entry: Entry) -> bool:
 
 
 def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
-    hosts = cluster.accounting_hosts
+    hosts = cluster.slurm.accounting_hosts
     groups = cluster.with_role("slurm-accounting")
     if len(hosts) > 2:
         yield Finding(
@@ -189,12 +195,13 @@ def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
             f"{hosts[0]} has the role slurm-accounting, and slurmdbd of another cluster is stated too",
             "remove one of the two",
         )
-    if not cluster.keeps_books:
+    if not cluster.slurm.keeps_books:
         yield from _needs_accounting(cluster)
 
 
 def accounting_hint(cluster: Cluster) -> str:
-    return f"add slurm-accounting to the roles of {cluster.controllers[0] if cluster.controllers else 'a service node'}"
+    hosts = cluster.slurm.controllers
+    return f"add slurm-accounting to the roles of {hosts[0] if hosts else 'a service node'}"
 
 
 def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
@@ -213,7 +220,7 @@ def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
         for field in ("qos", "allow_qos", "allow_accounts"):
             if getattr(partition, field):
                 yield missing((*path, field), f"{field} of a partition requires", key=True)
-        for option in partition.options if cluster.release.has("accounting-qos-of-partition") else ():
+        for option in partition.options if cluster.slurm.release.has("accounting-qos-of-partition") else ():
             if option.lower() in ("qos", "allowqos", "denyqos"):
                 yield missing((*path, "options", option), f"{option} requires", key=True)
 

@@ -68,12 +68,12 @@ def own_lines(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
                 row = slurm.key(file, name, "" if name == opening or block is None else block)
                 if row is None:
                     yield _unknown(where, file, block or "", name)
-                elif row.state(cluster.release) != "known":
-                    yield from findings(where, keys.state(row, cluster.release))
+                elif row.state(cluster.slurm.release) != "known":
+                    yield from findings(where, keys.state(row, cluster.slurm.release))
                 elif block is None and (conflict := _conflict(_root(section), row, text)):
                     yield Finding("slurm-key-managed", where, *conflict, key=True)
                 elif name != opening or block is None:
-                    yield from value(cluster.release, where, row, text)
+                    yield from value(cluster.slurm.release, where, row, text)
 
 
 def options(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
@@ -140,10 +140,10 @@ def _option(
     text: OptionValue,
     sections: tuple[object, ...],
 ) -> Iterator[Finding]:
-    release = cluster.release
+    release = cluster.slurm.release
     known_key = slurm.key(file, name, block)
     rows = fields_of(file, block, name)
-    free = cluster.bare and (known_key is None or known_key.key not in NOT_FREE)  # slurm.defaults: slurm
+    free = cluster.slurm.bare and (known_key is None or known_key.key not in NOT_FREE)  # slurm.defaults: slurm
     if known_key is None:
         yield _unknown(path, file, block, name)
     elif conflict := _conflict(sections, known_key, text):

@@ -104,7 +104,7 @@ def lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
 def gpus(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Values with which GPUs are not handed out, or not kept apart."""
     conf = _slurm_conf(section)
-    if conf.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.topology == "tree"):
+    if conf.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.slurm.topology == "tree"):
         yield Finding(
             "slurm-value-wrong",
             conf.path("SelectType"),
@@ -166,7 +166,7 @@ def hashes(cluster: Cluster) -> Iterator[Finding]:
     conf = _Options(("slurm", "options"), cluster.slurm.options)
     slurmdbd = _Options(("slurm", "accounting", "options"), cluster.of(Accounting).options)
     name = conf.text("HashPlugin")
-    if cluster.accounting_hosts and shared.slurmdbd_lacks_hash(name, slurmdbd.text("HashPlugin")):
+    if cluster.slurm.accounting_hosts and shared.slurmdbd_lacks_hash(name, slurmdbd.text("HashPlugin")):
         yield Finding(
             "slurm-value-harmful",
             conf.path("HashPlugin"),

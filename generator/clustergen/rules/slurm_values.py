@@ -79,7 +79,9 @@ def refused_values(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
         words = enumerate(stated) if isinstance(stated, tuple) else [(None, stated)]
         for index, word in words:
             if isinstance(word, str):
-                stops = [one for one in values.traps(key_row, cluster.release, word) if one.outcome is Outcome.STOPS]
+                stops = [
+                    one for one in values.traps(key_row, cluster.slurm.release, word) if one.outcome is Outcome.STOPS
+                ]
                 yield from findings(path if index is None else (*path, index), [replace(one, at=None) for one in stops])
 
 
@@ -91,7 +93,7 @@ def plugin_fields(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
         if plugin is None or row.path == "slurm.auth":  # which a rule of its own judges
             continue
         family = plugin.value.partition("/")[0] + "/"
-        for remark in values.plugins(cluster.release, key, plugin.value):
+        for remark in values.plugins(cluster.slurm.release, key, plugin.value):
             hint = remark.hint.replace(family, "") if remark.hint else None
             yield from findings(tuple(row.path.split(".")), [replace(remark, hint=hint, at=None)])
 

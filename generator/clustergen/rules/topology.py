@@ -30,7 +30,7 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
         ports = len(compute[host].fabric_ports())
         if len(on) < 2 or len({served[switch.name] for switch in on}) < 2 or len(on) <= ports:
             continue
-        if not ports and cluster.topology == "flat":
+        if not ports and cluster.slurm.topology == "flat":
             continue  # nobody knows its ports, and Slurm is not told of leaves
         first = on[0]
         last = next(switch for switch in on if served[switch.name] != served[first.name])
@@ -49,9 +49,9 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
 
 def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that have no port in the fabric are none of its business."""
-    if not cluster.leaves or cluster.topology == "flat" or cluster.of(Topology).blocks:
+    if not cluster.slurm.leaves or cluster.slurm.topology == "flat" or cluster.of(Topology).blocks:
         return
-    on_leaf = {host for leaf in cluster.leaves for host in leaf.nodes}
+    on_leaf = {host for leaf in cluster.slurm.leaves for host in leaf.nodes}
     for group in cluster.compute:
         missing = [host for host in group.hosts if host not in on_leaf]
         if missing and (group.type.fabric_ports() or group.type.gpus):
@@ -69,13 +69,13 @@ def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
     """Islands of the fabric do no harm where no partition has nodes of two of them."""
     names = {switch.name for switch in cluster.switches}
     tops = {top for switch in cluster.switches for top in switch.uplinks}
-    if cluster.topology != "tree" or not tops <= names:
+    if cluster.slurm.topology != "tree" or not tops <= names:
         return
     island = _islands(cluster)
     reported: set[str] = set()
-    for partition in cluster.partitions:
+    for partition in cluster.slurm.partitions:
         first = None
-        for leaf in cluster.leaves:
+        for leaf in cluster.slurm.leaves:
             if partition.hosts.isdisjoint(leaf.nodes):
                 continue
             first = first or leaf
@@ -116,11 +116,11 @@ def _islands(cluster: Cluster) -> dict[str, str]:
 
 def topology_blocks_unused(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.of(Topology)
-    if cluster.topology != "block" and (spec.block_sizes or spec.blocks):
+    if cluster.slurm.topology != "block" and (spec.block_sizes or spec.blocks):
         yield Finding(
             "topology-blocks-unused",
             (*_TOPOLOGY, "blocks" if spec.blocks else "block_sizes"),
-            f"no effect: the topology of this cluster is {cluster.topology}",
+            f"no effect: the topology of this cluster is {cluster.slurm.topology}",
             "set plugin: block",
             key=True,
         )
@@ -128,7 +128,11 @@ def topology_blocks_unused(cluster: Cluster) -> Iterator[Finding]:
 
 def blocks(cluster: Cluster) -> Iterator[Finding]:
     spec = cluster.of(Topology)
-    if cluster.topology != "block" or not has_plugin("TopologyPlugin", "topology/block", cluster.release) or spec.lines:
+    if (
+        cluster.slurm.topology != "block"
+        or not has_plugin("TopologyPlugin", "topology/block", cluster.slurm.release)
+        or spec.lines
+    ):
         return
     compute = dict.fromkeys(cluster.hosts("slurm-compute"))
     if spec.blocks:
@@ -137,7 +141,7 @@ def blocks(cluster: Cluster) -> Iterator[Finding]:
         if not all(host in compute for hosts in groups.values() for host in hosts):
             return
     else:
-        groups = domains(cluster) or {leaf.name: list(leaf.nodes) for leaf in cluster.leaves}
+        groups = domains(cluster) or {leaf.name: list(leaf.nodes) for leaf in cluster.slurm.leaves}
     if not groups:
         yield Finding(
             "topology-blocks-missing",
@@ -199,7 +203,7 @@ def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Findin
                 f"use {base * 2}, {base * 4}, {base * 8} … besides the base size {base}",
             )
     name, smallest = min(counts.items(), key=lambda item: item[1])
-    if smallest < base and not cluster.release.has("block-gaps"):
+    if smallest < base and not cluster.slurm.release.has("block-gaps"):
         yield Finding(
             "block-too-small",
             (*path, 0),
@@ -215,13 +219,13 @@ def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
         ("plugin", cluster.slurm.topology == "block", "topology/block", block.since if block else None),
         ("format", spec.format == "yaml", "topology.yaml", since("topology-yaml")),
     ):
-        if stated and first is not None and cluster.release < first:
-            message = f"{what} requires Slurm {first} or newer; this is {cluster.release}"
+        if stated and first is not None and cluster.slurm.release < first:
+            message = f"{what} requires Slurm {first} or newer; this is {cluster.slurm.release}"
             yield Finding("topology-too-new", (*_TOPOLOGY, key), message)
 
 
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.slurm.topology == "tree" and not cluster.leaves and not cluster.of(Topology).lines:
+    if cluster.slurm.topology == "tree" and not cluster.slurm.leaves and not cluster.of(Topology).lines:
         yield Finding(
             "topology-without-switches",
             (*_TOPOLOGY, "plugin"),

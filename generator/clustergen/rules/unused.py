@@ -27,9 +27,9 @@ def _unused(section: Section, path: ManifestPath, names: Iterable[str], why: str
 def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "accounting")
     hint = "add the role slurm-accounting to a node"
-    if not cluster.accounting_hosts:
+    if not cluster.slurm.accounting_hosts:
         yield from _unused(section, path, _DATABASE, "slurmdbd runs on no node of this cluster", hint)
-    if not cluster.slurmdbd_hosts and not cluster.bare:
+    if not cluster.slurm.slurmdbd_hosts and not cluster.slurm.bare:
         yield from _unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
 
 

@@ -16,7 +16,7 @@ _NOT_FOR_DOCUMENTS = ("kernel", "runtime", "memory", "temporary")
 
 def user_guide_partition(cluster: Cluster, section: UserGuide) -> Iterator[Finding]:
     stated = {"partition": section.partition, "service_partition": section.service_partition}
-    names = [one.name for one in cluster.partitions]
+    names = [one.name for one in cluster.slurm.partitions]
     for field, name in stated.items():
         site = job_site(cluster) if field == "partition" else service_site(cluster)
         if site is not None or name is None:

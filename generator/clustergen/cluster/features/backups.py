@@ -26,8 +26,8 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Backups | None:
     if section is None:
         return None
     periods: dict[Kind, str] = {}
-    if cluster.accounting_hosts:
+    if cluster.slurm.accounting_hosts:
         periods["database"] = section.database
-    if cluster.controllers:
+    if cluster.slurm.controllers:
         periods["state"] = section.state
     return Backups(section.directory.rstrip("/"), periods, section.keep_days)

@@ -11,7 +11,7 @@ def from_distribution(cluster: Cluster, os: OperatingSystem) -> bool:
     """True if nodes with that system take Slurm from their distribution, and not from SchedMD's own packaging."""
     build = cluster.slurm.build
     if build == "auto":
-        return SlurmRelease(os.fact("slurm")) == cluster.release
+        return SlurmRelease(os.fact("slurm")) == cluster.slurm.release
     return build == "distribution"
 
 
@@ -24,4 +24,4 @@ def has_sackd(cluster: Cluster, os: OperatingSystem) -> bool:
     """True if a login node can fetch its configuration from slurmctld."""
     if from_distribution(cluster, os):
         return os.yes("slurm_sackd")
-    return cluster.release.has("sackd")
+    return cluster.slurm.release.has("sackd")

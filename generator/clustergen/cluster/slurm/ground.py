@@ -8,10 +8,13 @@ from typing import get_args
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.directories import STATE, log_of
+from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import offers
 from clustergen.cluster.slurm.model import ROLES, Daemon, Slurm
+from clustergen.cluster.slurm.partitions import resolve_partitions
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Daemon as Name
 from clustergen.manifest.slurm import Slurm as Section
@@ -22,8 +25,10 @@ from clustergen.slurmrules.fields import rows
 _LONGEST_TIMEOUT = 65533
 
 
-def resolve(manifest: Manifest, cluster: Cluster) -> Slurm:
+def resolve(manifest: Manifest, cluster: Cluster, report: Report = lambda _: None) -> Slurm:
     section = manifest.slurm
+    leaves = leaves_of(cluster.switches, {host for group in cluster.compute for host in group.hosts})
+    plugin = section.topology.plugin
     names: tuple[Name, ...] = get_args(Name)
     daemons: dict[str, Daemon] = {name: _daemon(section, cluster, name) for name in names}
     hosts = daemons["slurmdbd"].hosts or tuple(filter(None, [section.accounting.slurmdbd]))
@@ -39,9 +44,9 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Slurm:
         daemons=daemons,
         slurmdbd_hosts=hosts,
         keeps_books=bool(hosts) or elsewhere.lower().endswith("slurmdbd"),
-        partitions=cluster.partitions,
-        topology=cluster.topology,
-        leaves=cluster.leaves,
+        partitions=resolve_partitions(manifest, cluster.groups, report),
+        topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
+        leaves=leaves,
     )
 
 

@@ -94,7 +94,7 @@ def _site(cluster: Cluster, name: str | None) -> JobSite | None:
 
 def _partition(cluster: Cluster, name: str | None) -> Partition | None:
     """The named one, else the default, else the first that is open to users; one that is not UP will be again."""
-    usable = sorted((one for one in cluster.partitions if one.hosts), key=lambda one: one.state != "UP")
+    usable = sorted((one for one in cluster.slurm.partitions if one.hosts), key=lambda one: one.state != "UP")
     if name is not None:
         return next((one for one in usable if one.name == name), None)
     listed = [one for one in usable if not (one.hidden or one.require_reservation)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.annotations import HOSTS, Hosts
 from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 from clustergen.units import Bytes, Duration
@@ -22,7 +24,7 @@ ROLES: dict[str, str] = {
 class Daemon:
     """A daemon of Slurm's. `hosts`: nodes of this cluster that run it."""
 
-    hosts: tuple[str, ...]
+    hosts: Hosts
     port: int
     port_at: ManifestPath | None
     log_file: str
@@ -36,7 +38,7 @@ class Leaf:
     """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
 
     name: str
-    nodes: tuple[str, ...]
+    nodes: Hosts
     parents: tuple[str, ...]
 
 
@@ -46,7 +48,7 @@ class Partition:
 
     name: str
     nodes: str  # folded, or ALL, none, or node sets as written
-    hosts: frozenset[str]
+    hosts: Annotated[frozenset[str], HOSTS]
     default: bool
     max_time_minutes: int | None  # None: unlimited
     max_time_at: ManifestPath | None
@@ -96,7 +98,7 @@ class Slurm:
     state_shared: bool  # by a file system that is not under `storage`
     spool_directory: str
     daemons: Mapping[str, Daemon]
-    slurmdbd_hosts: tuple[str, ...]  # nodes of this cluster, or another cluster's
+    slurmdbd_hosts: Hosts  # nodes of this cluster, or another cluster's
     keeps_books: bool  # there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says
     srun_ports: str | None
     partitions: tuple[Partition, ...]
@@ -112,11 +114,11 @@ class Slurm:
     acct_gather_options: Options
 
     @property
-    def controllers(self) -> tuple[str, ...]:
+    def controllers(self) -> Hosts:
         """slurmctld hosts; the first is the primary."""
         return self.daemons["slurmctld"].hosts
 
     @property
-    def accounting_hosts(self) -> tuple[str, ...]:
+    def accounting_hosts(self) -> Hosts:
         """Nodes of this cluster that run slurmdbd."""
         return self.daemons["slurmdbd"].hosts

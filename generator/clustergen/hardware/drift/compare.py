@@ -108,7 +108,7 @@ class _Comparison:
 
     def _slurm(self) -> Iterator[DriftFinding]:
         """The view that the first controller recorded."""
-        for host in [name for name in self._cluster.controllers if name in self._present]:
+        for host in [name for name in self._cluster.slurm.controllers if name in self._present]:
             path = self._directory / host / recordings.SLURM
             try:
                 text = regular_file.read(path, _MOST_BYTES).decode("utf-8", "replace")

@@ -34,7 +34,7 @@ def partitions_of(text: str) -> dict[str, dict[str, str]]:
 def findings(cluster: Cluster, controller: str, partitions: Mapping[str, Mapping[str, str]]) -> Iterator[DriftFinding]:
     """Settings in which slurmctld on `controller` differs from the manifest."""
     dynamic = frozenset(host for group in cluster.compute if group.is_dynamic for host in group.hosts)
-    for partition in cluster.partitions:
+    for partition in cluster.slurm.partitions:
         subject = f"partition {partition.name}"
         values = partitions.get(partition.name)
         if values is None:
@@ -45,7 +45,7 @@ def findings(cluster: Cluster, controller: str, partitions: Mapping[str, Mapping
             if key in values and key.lower() not in stated and values[key] != expected:
                 yield DriftFinding(_KIND, (controller,), f"{subject} {key}", values[key] or "none", expected)
         yield from _nodes(subject, controller, values.get("Nodes"), partition.hosts, dynamic)
-    for name in partitions.keys() - {partition.name for partition in cluster.partitions}:
+    for name in partitions.keys() - {partition.name for partition in cluster.slurm.partitions}:
         yield DriftFinding(_KIND, (controller,), f"partition {name}", "is not in the manifest")
 
 
@@ -54,9 +54,9 @@ def _expected(cluster: Cluster, partition: Partition) -> dict[str, str]:
     expected = {"State": partition.state, "Default": "YES" if partition.default else "NO"}
     if partition.priority_tier is not None:
         expected["PriorityTier"] = str(partition.priority_tier)
-    if partition.max_time_at or not cluster.bare:
+    if partition.max_time_at or not cluster.slurm.bare:
         expected["MaxTime"] = slurm_minutes(partition.max_time_minutes)
-    if partition.default_time_at or not cluster.bare:
+    if partition.default_time_at or not cluster.slurm.bare:
         expected["DefaultTime"] = slurm_minutes(partition.default_time_minutes)
     return expected
 

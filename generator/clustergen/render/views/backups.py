@@ -64,7 +64,7 @@ def _units(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Units | None:
     backups = _backups(cluster, kind)
     if backups is None:
         return None
-    hosts = cluster.accounting_hosts if kind == "database" else cluster.controllers
+    hosts = cluster.slurm.accounting_hosts if kind == "database" else cluster.slurm.controllers
     period = backups.periods[kind]
     return Units(
         title="the accounting database of Slurm" if kind == "database" else "the state of slurmctld",

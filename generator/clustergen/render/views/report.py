@@ -103,7 +103,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
     yield "Operating system", ", ".join(dict.fromkeys(_os(node_type) for node_type in cluster.node_types))
-    yield "Slurm", f"{cluster.release}, topology {cluster.topology}"
+    yield "Slurm", f"{cluster.slurm.release}, topology {cluster.slurm.topology}"
     for assumed in assumptions(cluster):
         yield f"Assumed: {assumed.subject}", f"{assumed.message}; {assumed.hint}"
     controllers = cluster.hosts("slurm-controller")
@@ -171,7 +171,7 @@ def _mig(node_type: NodeType) -> str:
 
 
 def _partitions(cluster: Cluster) -> Iterator[dict[str, str]]:
-    for partition in cluster.partitions:
+    for partition in cluster.slurm.partitions:
         yield {
             "Partition": partition.name,
             "Nodes": "all" if partition.nodes == "ALL" else partition.nodes,

@@ -126,7 +126,7 @@ def _own_jobs(cluster: Cluster) -> Iterator[Job]:
 def targets(cluster: Cluster, job: Job) -> tuple[TargetGroup, ...]:
     """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
-    leaves = {host: leaf.name for leaf in cluster.leaves for host in leaf.nodes}
+    leaves = {host: leaf.name for leaf in cluster.slurm.leaves for host in leaf.nodes}
     parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
     if job.name == "snmp":
         parts += _devices(cluster)

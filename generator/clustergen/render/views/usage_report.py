@@ -45,21 +45,21 @@ class Units:
 
 
 def is_made(cluster: Cluster) -> bool:
-    return cluster.has(Reports) and cluster.keeps_books
+    return cluster.has(Reports) and cluster.slurm.keeps_books
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not is_made(cluster):
         return None
     metrics = f"{os.fact('node_exporter_textfile_dir')}/{_TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Values(cluster.of(Reports).period, cluster.slurm_name, metrics)
+    return Values(cluster.of(Reports).period, cluster.slurm.cluster_name, metrics)
 
 
 def units(cluster: Cluster) -> Units | None:
     if not is_made(cluster):
         return None
     period = cluster.of(Reports).period
-    return Units(_SCRIPT, period, _CALENDAR[period], cluster.controllers[0])
+    return Units(_SCRIPT, period, _CALENDAR[period], cluster.slurm.controllers[0])
 
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-usage-report"

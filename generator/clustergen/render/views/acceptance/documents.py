@@ -56,7 +56,7 @@ def gates_json(cluster: Cluster) -> GatesFile | None:
     lines = [
         "{",
         f' "format": {FORMAT},',
-        f' "cluster": {json.dumps(cluster.slurm_name)},',
+        f' "cluster": {json.dumps(cluster.slurm.cluster_name)},',
         f' "mpi": {json.dumps("pmix" if mpi == "none" else mpi)},',
         ' "types": {',
         ",\n".join(f"  {json.dumps(one.name)}: {json.dumps(_type(one))}" for one in gated_types(cluster)),

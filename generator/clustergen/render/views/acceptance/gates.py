@@ -90,7 +90,7 @@ def _by_partition(cluster: Cluster, hosts: list[str]) -> Iterator[tuple[str, lis
     """The partitions that reach all hosts together, the one with most of them first."""
     rest = hosts
     while rest:
-        best = max(cluster.partitions, key=lambda one: len(one.hosts.intersection(rest)), default=None)
+        best = max(cluster.slurm.partitions, key=lambda one: len(one.hosts.intersection(rest)), default=None)
         part = [host for host in rest if best and host in best.hosts]
         if best is None or not part:
             return
@@ -151,7 +151,7 @@ def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
     failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
     every_gpu = node_type.gpus.gres_count if node_type.gpus else 0  # without them, the job's checks would see no GPU
     yield _gate(node_type, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)
-    if cluster.keeps_books:
+    if cluster.slurm.keeps_books:
         tres = "gres/gpu" if node_type.gpus else "cpu"
         recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")
         yield _gate(node_type, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)

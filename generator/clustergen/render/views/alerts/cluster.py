@@ -37,7 +37,7 @@ def utilisation(cluster: Cluster, kinds: tuple[NodeType, ...]) -> str:
 
 def _allocated(cluster: Cluster) -> str | None:
     """GPUs that jobs have: Slurm's own count, or those with a job in the metrics."""
-    if own_endpoint(cluster) and cluster.controllers:
+    if own_endpoint(cluster) and cluster.slurm.controllers:
         return "sum(max by (node) (slurm_node_gpus_alloc))"
     if maps_jobs(cluster):
         return f"count(count by (instance, gpu) ({gpus_in_jobs(cluster)})) or vector(0)"

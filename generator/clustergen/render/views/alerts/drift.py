@@ -19,7 +19,7 @@ def is_exported(cluster: Cluster) -> bool:
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not is_exported(cluster) or not cluster.controllers:
+    if not is_exported(cluster) or not cluster.slurm.controllers:
         return None
     seconds = cluster.of(Drift).interval_seconds * _RUNS
     last_run = "clustergen_drift_last_run_timestamp_seconds"

@@ -98,7 +98,7 @@ def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> l
 
 def _switches(cluster: Cluster) -> Iterator[Alert]:
     """Inhibitions for the same port of many nodes that is down. A leaf of rails is one switch for each device."""
-    if not cluster.leaves:
+    if not cluster.slurm.leaves:
         return
     ports = 'node_infiniband_state_id{leaf!=""}'
     down = f"count by (leaf, device) ({ports} != {_ACTIVE})"

@@ -71,7 +71,7 @@ def _reasons() -> Iterator[Alert]:
 
 def topic(cluster: Cluster) -> Topic | None:
     endpoint = own_endpoint(cluster)
-    if not cluster.controllers or not (endpoint or cluster.has(NodeExporter)):
+    if not cluster.slurm.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
     if endpoint:
         silent: tuple[Alert, ...] = (Alert(

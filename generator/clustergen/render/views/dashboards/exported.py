@@ -90,7 +90,7 @@ def _missing_collectors(cluster: Cluster) -> set[str]:
 
 
 def _slurm(cluster: Cluster) -> Iterator[str]:
-    if not cluster.controllers:
+    if not cluster.slurm.controllers:
         return
     if own_endpoint(cluster):
         yield from slurm_metrics()

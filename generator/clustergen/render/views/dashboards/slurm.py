@@ -31,7 +31,7 @@ _JOB_ENDS = ("completed", "failed", "timeout", "outofmemory", "node_failed", "ca
 
 
 def dashboard(cluster: Cluster) -> Dashboard | None:
-    if not cluster.controllers:
+    if not cluster.slurm.controllers:
         return None
     return Dashboard(
         "slurm",

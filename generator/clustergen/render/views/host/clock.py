@@ -28,7 +28,7 @@ class ClockServer:
 def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
     if not cluster.has(Chrony):
         return None
-    return Clock(cluster.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
+    return Clock(cluster.slurm.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
 
 
 def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:

@@ -38,7 +38,7 @@ def partition_table(cluster: Cluster) -> Table:
 
 def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
     """A row per partition and node type; hidden partitions are left out."""
-    for one in cluster.partitions:
+    for one in cluster.slurm.partitions:
         if one.hidden or not one.hosts:
             continue
         for kind in _kinds(cluster, one):

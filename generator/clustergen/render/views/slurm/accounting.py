@@ -13,8 +13,8 @@ FILE = "slurm.conf"
 def accounting(cluster: Cluster) -> Section:
     """Without a node for slurmdbd nothing is counted: slurmctld stops on GPUs in the list then."""
     spec = cluster.of(Accounting)
-    hosts = cluster.slurmdbd_hosts
-    tres = ",".join(dict.fromkeys([*([] if cluster.bare else tres_of(cluster)), *spec.tres]))
+    hosts = cluster.slurm.slurmdbd_hosts
+    tres = ",".join(dict.fromkeys([*([] if cluster.slurm.bare else tres_of(cluster)), *spec.tres]))
     rows: list[Setting | None] = []
     if hosts:
         rows += [
@@ -22,18 +22,18 @@ def accounting(cluster: Cluster) -> Section:
             Setting("AccountingStorageHost", hosts[0]),
             Setting("AccountingStorageBackupHost", hosts[1]) if len(hosts) > 1 else None,
         ]
-    if hosts or cluster.bare:
+    if hosts or cluster.slurm.bare:
         rows += [
             Setting("AccountingStoragePort", cluster.slurm.daemons["slurmdbd"].port),
-            Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.release)),
-            Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.release)),
+            Setting("AccountingStorageEnforce", words("AccountingStorageEnforce", spec.enforce, cluster.slurm.release)),
+            Setting("AccountingStoreFlags", words("AccountingStoreFlags", spec.store, cluster.slurm.release)),
             Setting("AccountingStorageTRES", tres, "tracked in addition to CPUs, memory and nodes"),
             Setting("JobAcctGatherType", f"jobacct_gather/{spec.gather}"),
-            Setting("JobAcctGatherParams", words("JobAcctGatherParams", spec.gather_parameters, cluster.release)),
+            Setting("JobAcctGatherParams", words("JobAcctGatherParams", spec.gather_parameters, cluster.slurm.release)),
             *sampling(cluster),
         ]
     rows.append(Setting("PrivateData", ",".join(spec.private), "what users cannot see of others"))
-    return section("Accounting", FILE, cluster.release, rows)
+    return section("Accounting", FILE, cluster.slurm.release, rows)
 
 
 def sampling(cluster: Cluster) -> list[Setting]:

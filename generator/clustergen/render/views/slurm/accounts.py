@@ -98,10 +98,12 @@ def accounts(cluster: Cluster) -> Accounts | None:
     return Accounts(
         cluster=cluster.slurm.cluster_name,
         federation=(policy.federation or "").lower(),
-        announces_inherited=cluster.release.has("associations-unannounced"),
+        announces_inherited=cluster.slurm.release.has("associations-unannounced"),
         resources=tuple(name for name in limited_resources(policy) if name not in _BUILT_IN),
-        qos_keys=_keys("qos", cluster.release, _without_field(policy)),
-        association_keys=_keys("association", cluster.release, () if _has_rights(policy) else ("QOS", "DefaultQOS")),
+        qos_keys=_keys("qos", cluster.slurm.release, _without_field(policy)),
+        association_keys=_keys(
+            "association", cluster.slurm.release, () if _has_rights(policy) else ("QOS", "DefaultQOS")
+        ),
         qos=tuple(
             QosValues(name.lower(), dict(settings("qos", qos)), _description(description=qos.description))
             for name, qos in policy.qos.items()

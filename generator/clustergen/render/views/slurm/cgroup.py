@@ -23,7 +23,7 @@ def cgroup_conf(cluster: Cluster) -> CgroupConf | None:
         Setting("ConstrainRAMSpace", "yes", "a job that exceeds its memory is killed, not other jobs"),
         Setting("ConstrainSwapSpace", "yes", "a job cannot swap instead"),
     ]
-    made = section("Limits of jobs", FILE, cluster.release, rows)
-    ours = [] if cluster.bare else [made]
+    made = section("Limits of jobs", FILE, cluster.slurm.release, rows)
+    ours = [] if cluster.slurm.bare else [made]
     settings = with_options(ours, cluster.slurm.cgroup_options, "slurm.cgroup_options")
     return CgroupConf(settings) if settings else None

@@ -49,14 +49,14 @@ def sections(cluster: Cluster) -> tuple[Section, ...]:
 
 
 def slurm_conf(cluster: Cluster) -> SlurmConf | None:
-    if not cluster.controllers:
+    if not cluster.slurm.controllers:
         return None
     return SlurmConf(
-        release=str(cluster.release),
+        release=str(cluster.slurm.release),
         sections=sections(cluster),
         node_sets=node_sets(cluster),
         weights_derived=weights_derived(cluster),
         types=nodes(cluster),
-        partitions=tuple(partition_line(cluster, partition) for partition in cluster.partitions),
+        partitions=tuple(partition_line(cluster, partition) for partition in cluster.slurm.partitions),
         lines=own_lines(cluster.slurm.lines),
     )

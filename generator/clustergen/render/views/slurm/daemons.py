@@ -19,14 +19,18 @@ _RETURN = (
 def controllers(cluster: Cluster) -> Section:
     slurm = cluster.slurm
     standby = (
-        "state of jobs and nodes, shared by both controllers" if len(cluster.controllers) > 1 else "jobs and nodes"
+        "state of jobs and nodes, shared by both controllers"
+        if len(cluster.slurm.controllers) > 1
+        else "jobs and nodes"
     )
     returns = cluster.of(Timeouts).return_to_service
     rows = [Setting("ClusterName", slurm.cluster_name)]
-    for index, host in enumerate(cluster.controllers):
+    for index, host in enumerate(cluster.slurm.controllers):
         address = cluster.address.get(host)
         role = (
-            ("primary" if index == 0 else "takes over after SlurmctldTimeout") if len(cluster.controllers) > 1 else ""
+            ("primary" if index == 0 else "takes over after SlurmctldTimeout")
+            if len(cluster.slurm.controllers) > 1
+            else ""
         )
         rows.append(Setting("SlurmctldHost", f"{host}({address})" if address else host, role))
     rows += [
@@ -41,17 +45,17 @@ def controllers(cluster: Cluster) -> Section:
         Setting("SlurmctldParameters", _controller_words(cluster), "limits the RPC rate of each user"),
         Setting("ReturnToService", returns, _RETURN[returns]),
     ]
-    return section("Cluster and controllers", FILE, cluster.release, rows)
+    return section("Cluster and controllers", FILE, cluster.slurm.release, rows)
 
 
 def _controller_words(cluster: Cluster) -> str:
-    derived = [*["enable_configless"] * cluster.slurm.configless, *["rl_enable"] * (not cluster.bare)]
-    return words("SlurmctldParameters", derived, cluster.release)
+    derived = [*["enable_configless"] * cluster.slurm.configless, *["rl_enable"] * (not cluster.slurm.bare)]
+    return words("SlurmctldParameters", derived, cluster.slurm.release)
 
 
 def _message_words(cluster: Cluster) -> str:
     ipv6 = any(":" in group.addresses[0] for group in cluster.groups if group.addresses)
-    return words("CommunicationParameters", ["block_null_hash", *["EnableIPv6"] * ipv6], cluster.release)
+    return words("CommunicationParameters", ["block_null_hash", *["EnableIPv6"] * ipv6], cluster.slurm.release)
 
 
 def messages(cluster: Cluster) -> Section:
@@ -76,7 +80,7 @@ def messages(cluster: Cluster) -> Section:
         Setting("RebootProgram", timeouts.reboot_program),
         Setting("ResumeTimeout", timeouts.resume_s, "maximum time of a reboot; after that the node is DOWN"),
     ]
-    return section("Authentication, messages and timeouts", FILE, cluster.release, rows)
+    return section("Authentication, messages and timeouts", FILE, cluster.slurm.release, rows)
 
 
 def logging(cluster: Cluster) -> Section:
@@ -90,4 +94,4 @@ def logging(cluster: Cluster) -> Section:
         if cluster.has(Metrics)
         else None,
     ]
-    return section("Logs and metrics", FILE, cluster.release, rows)
+    return section("Logs and metrics", FILE, cluster.slurm.release, rows)

@@ -27,6 +27,10 @@ def acct_gather_conf(cluster: Cluster) -> Sections | None:
         Setting("EnergyIPMIFrequency", max(spec.gather_frequency_s, 10), "seconds; a BMC is slow"),
         Setting("EnergyIPMICalcAdjustment", "yes", "energy up to now instead of up to the last sample"),
     ]
-    made = [section("Energy from the BMC", "acct_gather.conf", cluster.release, rows)] if spec.energy == "ipmi" else []
+    made = (
+        [section("Energy from the BMC", "acct_gather.conf", cluster.slurm.release, rows)]
+        if spec.energy == "ipmi"
+        else []
+    )
     settings = with_options(made, options, "slurm.acct_gather_options")
     return Sections(settings) if settings else None

@@ -75,7 +75,7 @@ def _lines(cluster: Cluster, node_type: NodeType) -> list[Safe]:
     options = cluster.slurm.gres_options
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.
-        if cluster.bare and "numa" not in gpus.stated:
+        if cluster.slurm.bare and "numa" not in gpus.stated:
             gpus = replace(gpus, cores=(), links=gpus.links if "links" in gpus.stated else ())
         lines = [_line(cluster, nodes, _device(cluster, gpus, run), options) for run in device_runs(gpus)]
     else:
@@ -96,7 +96,7 @@ def _device(cluster: Cluster, gpus: GpuSet, devices: range) -> list[tuple[str, V
         ("Cores", gpus.cores[first] if gpus.cores else None),
         ("Links", ",".join(map(str, gpus.links[first])) if gpus.links else None),
         # Without it, tasks get the variables of all makers, and programs that find two of them give up.
-        ("Flags", None if cluster.bare else "nvidia_gpu_env"),
+        ("Flags", None if cluster.slurm.bare else "nvidia_gpu_env"),
     ]
 
 
@@ -116,4 +116,4 @@ def device_runs(gpus: GpuSet) -> list[range]:
 
 
 def _line(cluster: Cluster, nodes: str, words: list[tuple[str, Value | None]], options: Mapping[str, Value]) -> Safe:
-    return block(FILE, cluster.release, [("NodeName", nodes), *words], options)
+    return block(FILE, cluster.slurm.release, [("NodeName", nodes), *words], options)

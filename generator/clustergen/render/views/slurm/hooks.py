@@ -22,7 +22,7 @@ def hooks(cluster: Cluster) -> Section:
         # Contain: ssh sessions and X11 belong to the job.
         Setting(
             "PrologFlags",
-            words("PrologFlags", ["Alloc", "Contain"], cluster.release),
+            words("PrologFlags", ["Alloc", "Contain"], cluster.slurm.release),
             "the prolog runs before the job, on all its nodes",
         ),
         Setting("Prolog", PROLOG, "on failure the node drains, and the job is requeued and held")
@@ -40,8 +40,8 @@ def hooks(cluster: Cluster) -> Section:
             Setting("HealthCheckNodeState", health_states(cluster)),
             Setting("HealthCheckTimeout", HEALTH_LIMIT) if health.interval_s > HEALTH_LIMIT else None,
         ]
-    return section("Prolog, epilog and health check", FILE, cluster.release, rows)
+    return section("Prolog, epilog and health check", FILE, cluster.slurm.release, rows)
 
 
 def health_states(cluster: Cluster) -> str:
-    return words("HealthCheckNodeState", cluster.of(Health).states, cluster.release)
+    return words("HealthCheckNodeState", cluster.of(Health).states, cluster.slurm.release)

@@ -32,7 +32,9 @@ class TypeNodes:
 
 def node_sets(cluster: Cluster) -> tuple[Safe, ...]:
     sets = cluster.slurm.node_sets
-    return tuple(block(FILE, cluster.release, [("NodeSet", name), ("Nodes", hosts)]) for name, hosts in sets.items())
+    return tuple(
+        block(FILE, cluster.slurm.release, [("NodeSet", name), ("Nodes", hosts)]) for name, hosts in sets.items()
+    )
 
 
 def nodes(cluster: Cluster) -> tuple[TypeNodes, ...]:
@@ -78,13 +80,13 @@ def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
         ("Weight", weight(cluster, group)),
         ("State", group.state),
     ]
-    return block(FILE, cluster.release, [*names, *(hardware if node_type.is_resolved else []), *use], options)
+    return block(FILE, cluster.slurm.release, [*names, *(hardware if node_type.is_resolved else []), *use], options)
 
 
 def weight(cluster: Cluster, group: NodeGroup) -> int | None:
     """Jobs without GPUs go to nodes without GPUs first, where there are both."""
     stated = _stated_weight(group)
-    if stated is not None or cluster.bare:
+    if stated is not None or cluster.slurm.bare:
         return stated
     return (10 if group.type.gpus else 1) if _both_kinds(cluster) else None
 
@@ -109,18 +111,20 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
         "Nodes": None if partition.nodes == "none" else partition.nodes,
         "Default": "YES" if partition.default else None,
         "DefaultTime": slurm_minutes(partition.default_time_minutes)
-        if partition.default_time_at or not cluster.bare
+        if partition.default_time_at or not cluster.slurm.bare
         else None,
-        "MaxTime": slurm_minutes(partition.max_time_minutes) if partition.max_time_at or not cluster.bare else None,
+        "MaxTime": slurm_minutes(partition.max_time_minutes)
+        if partition.max_time_at or not cluster.slurm.bare
+        else None,
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
-        "TRESBillingWeights": billing(partition) if cluster.slurmdbd_hosts or cluster.bare else None,
+        "TRESBillingWeights": billing(partition) if cluster.slurm.slurmdbd_hosts or cluster.slurm.bare else None,
     }
     pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
     for key, row in FIELDS[FILE, "PartitionName"].items():
         pairs.append((key, derived[key] if key in derived else printed(row, getattr(partition, row.path))))
-    return block(FILE, cluster.release, pairs, partition.options)
+    return block(FILE, cluster.slurm.release, pairs, partition.options)
 
 
 def billing(partition: Partition) -> str:

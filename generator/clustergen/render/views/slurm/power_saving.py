@@ -31,7 +31,7 @@ def settings(cluster: Cluster) -> Section:
             Setting("SuspendExcParts", ",".join(saving.except_partitions)) if saving.except_partitions else None,
             Setting("SuspendExcStates", _REPAIR, "somebody may be working on the node"),
         ]
-    return section("Power saving", "slurm.conf", cluster.release, rows)
+    return section("Power saving", "slurm.conf", cluster.slurm.release, rows)
 
 
 def _by_bmc(cluster: Cluster) -> str | None:

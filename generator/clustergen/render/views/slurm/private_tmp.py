@@ -29,9 +29,9 @@ class JobContainer:
 
 
 def namespace(cluster: Cluster) -> Section:
-    names = [pair for pair in _NAMES if has_plugin(*pair, cluster.release)] if cluster.has(PrivateTmp) else []
+    names = [pair for pair in _NAMES if has_plugin(*pair, cluster.slurm.release)] if cluster.has(PrivateTmp) else []
     rows = [Setting(key, plugin, f"each job has its own {listed(cluster.of(PrivateTmp))}") for key, plugin in names]
-    return section("Private directories of jobs", "slurm.conf", cluster.release, rows[:1])
+    return section("Private directories of jobs", "slurm.conf", cluster.slurm.release, rows[:1])
 
 
 def listed(spec: PrivateTmp) -> str:

@@ -31,7 +31,7 @@ def resources(cluster: Cluster) -> Section:
         Setting("SelectType", f"select/{spec.select}", "" if linear else "the only plugin that allocates GPUs"),
         Setting(
             "SelectTypeParameters",
-            words("SelectTypeParameters", parameters, cluster.release),
+            words("SelectTypeParameters", parameters, cluster.slurm.release),
             ""
             if spec.select_parameters
             else "allocates whole nodes with their memory"
@@ -52,7 +52,7 @@ def resources(cluster: Cluster) -> Section:
         if switches_imex(cluster)
         else None,
     ]
-    return section("Resources", FILE, cluster.release, rows)
+    return section("Resources", FILE, cluster.slurm.release, rows)
 
 
 def gres_names(cluster: Cluster) -> list[str]:
@@ -67,7 +67,7 @@ def jobs(cluster: Cluster) -> Section:
         Setting("MpiDefault", spec.mpi_default),
         Setting(
             "LaunchParameters",
-            words("LaunchParameters", launch, cluster.release),
+            words("LaunchParameters", launch, cluster.slurm.release),
             "salloc opens a shell on the first node",
         ),
         Setting(
@@ -84,12 +84,12 @@ def jobs(cluster: Cluster) -> Section:
         Setting("MaxJobCount", scheduler.max_jobs, "job records in memory, including finished jobs"),
         Setting("MaxArraySize", scheduler.max_array) if scheduler.max_array else None,
     ]
-    return section("Jobs", FILE, cluster.release, rows)
+    return section("Jobs", FILE, cluster.slurm.release, rows)
 
 
 def _memory_per_cpu(cluster: Cluster) -> int | None:
     """MiB of one CPU's share on the leanest nodes, where a partition has a default per GPU only."""
-    if not any(partition.mem_per_gpu_mib for partition in cluster.partitions):
+    if not any(partition.mem_per_gpu_mib for partition in cluster.slurm.partitions):
         return None
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     shares = (kind.job_memory_mib // max(1, kind.job_cores * kind.threads_per_core) for kind in kinds)

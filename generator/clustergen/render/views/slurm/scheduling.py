@@ -17,16 +17,16 @@ def scheduler(cluster: Cluster) -> Section:
         Setting("SchedulerParameters", scheduler_words(cluster)),
         Setting(
             "DependencyParameters",
-            words("DependencyParameters", cluster.of(Scheduler).dependency_parameters, cluster.release),
+            words("DependencyParameters", cluster.of(Scheduler).dependency_parameters, cluster.slurm.release),
         ),
     ]
-    return section("Scheduler", FILE, cluster.release, rows)
+    return section("Scheduler", FILE, cluster.slurm.release, rows)
 
 
 def scheduler_words(cluster: Cluster) -> str:
     """Tokens of SchedulerParameters; the manifest's own come last and in the place of ours."""
-    if cluster.bare:
-        return words("SchedulerParameters", cluster.of(Scheduler).parameters, cluster.release)
+    if cluster.slurm.bare:
+        return words("SchedulerParameters", cluster.of(Scheduler).parameters, cluster.slurm.release)
     nodes = sum(len(group.hosts) for group in cluster.compute)
     window = cluster.of(Scheduler).backfill_window_minutes
     derived: dict[str, Value | None] = {
@@ -39,13 +39,17 @@ def scheduler_words(cluster: Cluster) -> str:
     if nodes > 1024:
         derived["max_rpc_cnt"] = 128
     preemption = cluster.of(Preemption)
-    if preemption.by != "off" and preemption.youngest_first and not knows(FILE, "PreemptParameters", cluster.release):
+    if (
+        preemption.by != "off"
+        and preemption.youngest_first
+        and not knows(FILE, "PreemptParameters", cluster.slurm.release)
+    ):
         derived["preempt_youngest_first"] = None
     for text in cluster.of(Scheduler).parameters:
         name, _, value = text.partition("=")
         derived[name] = value or None
     return words(
-        "SchedulerParameters", (f"{k}={v}" if v is not None else k for k, v in derived.items()), cluster.release
+        "SchedulerParameters", (f"{k}={v}" if v is not None else k for k, v in derived.items()), cluster.slurm.release
     )
 
 
@@ -57,14 +61,14 @@ def priority(cluster: Cluster) -> Section:
         Setting("PriorityType", "priority/multifactor"),
         Setting(
             "PriorityFlags",
-            words("PriorityFlags", [*([] if cluster.bare else ["MAX_TRES"]), *spec.flags], cluster.release),
+            words("PriorityFlags", [*([] if cluster.slurm.bare else ["MAX_TRES"]), *spec.flags], cluster.slurm.release),
             "a job is billed by its dominant resource",
         ),
         Setting("PriorityFavorSmall", "YES" if spec.favor_small else "NO"),
         Setting("PriorityWeightPartition", weights["partition"]),
         Setting("PriorityWeightJobSize", weights["job_size"]),
     ]
-    if cluster.slurmdbd_hosts or cluster.bare:
+    if cluster.slurm.slurmdbd_hosts or cluster.slurm.bare:
         rows += [
             Setting("PriorityDecayHalfLife", spec.half_life.slurm(), "past usage counts half after this time"),
             Setting("PriorityCalcPeriod", spec.calc_period.slurm()),
@@ -75,7 +79,7 @@ def priority(cluster: Cluster) -> Section:
             Setting("PriorityWeightAge", weights["age"]),
             Setting("PriorityMaxAge", spec.max_age.slurm(), "the age factor reaches its maximum at this age"),
         ]
-    return section("Priority", FILE, cluster.release, rows)
+    return section("Priority", FILE, cluster.slurm.release, rows)
 
 
 def preemption(cluster: Cluster) -> Section:
@@ -94,15 +98,15 @@ def preemption(cluster: Cluster) -> Section:
         if spec.youngest_first
         else None,
     ]
-    return section("Preemption", FILE, cluster.release, rows)
+    return section("Preemption", FILE, cluster.slurm.release, rows)
 
 
 def topology_plugin(cluster: Cluster) -> str:
     """By the name that the release has for it."""
-    if cluster.topology != "flat":
-        return f"topology/{cluster.topology}"
+    if cluster.slurm.topology != "flat":
+        return f"topology/{cluster.slurm.topology}"
     names = ("topology/flat", "topology/default")
-    return next((name for name in names if has_plugin("TopologyPlugin", name, cluster.release)), "topology/none")
+    return next((name for name in names if has_plugin("TopologyPlugin", name, cluster.slurm.release)), "topology/none")
 
 
 def topology(cluster: Cluster) -> Section:
@@ -110,6 +114,6 @@ def topology(cluster: Cluster) -> Section:
     rows = [
         # topology.yaml takes the place of the plugin's name.
         Setting("TopologyPlugin", topology_plugin(cluster)) if spec.format != "yaml" else None,
-        Setting("TopologyParam", words("TopologyParam", spec.parameters, cluster.release)),
+        Setting("TopologyParam", words("TopologyParam", spec.parameters, cluster.slurm.release)),
     ]
-    return section("Topology", FILE, cluster.release, rows)
+    return section("Topology", FILE, cluster.slurm.release, rows)

@@ -101,7 +101,7 @@ def is_exclusive(cluster: Cluster, gpus: GpuSet) -> bool:
 def _suspends(cluster: Cluster) -> bool:
     preemption = cluster.of(Preemption)
     everywhere = preemption.mode == "suspend" and preemption.by != "off"
-    return everywhere or any(partition.preempt == "suspend" for partition in cluster.partitions)
+    return everywhere or any(partition.preempt == "suspend" for partition in cluster.slurm.partitions)
 
 
 def gpu_scripts(cluster: Cluster, node_type: NodeType) -> GpuScripts | None:

@@ -115,13 +115,13 @@ def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
 
 def options(cluster: Cluster, _: OperatingSystem) -> Options:
     slurmctld_port = cluster.slurm.daemons["slurmctld"].port
-    hosts = cluster.controllers if cluster.slurm.configless else ()
+    hosts = cluster.slurm.controllers if cluster.slurm.configless else ()
     return Options(",".join(f"{cluster.address.get(host, host)}:{slurmctld_port}" for host in hosts))
 
 
 def user(cluster: Cluster) -> User | None:
     slurm = cluster.slurm
-    return User(slurm.user, slurm.uid) if cluster.controllers else None
+    return User(slurm.user, slurm.uid) if cluster.slurm.controllers else None
 
 
 def controller_directories(cluster: Cluster) -> Directories:

@@ -55,9 +55,9 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     ]
     purge = [Setting(_PURGE[kind], str(age)) for kind, age in spec.purge.items()]
     made = [
-        section("Daemon", FILE, cluster.release, daemon),
-        section("Database", FILE, cluster.release, storage),
-        section("Retention of records", FILE, cluster.release, purge),
+        section("Daemon", FILE, cluster.slurm.release, daemon),
+        section("Database", FILE, cluster.slurm.release, storage),
+        section("Retention of records", FILE, cluster.slurm.release, purge),
     ]
     made = as_stated(cluster, FILE, made)
     return SlurmdbdConf(

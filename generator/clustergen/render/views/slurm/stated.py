@@ -23,7 +23,7 @@ _ALWAYS = frozenset(
 
 def as_stated(cluster: Cluster, file: str, sections: list[Section]) -> list[Section]:
     """All sections, or in a bare cluster those rows that the manifest gives or that its nodes ask for."""
-    if not cluster.bare:
+    if not cluster.slurm.bare:
         return sections
     return [
         Section(part.title, tuple(row for row in part.rows if row.key in _ALWAYS or _stated(cluster, file, row.key)))

@@ -49,30 +49,30 @@ class TopologyYaml:
 def topology_conf(cluster: Cluster) -> TopologyConf | None:
     if site_lines := cluster.of(Topology).lines:
         return TopologyConf(own_lines(site_lines))
-    if cluster.topology == "flat" or cluster.of(Topology).format == "yaml":
+    if cluster.slurm.topology == "flat" or cluster.of(Topology).format == "yaml":
         return None
-    if cluster.topology == "block":
+    if cluster.slurm.topology == "block":
         parts: list[Pairs] = [[("BlockName", item.name), ("Nodes", item.nodes)] for item in blocks(cluster)]
-        if knows(FILE, "BlockSizes", cluster.release):
+        if knows(FILE, "BlockSizes", cluster.slurm.release):
             parts.append([("BlockSizes", ",".join(map(str, block_sizes(cluster))))])
     else:
         parts = [[("SwitchName", s.name), ("Nodes", s.nodes), ("Switches", s.switches)] for s in tree(cluster)]
-    return TopologyConf(tuple(block(FILE, cluster.release, part) for part in parts if part))
+    return TopologyConf(tuple(block(FILE, cluster.slurm.release, part) for part in parts if part))
 
 
 def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
-    if cluster.of(Topology).format != "yaml" or not cluster.release.has("topology-yaml"):
+    if cluster.of(Topology).format != "yaml" or not cluster.slurm.release.has("topology-yaml"):
         return None
-    if cluster.topology == "block":
+    if cluster.slurm.topology == "block":
         return TopologyYaml((), tuple(blocks(cluster)), block_sizes(cluster))
-    return TopologyYaml(tuple(tree(cluster)) if cluster.topology == "tree" else (), (), ())
+    return TopologyYaml(tuple(tree(cluster)) if cluster.slurm.topology == "tree" else (), (), ())
 
 
 def leaf_nodes(cluster: Cluster) -> dict[str, list[str]]:
     """Leaf → its nodes that run slurmd. Slurm takes a node in one leaf: the first that names it has it."""
     waiting = dict.fromkeys(cluster.hosts("slurm-compute"))
     nodes_of_leaf: dict[str, list[str]] = {}
-    for leaf in cluster.leaves:
+    for leaf in cluster.slurm.leaves:
         assigned = [host for host in leaf.nodes if host in waiting]
         for host in assigned:
             del waiting[host]
@@ -117,7 +117,7 @@ class _Merged:
 
     def __init__(self, cluster: Cluster) -> None:
         self._uplinks = {switch.name: tuple(switch.uplinks) for switch in cluster.switches}
-        self._uplinks |= {leaf.name: leaf.parents for leaf in cluster.leaves}  # those of all rails together
+        self._uplinks |= {leaf.name: leaf.parents for leaf in cluster.slurm.leaves}  # those of all rails together
         self._first: dict[str, str] = {}
         self._members = {name: [name] for name in self._uplinks}
         merging = True
@@ -166,7 +166,9 @@ def block_sizes(cluster: Cluster) -> tuple[int, ...]:
     if stated:
         return stated
     sizes = block_counts(cluster)
-    whole = [] if cluster.of(Topology).blocks or not cluster.release.has("block-gaps") else domains(cluster).values()
+    whole = (
+        [] if cluster.of(Topology).blocks or not cluster.slurm.release.has("block-gaps") else domains(cluster).values()
+    )
     base = max(map(len, whole), default=min(sizes, default=1))
     return tuple(base << level for level in range(len(sizes).bit_length()))
 
