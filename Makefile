@@ -80,9 +80,11 @@ types: venv ## mypy --strict
 	$(BIN)/mypy
 	MYPYPATH=programs/lib $(BIN)/mypy --python-version 3.10 --scripts-are-modules $$(find programs -name '*.py')
 
-quick: venv lint types ## lint, types, fast tests, and one of eight cases of each large table (a minute)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
-		--sample 8 --hypothesis-profile quick
+quick: venv ## lint, types, fast tests, and one of eight cases of each large table (a minute)
+	tools/side-by-side \
+		checks make --no-print-directory lint types -- \
+		tests $(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'not real and not container and not long and not slow' \
+			--sample 8 --hypothesis-profile quick
 
 # What a part requires, as the first word of its name says.
 NEEDS_containers := parsers docker

@@ -46,6 +46,7 @@ CASES = [
 
 
 @pytest.mark.real
+@pytest.mark.many
 @pytest.mark.parametrize(("inventory", "release"), CASES)
 def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"

@@ -112,6 +112,7 @@ def test_lint_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("files", IMPORT.values(), ids=ids(IMPORT))
 def test_import_grows_with_the_lines(files: Files, tmp_path: Path) -> None:
     assert growth(import_directory, files, tmp_path) < MOST

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 RELEASES = ("22.05", "24.11", "26.05")
 _PARTS = 4  # of the fragments, so that workers share them
-_SHARE = 4  # of fragments that all releases take alike, CI asks about every fourth one
+_SHARE = 12  # of fragments that all releases take alike, CI asks about every twelfth one
 
 
 def laid_out(fragment: Fragment, directory: Path) -> Path:

@@ -75,6 +75,7 @@ def guides(site: Path) -> list[str]:
     return [*pages, *(f"codes/{code}.html" for code in CODES)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("words", "target"),
     [
