@@ -146,6 +146,7 @@ def test_a_bad_node_is_drained_with_the_gate_and_one_with_a_job_is_not_touched(l
     lab.out("head", f"scancel {job}")
 
 
+@pytest.mark.long
 def test_a_run_that_was_cut_off_goes_on_to_pairs_and_the_whole(lab: Lab) -> None:
     lab.out("n2", "mount /work 2>/dev/null || mount --bind /var/tmp /work")
     lab.play("resume", "nodes=n2")

@@ -106,7 +106,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [9, pytest.param(200, marks=pytest.mark.long)])
 def test_the_owner_of_a_directory_wins_no_race(rounds: int, tree: Tree, tmp_path: Path) -> None:
-    """A third of the rounds exchanges names for a link to a file, one for a link to a pipe, one the directory for a link.
+    """A third of the rounds each: names become a link to a file, names a link to a pipe, the directory a link.
 
     The pipe stands for a block device: bash opens both in the same way, and a pipe needs no device of this machine.
     """

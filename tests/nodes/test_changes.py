@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -144,9 +144,11 @@ def start_of(lab: Lab, number: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def survivor(lab: Lab) -> str:
+def survivor(lab: Lab) -> Iterator[str]:
     """A job that runs from the first of these changes on."""
-    return job(lab)
+    number = job(lab)
+    yield number
+    lab.out(HEAD, f"scancel {number}")
 
 
 def test_a_limit_the_memory_of_nodes_and_switches_take_one_reconfigure(lab: Lab, tmp_path: Path, survivor: str) -> None:

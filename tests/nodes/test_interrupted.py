@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 HEAD = "slurm-head"
-SEED = 20
+SEED = 29
 
 
 def playbook(lab: Lab, *arguments: str) -> subprocess.Popen[bytes]:
@@ -55,9 +55,9 @@ def journals(lab: Lab) -> dict[str, dict[str, object]]:
     return {host: json.loads(lab.out(host, "cat /var/lib/clustergen/state.json")) for host in lab.addresses()}
 
 
-@pytest.mark.parametrize("points", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("points", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_a_run_that_was_killed_is_carried_on(lab: Lab, points: int) -> None:
-    """Killed once in each part of its time: of two in CI, of twenty in `make long`."""
+    """Killed once in CI, and once in each of twenty parts of its time in `make long`."""
     lab.edit(tick(0))
     began = time.monotonic()
     status, output = ended(lab, playbook(lab))
