@@ -109,6 +109,11 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert lab.state("compute02") == "idle"
     assert "did you mean compute0" in lab.play("drain", "nodes=compute09", status=FAILS)
 
+    # A release that Slurm cannot go to is refused before anything is touched.
+    lab.release("23.11")
+    assert "the tree is for 23.11" in lab.play("upgrade", status=FAILS)
+    assert lab.out("head1", "test -e /var/backups/clustergen || sinfo -V").strip().endswith("24.11.5")
+
     # A node more: the new one and the controller are touched, a running job lives on.
     job = lab.submit("sleep 600", "--gpus=3", "-w", "compute01")
     before = lab.boots()
@@ -161,6 +166,7 @@ def test_nodes_are_drained_come_go_and_are_replaced(lab: Lab) -> None:
     assert "RUNNING" in lab.out("head1", f"scontrol show job {job}")
 
 
+@pytest.mark.long
 def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: Lab) -> None:
     done = lab.submit("true")
     lab.waits("head1", f"sacct -X -n -P -o state -j {done}", "COMPLETED")
@@ -170,11 +176,6 @@ def test_slurm_moves_from_24_11_to_26_05_with_its_jobs_and_its_accounting(lab: L
     waiting = lab.submit("srun hostname", "-N2", "--exclusive", "--gpus-per-node=8")
     started = lab.out("head1", f"squeue -h -j {running} -o %S")
     assert "PENDING" in lab.out("head1", f"squeue -h -j {waiting} -o %T")
-
-    # What Slurm does not support is refused before anything is touched.
-    lab.release("23.11")
-    assert "the tree is for 23.11" in lab.play("upgrade", status=FAILS)
-    assert lab.out("head1", "test -e /var/backups/clustergen || sinfo -V").strip().endswith("24.11.5")
 
     lab.release("26.05")
     output = lab.play("upgrade", "cluster_slurm_suite=forky")
