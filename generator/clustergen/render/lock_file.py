@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any, TypedDict
 
-from clustergen import regular_file
+from clustergen import __version__, regular_file
 from clustergen.diagnostics import ClustergenError
 from clustergen.regular_file import reason_of
 from clustergen.render import effects
@@ -62,6 +62,10 @@ class ConflictError(ValueError):
     """The lock file is the result of a merge with conflicts."""
 
 
+class NewerError(ValueError):
+    """A later version of clustergen wrote the lock file."""
+
+
 def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
     """The lock file of a directory; None where it has none.
 
@@ -77,6 +81,9 @@ def read_lock(directory: Path, name: str | None = None) -> LockFile | None:
         reason = reason_of(err)
     except ConflictError as err:
         raise LockFileError(f"{shown}: {err}", "run clustergen render MANIFEST, which writes the tree again") from None
+    except NewerError as err:
+        hint = "install that version or a later one, or render the tree again elsewhere with -o DIRECTORY"
+        raise LockFileError(f"{shown}: {err}", hint) from None
     except ValueError as err:
         reason = str(err)
     hint = f"restore it from git, or remove {name or directory} and render the tree again"
@@ -159,6 +166,10 @@ def parse_lock(raw: bytes) -> LockFile:
     if type(document.get("format")) is not int:
         raise ValueError("it has no format number")
     if document["format"] not in (1, LOCK_FORMAT):
+        writer = document.get("clustergen")
+        if document["format"] > LOCK_FORMAT and isinstance(writer, str) and _PLAIN.fullmatch(writer):
+            formats = f"format {document['format']}, and {__version__} reads format {LOCK_FORMAT}"
+            raise NewerError(f"clustergen {writer:.40} rendered this tree, which is newer: it has {formats}")
         raise ValueError(f"it has format {document['format']}, this clustergen reads format {LOCK_FORMAT}")
     _text("clustergen", document.get("clustergen"), _PLAIN)
     manifest = document.get("manifest")
