@@ -181,8 +181,12 @@ def whose(path: str) -> str:
     return f"{place} is in {row.path}, which {owner(row)}"
 
 
-def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
-    """Field, use, name for the words, and text of each path of the manifest that a daemon or script writes."""
+Place = tuple[ManifestPath, Use, str, str]
+"""Field, use, name for the words, and text of a path of the manifest."""
+
+
+def paths_of(cluster: Cluster) -> Iterator[Place]:
+    """Paths of the manifest that a daemon or script writes."""
     yield from _paths_of_slurm(cluster)
     if cluster.has(Docker) and (data := cluster.of(Docker).data):
         yield ("containers", "docker", "data"), DOCKER, "", data
@@ -199,7 +203,7 @@ def paths_of(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
                 yield ("monitoring", "receivers", name, field), SECRET, name, path
 
 
-def _paths_of_slurm(cluster: Cluster) -> Iterator[tuple[ManifestPath, Use, str, str]]:
+def _paths_of_slurm(cluster: Cluster) -> Iterator[Place]:
     slurm = cluster.slurm
     if slurm.state_location_at:
         yield slurm.state_location_at, STATE, "", slurm.state_location

@@ -18,6 +18,7 @@ from clustergen.cluster.directories import (
     SLURMD_LOG,
     SPOOL,
     STATE,
+    Place,
     Use,
     has_node_name,
     log_of,
@@ -127,11 +128,10 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-_Place = tuple[ManifestPath, Use, str, str]
 _OF_JOBS = (SCRATCH, PRIVATE_TMP)
 
 
-def _defaults(cluster: Cluster) -> Iterator[_Place]:
+def _defaults(cluster: Cluster) -> Iterator[Place]:
     """Paths that the manifest leaves to clustergen."""
     slurm = cluster.slurm
     if not slurm.state_location_at:
@@ -141,7 +141,7 @@ def _defaults(cluster: Cluster) -> Iterator[_Place]:
             yield ("slurm",), log_of(name), name, daemon.log_file
 
 
-def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
+def _overlap(other: Place, inner: Place) -> Iterator[Finding]:
     """`inner` is the one that is reported."""
     (_, use, name, place), (path, inner_use, _, inner_place) = other, inner
     noun, what = use.noun.format(name=name), inner_use.noun
@@ -155,11 +155,11 @@ def _overlap(other: _Place, inner: _Place) -> Iterator[Finding]:
         yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
 
 
-def _is_state_around(other: _Place, backups: _Place) -> bool:
+def _is_state_around(other: Place, backups: Place) -> bool:
     return other[1] is STATE and is_below(backups[3], other[3])
 
 
-def _overlap_of_backups(state: _Place, backups: _Place) -> Finding:
+def _overlap_of_backups(state: Place, backups: Place) -> Finding:
     message = f"backups are in {state[3]}, which they copy: each would contain all earlier ones"
     return Finding("path-overlap", backups[0], message, f"write a path of its own, such as {backups[1].example}")
 
