@@ -9,7 +9,7 @@ from clustergen.cluster.document import document
 from clustergen.cluster.model import Cluster
 from clustergen.compile import Compiled
 from clustergen.diagnostics.document import json_document
-from clustergen.explain.causes import Cause
+from clustergen.explain.causes import Cause, has_part
 from clustergen.explain.fields import as_yaml
 from clustergen.explain.rows import Row
 from clustergen.explain.study import Study
@@ -68,6 +68,8 @@ def flat(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:
     path, _, text = line.partition(": ")
     verbatim = [cause for cause in stated if cause.kind == "value" and cause.text and _same(cause.text, text)]
+    # Without the entry there is no value: that it is a default is what matters.
+    stated = tuple(cause for cause in stated if cause.kind == "value" or not has_part(cause.path, _names(defaults)))
     origin: Origin = "fixed"
     if verbatim and not catalogue:
         origin, stated = "written", (verbatim[0],)
@@ -78,6 +80,10 @@ def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], ca
     elif defaults:
         origin = "default"
     return Value(path, text, origin, stated, defaults, catalogue)
+
+
+def _names(causes: tuple[Cause, ...]) -> list[str]:
+    return [cause.path for cause in causes]
 
 
 def _same(stated: str, text: str) -> bool:
