@@ -331,7 +331,7 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
         ("a\n  {{ cluster.nam }}\n", 2, "no attribute 'nam'"),
         ("{% for x in cluster.hots() %}{{ x }}{% endfor %}\n", 1, "no attribute 'hots'"),
         ("a\nb\n{% if %}\n", 3, "Expected an expression"),
-        ("{{ cluster.manifest.description }}\n", 1, "None printed"),
+        ("{{ cluster.power_saving }}\n", 1, "None printed"),
         ("{% include 'gone.j2' %}\n", 1, "template 'gone.j2' is not in"),
         ("{{ ''.__class__ }}\n", 1, "a text has no attribute '__class__'"),
         ("{{ range(99999999) | list }}\n", 1, "at most 100,000 items"),

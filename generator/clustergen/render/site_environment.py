@@ -92,6 +92,26 @@ _INSTEAD = {
     "values": "mapping | values",
 }
 """Method of Python → an example of what does the same."""
+_MOVED = {
+    ("Cluster", "manifest"): "cluster.SECTION: `clustergen resolve` prints the sections",
+    ("Cluster", "slurm_name"): "cluster.slurm.cluster_name",
+    ("Partition", "spec"): "partition.max_nodes for partition.spec.max_nodes, partition.max_time_minutes for max_time",
+}
+"""Name that earlier versions had → what has its values."""
+_OF_MANIFEST = {
+    "ansible": "ansible ssh pull",
+    "arch": "os.arch",
+    "containers": "docker podman apptainer oci_jobs mirrors",
+    "description": "description.text",
+    "gpu": "driver driver_module gpu_settings mig_plans",
+    "host": "time_zone chrony user_limits kernel_settings hosts_file firewall node_logins",
+    "monitoring": "monitoring dcgm scraping thresholds prometheus alertmanager grafana",
+    "networks": "management_network bmc_network fabric storage_network",
+    "nodes": "groups",
+    "site": "site_files",
+    "slurm": "slurm accounting associations scheduler priority preemption topology resources scripts timeouts",
+}
+"""Section of the manifest → those of the cluster, where they have other names."""
 
 
 def path_of(name: str) -> str:
@@ -139,14 +159,13 @@ def _instead(owner: object, name: str) -> str | None:
 
 def _moved(owner: object, name: str) -> str | None:
     """Where templates find what earlier versions had under a name."""
-    kind = _kind(owner)
-    if kind == "Cluster" and name == "slurm_name":
-        return "cluster.slurm.cluster_name"
-    if kind == "Cluster" and name in names_of_slurm():
-        return f"cluster.slurm.{name}"
-    if kind == "Partition" and name == "spec":
-        return "partition.max_nodes for partition.spec.max_nodes, and partition.max_time_minutes for max_time"
-    return None
+    kind, (first, _, section) = _kind(owner), name.partition(".")
+    if kind == "Cluster" and section:
+        sections = _OF_MANIFEST.get(section, section).split()
+        return " or ".join(f"cluster.{each}" for each in sections if each.partition(".")[0] in names_of_cluster())
+    if kind == "Cluster" and first in names_of_slurm():
+        return f"cluster.slurm.{first}"
+    return _MOVED.get((kind, first))
 
 
 def _is_method(owner: object, name: object) -> bool:
@@ -209,6 +228,9 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         if isinstance(obj, Undefined):
+            if obj._undefined_name == "manifest":
+                owner = obj._undefined_obj
+                raise _MissingError(owner, f"manifest.{argument}", _why_missing(owner, "manifest"))
             obj._fail_with_undefined_error()
         if isinstance(obj, Quantity) and isinstance(argument, str) and argument in obj.values:
             return obj.values[argument]

@@ -8,8 +8,6 @@ from functools import cache, cached_property
 from types import FunctionType
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
@@ -75,7 +73,7 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         keys = {plain(key): key for key in value}
         return Values("mapping", keys, lambda name: value[keys[name]])
-    if isinstance(value, BaseModel) or hasattr(value, "__record_fields__"):
+    if hasattr(value, "__record_fields__"):
         return _members(value)
     if isinstance(value, set | frozenset):
         return tuple(sorted(map(plain, value), key=lambda item: natural_key(str(item))))
@@ -161,10 +159,9 @@ def _role(name: str) -> tuple[str, ...]:
 def _names(kind: type) -> tuple[str, ...]:
     """Public fields, properties, and methods without an argument."""
     fields = getattr(kind, "__record_fields__", None) or getattr(kind, "__dataclass_fields__", None)
-    if issubclass(kind, BaseModel):
-        fields = kind.model_fields
     computed = [name for name, member in _computed(kind).items() if isinstance(member, property | cached_property)]
-    return tuple(dict.fromkeys(name for name in [*(fields or ()), *computed, *_methods(kind)] if name[0] != "_"))
+    names = dict.fromkeys([*(fields or ()), *computed, *_methods(kind)])
+    return tuple(name for name in names if name[0] != "_" and name != "record_types")  # those are Python's
 
 
 @cache
@@ -181,6 +178,6 @@ def _methods(kind: type) -> frozenset[str]:
 
 
 def _computed(kind: type) -> dict[str, object]:
-    """Attributes that the class and its own bases define, without those of the library that makes models."""
+    """Public attributes that the class and its bases define."""
     members = {name: member for base in reversed(kind.__mro__) for name, member in vars(base).items()}
-    return {name: member for name, member in members.items() if name[0] != "_" and not hasattr(BaseModel, name)}
+    return {name: member for name, member in members.items() if name[0] != "_"}
