@@ -202,3 +202,12 @@ def _names(value: Value, field: str) -> bool:
 
 def _holds(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
+
+
+def test_a_schema_speaks_json() -> None:
+    """Comments of the source are its descriptions, in words of JSON; a property has those of the one it overrides."""
+    definitions = schema()["$defs"]
+    assert definitions["NodeGroup"]["properties"]["hosts"]["format"] == "host-list"
+    assert definitions["Partition"]["properties"]["max_time_minutes"]["description"] == "null: unlimited"
+    assert definitions["Nfs"]["properties"]["sources"]["description"]
+    assert not re.search(r"\b(None|True|False)\b", json.dumps(definitions))

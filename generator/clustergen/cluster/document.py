@@ -107,11 +107,19 @@ def _properties(record: type) -> dict[str, property]:
 
 
 def _comments(record: type) -> dict[str, str]:
-    """Comments behind the fields of a record, and docstrings of its properties."""
-    sources = (inspect.getsource(base) for base in reversed(record.__mro__[:-1]))
-    comments = {name: text for source in sources for name, text in _COMMENT.findall(source)}
-    texts = {name: " ".join((member.__doc__ or "").split()) for name, member in _properties(record).items()}
-    return {**comments, **{name: text for name, text in texts.items() if text}}
+    """Comments behind the fields of a record, and docstrings of its properties, or of those that they override."""
+    texts: dict[str, str] = {}
+    for base in reversed(record.__mro__[:-1]):
+        texts |= _COMMENT.findall(inspect.getsource(base))
+        members = {name: member.__doc__ for name, member in vars(base).items() if isinstance(member, property)}
+        texts |= {name: text for name, text in members.items() if text}
+    return {name: _sentence(text) for name, text in texts.items()}
+
+
+def _sentence(text: str) -> str:
+    """A comment or docstring on one line, in the words of JSON."""
+    words = {"None": "null", "True": "true", "False": "false"}
+    return re.sub(r"\b(None|True|False)\b", lambda match: words[match[0]], " ".join(text.split()))
 
 
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
@@ -157,7 +165,8 @@ def _is_row(record: Any) -> bool:
 def _schema(kind: Any, definitions: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return {"type": "string"} if HOSTS in arguments else _schema(arguments[0], definitions, is_top=is_top)
+        folded = {"type": "string", "format": "host-list"}
+        return folded if HOSTS in arguments else _schema(arguments[0], definitions, is_top=is_top)
     if origin in (Union, UnionType):
         return {"anyOf": [_schema(member, definitions) for member in arguments]}
     if origin is Literal:
@@ -173,9 +182,11 @@ def _schema(kind: Any, definitions: dict[str, Any], *, is_top: bool = False) -> 
         return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
     if origin in (tuple, frozenset, set):
         return {"type": "array", "items": _schema(arguments[0], definitions, is_top=is_top)}
-    if issubclass(kind, Release | PydanticField | str) or _is_row(kind) or (kind is NodeType and not is_top):
+    if issubclass(kind, PydanticField):
+        return {"type": "string", "examples": list(kind.EXAMPLES)}
+    if issubclass(kind, Release | str) or _is_row(kind) or (kind is NodeType and not is_top):
         return {"type": "string"}
-    if kinds := kind.__subclasses__():
+    if kinds := sorted(kind.__subclasses__(), key=lambda each: each.__name__):
         return {"anyOf": [_record_schema(kind, definitions), *(_schema(each, definitions) for each in kinds)]}
     return _record_schema(kind, definitions)
 
@@ -191,7 +202,7 @@ def _record_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         }
         definitions[name] = {
             "type": "object",
-            "description": " ".join((kind.__doc__ or "").split()),
+            "description": _sentence(kind.__doc__ or ""),
             "required": list(fields),
             "additionalProperties": False,
             "properties": fields,

@@ -31,15 +31,15 @@ class Port:
     """A network port of a node."""
 
     device: str  # RDMA device, or the interface where there is none
-    interface: str | None
+    interface: str | None  # None: it has none, as a BMC
     network: str  # fabric, storage, management or bmc
     rail: int | None  # of fabric ports
-    numa: int | None
-    pci: str | None
-    max_gbit: float | None
+    numa: int | None  # node of the adapter; None where nobody knows it
+    pci: str | None  # address; None where nobody knows it
+    max_gbit: float | None  # of the adapter; None where nobody knows it
     label: str = ""  # as printed on the machine; empty where nobody knows it
     cage: str = ""  # two ports may share one
-    connector: str = ""
+    connector: str = ""  # as osfp; empty where nobody knows it
     connector_options: tuple[str, ...] = ()  # others that the adapter is sold with, where nobody says which
     driver: str = ""  # kernel module; empty where nobody knows the adapter
     model: str = ""  # of the adapter, in the catalogue
@@ -50,9 +50,9 @@ class NodeType:
     """Hardware of some nodes, with Slurm's view of it."""
 
     name: str
-    os: OperatingSystem
-    system: str | None
-    title: str
+    os: OperatingSystem  # printed by its id, as debian-13
+    system: str | None  # row of the catalogue; None: described in the manifest
+    title: str  # for people
     is_builtin: bool  # `service`, where the manifest defines no type of that name
     is_resolved: bool  # False for `service`, and where an error kept it from being resolved
     stated: frozenset[str]  # of memory, real_memory, nics and some others: those that the manifest gives
@@ -64,21 +64,21 @@ class NodeType:
     memory_mib: int  # fitted
     stated_memory_mib: int | None  # RealMemory, where the manifest says it
     names_gpus: bool  # the manifest does; `gpus` is None where they cannot be resolved
-    gpus: GpuSet | None
+    gpus: GpuSet | None  # None: a node has none
     ports: tuple[Port, ...]
     bmc_ports: tuple[Port, ...]  # not in `ports`: the operating system has no device for them
-    psus: int | None
-    psu_w: int | None
-    psus_redundant: int | None
-    power_max_w: int | None
+    psus: int | None  # power supplies
+    psu_w: int | None  # of each
+    psus_redundant: int | None  # that may fail
+    power_max_w: int | None  # maximum wall power of a node
     rack_units: int
     cpu_numbering: str  # how Linux numbers CPUs: sockets, alternating or siblings
     reserved_cores: int  # of the system, and of storage clients that poll
     polling: Mapping[str, tuple[int, ...]]  # storage entry → cores of its client
-    reserved_mib: int
-    features: tuple[str, ...]
-    weight: int | None
-    numa_as_socket: bool
+    reserved_mib: int  # kept from jobs
+    features: tuple[str, ...]  # Slurm features of its nodes
+    weight: int | None  # of Slurm; None: not stated
+    numa_as_socket: bool  # Slurm counts each NUMA node as a socket
     group: str  # Ansible group of its nodes: type_<name>
     slurm_options: Mapping[str, str | int | float]
 
@@ -127,17 +127,17 @@ class NodeGroup:
     entry: Wording  # host list of the names
     hosts: Hosts
     folded: str  # the same in Slurm's canonical form
-    type: NodeType
+    type: NodeType  # printed by its name
     is_type_known: bool  # False where the manifest names a type that it does not define
     roles: tuple[str, ...]
     addresses: Hosts  # management, by host; empty where none are given
-    bmc: Hosts
-    storage: Hosts
+    bmc: Hosts  # addresses, by host; empty where none are given
+    storage: Hosts  # addresses, by host; empty where none are given
     fabric: tuple[Hosts, ...]  # by rail, then by host
     macs: Hosts  # of the port that boots, by host; empty where none are given
-    features: tuple[str, ...]
-    weight: int | None
-    state: str
+    features: tuple[str, ...]  # beside those of the type
+    weight: int | None  # None: that of the type
+    state: str  # State in slurm.conf
     in_no_partition: bool  # as the manifest confirms
     slurm_options: Mapping[str, str | int | float]
 
@@ -158,15 +158,15 @@ class Switch:
     index: int | None  # of its entry in the manifest; None where the plan has it
     entry: Wording  # host list of the names; empty where the plan has it
     entry_nodes: Wording  # host list of the nodes
-    rack: str | None
-    model: str | None
+    rack: str | None  # None: nobody knows it
+    model: str | None  # row of the catalogue; None: not stated
     ports: int | None  # cages, each for one cable
     nics_per_port: int  # 2 where the fabric's rate splits a port between two nodes
-    port_gbit: float | None
-    power_w: int | None
+    port_gbit: float | None  # of a port; None where nobody knows it
+    power_w: int | None  # maximum; None where nobody knows it
     rack_units: int
-    nodes: Hosts
-    rail: int | None
+    nodes: Hosts  # that are connected to it
+    rail: int | None  # None: it serves all rails
     uplinks: Mapping[str, int]  # switch above → cables
 
 
@@ -175,9 +175,9 @@ class Circuit:
     """Feeds of one kind of a rack. `derate`: the fraction of its rating that a continuous load may use."""
 
     volts: int
-    amps: int
+    amps: int  # of a feed
     phases: int
-    count: int
+    count: int  # feeds
     derate: float
     pdu: str | None  # model of the rack PDU
     outlets: Mapping[str, int]  # of the PDU by type; empty: those of its model
@@ -188,10 +188,10 @@ class Rack:
     """One rack; `entry` is its name in the manifest, which may stand for several."""
 
     name: str
-    entry: str
+    entry: str  # its name in the manifest, which may stand for several
     entry_nodes: Wording  # host list of the nodes of all racks of the entry
     hosts: Hosts
-    units: int
+    units: int  # height
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
     position: int  # in the row, from 1
@@ -208,11 +208,11 @@ class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 
     name: str
-    os: OperatingSystem
+    os: OperatingSystem  # of nodes whose type states no other
     catalogue: CatalogueView
     node_types: tuple[NodeType, ...]  # those in use
-    groups: tuple[NodeGroup, ...]
-    switches: tuple[Switch, ...]
+    groups: tuple[NodeGroup, ...]  # entries of `nodes`, in the manifest's order, which is Slurm's
+    switches: tuple[Switch, ...]  # of the fabric
     racks: tuple[Rack, ...]
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
     _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent

@@ -31,9 +31,9 @@ class Plan:
     leaf: str  # model
     spine: str | None  # None: as the leaves
     core: str | None  # None: as the spines
-    oversubscription: float
+    oversubscription: float  # bandwidth of a leaf's node ports to that of its uplinks
     unit: int | None  # nodes; None: as many as a leaf has ports for
-    capacity: int | None
+    capacity: int | None  # nodes that it is planned for; None: the present ones
     spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit
@@ -48,14 +48,14 @@ class Network:
 
     type: Literal["infiniband", "roce", "ethernet"]
     cidr: str | None
-    domain: str | None
+    domain: str | None  # of host names; None: none
     gateway: str | None
-    interface: str | None
-    mtu: int | None
-    vlan: int | None
-    rate: str | None
+    interface: str | None  # None: of the port
+    mtu: int | None  # bytes; None: the system's own
+    vlan: int | None  # None: untagged
+    rate: str | None  # of a port, as stated; None: the port's own
     rate_gbit: int | None
-    plan: Plan | None
+    plan: Plan | None  # None: no switches are planned
 
 
 @record
@@ -63,16 +63,16 @@ class Bond:
     """Several ports as one interface; without `ports`, those of the node type."""
 
     ports: tuple[str, ...]
-    mode: str
+    mode: str  # of Linux, as 802.3ad
 
 
 @record
 class HostNetwork(Network):
     """A network whose interfaces on the nodes are configured if `configure` is true."""
 
-    configure: bool
-    bond: Bond | None
-    routes: tuple[str, ...]
+    configure: bool  # clustergen renders the configuration of the interfaces
+    bond: Bond | None  # None: one port
+    routes: tuple[str, ...]  # networks that nodes reach through the gateway
 
 
 @record
@@ -99,13 +99,13 @@ class BmcNetwork(Network):
 class Roce:
     """Lossless Ethernet on the hosts."""
 
-    dscp: int
-    priority: int
-    cnp_dscp: int
+    dscp: int  # of RDMA traffic
+    priority: int  # of RDMA traffic
+    cnp_dscp: int  # of congestion notifications
     cnp_priority: int
     pfc: bool
     ecn: bool
-    trust: Literal["dscp", "pcp"]
+    trust: Literal["dscp", "pcp"]  # what a switch sorts packets by
 
 
 @record
@@ -115,7 +115,7 @@ class SubnetManager:
     `routing`: engines in the order in which opensm tries them. `pkey`: of the partition of jobs; None: the default.
     """
 
-    where: Literal["switch", "node", "ufm"]
+    where: Literal["switch", "node", "ufm"]  # on a managed switch, on nodes, or on a UFM appliance
     routing: str
     pkey: str | None
 
@@ -129,8 +129,8 @@ class Fabric(Network):
     rails: tuple[str, ...]  # networks of the rails, where each has its own
     gateways: tuple[str, ...]  # by rail
     has_separate_rails: bool  # no packet goes from one rail to another
-    sharp: bool
-    service_level: int | None
+    sharp: bool  # reductions in the switches
+    service_level: int | None  # of NCCL's traffic; None: the default
     roce: Roce
     subnet_manager: SubnetManager
     ipoib_mode: Literal["datagram", "connected"]

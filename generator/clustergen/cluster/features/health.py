@@ -21,14 +21,14 @@ class Health:
 
     enabled: bool
     interval_s: int
-    states: tuple[str, ...]
+    states: tuple[str, ...]  # of a node, in which it runs
     gpu_count: bool
     gpu_settings: bool
     ecc: bool
     nvlink: bool
     fabric: bool
     mounts: bool
-    min_free_kib: int
+    min_free_kib: int  # of /tmp and the spool directory
     max_temperature_c: int | None
     nhc: bool
     dcgm: Mapping[str, str]

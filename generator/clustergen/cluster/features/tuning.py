@@ -15,15 +15,15 @@ from clustergen.records import copied, record
 class Tuning:
     """Settings of kernel and drivers of a node type. `max_read_request`: bytes."""
 
-    governor: str | None
+    governor: str | None  # of CPU frequencies; None: left as it is
     idle_latency_us: int | None
     transparent_hugepages: str | None
     hugepages_1gib: int | None
     iommu: str | None
     kernel_options: tuple[str, ...]
-    interrupts: str | None
-    rings: int | Literal["max"] | None
-    channels: int | None
+    interrupts: str | None  # None: left as they are
+    rings: int | Literal["max"] | None  # descriptors of a port's queues; None: left as they are
+    channels: int | None  # pairs of queues of a port; None: left as they are
     max_read_request: int | None
     relaxed_ordering: bool | None
 

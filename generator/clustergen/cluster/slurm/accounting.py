@@ -28,16 +28,16 @@ class Accounting:
     database_user: str
     database_is_local: bool  # MariaDB runs on the slurmdbd node
     has_password: bool  # not by the socket, where the account is the password
-    enforce: tuple[str, ...]
-    tres: tuple[str, ...]
-    store: tuple[str, ...]
-    purge: Mapping[str, Age]
-    gather: str
+    enforce: tuple[str, ...]  # AccountingStorageEnforce
+    tres: tuple[str, ...]  # AccountingStorageTRES
+    store: tuple[str, ...]  # AccountingStoreFlags
+    purge: Mapping[str, Age]  # kind of record → age at which it is removed
+    gather: str  # JobAcctGatherType
     gather_frequency_s: int
-    gather_parameters: tuple[str, ...]
-    energy: str
-    private: tuple[str, ...]
-    options: Options
+    gather_parameters: tuple[str, ...]  # JobAcctGatherParams
+    energy: str  # AcctGatherEnergyType
+    private: tuple[str, ...]  # PrivateData
+    options: Options  # further keys of slurmdbd.conf
 
 
 def resolve(manifest: Manifest, _: Cluster) -> Accounting:

@@ -89,7 +89,7 @@ class Timeouts:
     slurmd_s: int
     unkillable_step_s: int
     resume_s: int
-    return_to_service: int
+    return_to_service: int  # ReturnToService
     reboot_program: str
 
 

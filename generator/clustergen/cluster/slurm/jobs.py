@@ -12,12 +12,12 @@ from clustergen.records import copied, record
 class Resources:
     """Consumable resources, how tasks are confined to them, and how they start."""
 
-    select: str
+    select: str  # SelectType
     select_parameters: tuple[str, ...]  # empty: by `select` and the GPUs
     enforce_binding: bool
-    process_tracking: str
-    task_plugins: tuple[str, ...]
-    mpi_default: str
+    process_tracking: str  # ProctrackType
+    task_plugins: tuple[str, ...]  # TaskPlugin
+    mpi_default: str  # MpiDefault
     interactive_step: bool
     disable_root_jobs: bool
 
@@ -44,8 +44,8 @@ class Scripts:
     prolog: bool
     epilog: bool
     task_prolog: bool
-    timeout_s: int
-    job_map: bool
+    timeout_s: int  # of prolog and epilog
+    job_map: bool  # the prolog records which job has which GPU, for metrics
     tmpdir: str | None
 
     @property

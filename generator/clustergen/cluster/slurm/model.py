@@ -29,7 +29,7 @@ class Daemon:
     port_at: ManifestPath | None
     log_file: str
     log_file_at: ManifestPath | None
-    log_level: str
+    log_level: str  # as info, in slurm.conf
     pid_file: str  # empty: Slurm's own default
 
 
@@ -44,11 +44,11 @@ class Leaf:
 
 @record
 class Partition:
-    """A partition with its defaults worked out. `*_at`: None where the limit is a default."""
+    """A partition with its defaults worked out. None is not set; of `*_at`, that the limit is a default."""
 
     name: str
     nodes: str  # folded, or ALL, none, or node sets as written
-    hosts: Annotated[frozenset[str], HOSTS]
+    hosts: Annotated[frozenset[str], HOSTS]  # those of `nodes`
     default: bool
     max_time_minutes: int | None  # None: unlimited
     max_time_at: ManifestPath | None
@@ -74,11 +74,11 @@ class Partition:
     allow_groups: tuple[str, ...]
     deny_accounts: tuple[str, ...]
     deny_qos: tuple[str, ...]
-    billing: Mapping[str, float]
-    state: str
+    billing: Mapping[str, float]  # TRES → weight of TRESBillingWeights
+    state: str  # UP, DOWN, DRAIN or INACTIVE
     hidden: bool
     require_reservation: bool
-    options: Options
+    options: Options  # further keys of its line
 
 
 @record
@@ -89,29 +89,29 @@ class Slurm:
     bare: bool
     build: str  # auto, distribution or schedmd
     cluster_name: str
-    auth: str
+    auth: str  # munge or slurm
     configless: bool
-    user: str
-    uid: int
-    state_location: str
+    user: str  # SlurmUser
+    uid: int  # of `user`
+    state_location: str  # StateSaveLocation
     state_location_at: ManifestPath | None
     state_shared: bool  # by a file system that is not under `storage`
-    spool_directory: str
-    daemons: Mapping[str, Daemon]
+    spool_directory: str  # SlurmdSpoolDir
+    daemons: Mapping[str, Daemon]  # slurmctld, slurmd and slurmdbd
     slurmdbd_hosts: Hosts  # nodes of this cluster, or another cluster's
     keeps_books: bool  # there is a slurmdbd: on nodes of the manifest, or elsewhere, as an option says
-    srun_ports: str | None
+    srun_ports: str | None  # None: any
     partitions: tuple[Partition, ...]
-    node_sets: Mapping[str, str]
+    node_sets: Mapping[str, str]  # name → host list
     topology: str  # flat, tree or block
     leaves: tuple[Leaf, ...]
-    options: Options
-    lines: tuple[Options, ...]
-    gres_options: Options
+    options: Options  # further keys of slurm.conf
+    lines: tuple[Options, ...]  # further lines of slurm.conf
+    gres_options: Options  # further keys of gres.conf
     gres_lines: tuple[Options, ...] | None  # in place of those of the GPUs
-    cgroup_options: Options
-    mpi_options: Options
-    acct_gather_options: Options
+    cgroup_options: Options  # further keys of cgroup.conf
+    mpi_options: Options  # further keys of mpi.conf
+    acct_gather_options: Options  # further keys of acct_gather.conf
 
     @property
     def controllers(self) -> Hosts:

@@ -15,14 +15,14 @@ from clustergen.records import copied, record
 class PowerSaving:
     """How slurmctld switches idle nodes off, and on again. `command`: the site's program; None: through the BMCs."""
 
-    suspend_time_s: int
+    suspend_time_s: int  # idle time before a node is switched off
     suspend_timeout_s: int
-    suspend_per_minute: int
-    resume_per_minute: int
+    suspend_per_minute: int  # nodes
+    resume_per_minute: int  # nodes
     except_nodes: str  # empty: none
     except_partitions: tuple[str, ...]
-    user: str
-    check_certificates: bool
+    user: str  # of the BMCs
+    check_certificates: bool  # of the BMCs
     command: str | None
 
 

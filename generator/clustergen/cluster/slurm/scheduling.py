@@ -21,10 +21,10 @@ class Scheduler:
 
     parameters: tuple[str, ...]
     dependency_parameters: tuple[str, ...]
-    backfill_window_minutes: int
-    requeue: bool
-    max_jobs: int
-    max_array: int | None
+    backfill_window_minutes: int  # bf_window
+    requeue: bool  # JobRequeue
+    max_jobs: int  # MaxJobCount
+    max_array: int | None  # MaxArraySize; None: Slurm's own default
 
 
 def resolve_scheduler(manifest: Manifest, cluster: Cluster) -> Scheduler:
@@ -41,13 +41,13 @@ def resolve_scheduler(manifest: Manifest, cluster: Cluster) -> Scheduler:
 class Priority:
     """Multifactor priority."""
 
-    half_life: Duration
+    half_life: Duration  # PriorityDecayHalfLife
     calc_period: Duration
     max_age: Duration
-    usage_reset: str
+    usage_reset: str  # PriorityUsageResetPeriod
     flags: tuple[str, ...]
     favor_small: bool
-    weights: Mapping[str, int]
+    weights: Mapping[str, int]  # factor → weight
 
 
 def resolve_priority(manifest: Manifest, _: Cluster) -> Priority:
@@ -63,8 +63,8 @@ class Preemption:
     """Which jobs can preempt which others. `by`: off, partition or qos."""
 
     by: str
-    mode: str
-    exempt_time: Duration | None
+    mode: str  # PreemptMode
+    exempt_time: Duration | None  # PreemptExemptTime; None: Slurm's own default
     youngest_first: bool
 
 
@@ -77,9 +77,9 @@ class Topology:
     """Parameters of the topology plugin; `lines` replace the rendered ones."""
 
     block_sizes: tuple[int, ...]
-    blocks: Mapping[str, str]
+    blocks: Mapping[str, str]  # name → host list
     format: str  # conf or yaml
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]  # TopologyParam
     lines: tuple[Options, ...]
 
 
