@@ -43,4 +43,4 @@ def command(path: str) -> None:
         write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {reason_of(err)}") from None
-    remark(f"{manifest} and {SCHEMA} written. Next: clustergen validate {manifest}")
+    remark(f"{manifest} and {SCHEMA} written. Next: clustergen validate {manifest}; `resolve` shows every default")

@@ -103,7 +103,8 @@ def _phrase(value: Value) -> str:
         return "fixed"
     places = list(dict.fromkeys(_place(cause) for cause in (*value.stated, *value.defaults)))
     if value.origin == "catalogue":
-        rows = dict.fromkeys(f"{row.name} [{' '.join(code for code, _ in row.sources)}]" for row in value.catalogue)
+        sources = [(row.name, " ".join(code for code, _ in row.sources)) for row in value.catalogue]
+        rows = dict.fromkeys(f"{name} [{codes}]" if codes else name for name, codes in sources)
         places = [*rows, *places]
     listed = ", ".join(places[:_SHOWN]) + (f" and {len(places) - _SHOWN} more" if places[_SHOWN:] else "")
     words = {"written": "written in", "derived": "derived from", "catalogue": "catalogue", "default": "default of"}

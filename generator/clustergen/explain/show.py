@@ -15,6 +15,7 @@ from clustergen.explain.lines import Explained, Line
 from clustergen.explain.rows import Row
 
 _SHOWN = 8
+_NOT_SET = "not set; clustergen resolve prints what holds then"
 _MOST_FILES = 24  # that fit on a screen, each on a line
 
 
@@ -214,7 +215,7 @@ def text_of_field(described: About, reached: Reach) -> str:
         out.append("  required")
     elif not described.fields:
         default = as_yaml(described.default)
-        out.append(f"  default: {'not set' if default in ('null', '[]', '{}') else default}")
+        out.append(f"  default: {_NOT_SET if default in ('null', '[]', '{}') else default}")
     if described.fields:
         out += ["  holds:", *(f"    {field}" for field in described.fields)]
     if reached.stated:
