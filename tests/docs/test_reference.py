@@ -1,4 +1,4 @@
-"""docs/manifest.md has the fields of the models, with their descriptions."""
+"""docs/manifest.md and docs/cluster.md have the fields of the models, with their descriptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from strategies.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from site_pages import manifest
+from site_pages import cluster, manifest
 
 
 @pytest.mark.slow
@@ -22,3 +22,8 @@ def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
 
     committed = (ROOT / "docs" / "manifest.md").read_text(encoding="utf-8")
     assert tables(committed) == tables(manifest.page()), "tools/update-manifest-reference writes it"
+
+
+def test_the_committed_reference_of_the_cluster_has_todays_fields() -> None:
+    committed = cluster.PAGE.read_text(encoding="utf-8")
+    assert committed == cluster.page(), "tools/update-cluster-reference writes it"
