@@ -195,6 +195,31 @@ def test_what_changes_the_model_is_among_the_origins(seed: int) -> None:
         assert not unnamed, (field.name, edit)
 
 
+@pytest.mark.parametrize(
+    ("section", "path", "origin", "first"),
+    [
+        ("facility", "facility.pue", "written", "facility.pue"),
+        ("facility", "facility.power_factor", "default", "facility.power_factor"),
+        ("racks", "racks[0].name", "written", "racks.rack1"),
+        ("racks", "racks[1].position", "default", "racks.rack2.position"),
+        ("storage", "storage.entries.home.clients", "written", "storage.home.clients[0]"),
+        ("storage", "storage.entries.home.read_only", "default", "storage.home.read_only"),
+        ("storage", "storage.entries.home.port", "catalogue", "storage.home.port"),
+        ("storage", "storage.entries.home.mount_type", "derived", "storage.home"),
+    ],
+)
+def test_an_origin_names_what_the_value_depends_on(section: str, path: str, origin: str, first: str) -> None:
+    (value,) = [value for value in _origins_of(section) if value.path == path]
+    causes = [cause.path for cause in (*value.stated, *value.defaults)]
+    assert (value.origin, (causes or [""])[0]) == (origin, first)
+    assert all(cause.place and cause.place.line for cause in value.stated)
+
+
+@cache
+def _origins_of(section: str) -> list[Value]:
+    return origins(compiler.validate(MANIFESTS["ml-training"]), section)
+
+
 def _names(value: Value, field: str) -> bool:
     causes = [cause.path for cause in (*value.stated, *value.defaults)]
     return any(_holds(cause, field) or _holds(field, cause) for cause in causes)

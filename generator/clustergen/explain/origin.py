@@ -67,7 +67,7 @@ def flat(value: object, path: str) -> Iterator[tuple[str, str]]:
 
 def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:
     path, _, text = line.partition(": ")
-    verbatim = [cause for cause in stated if cause.kind == "value" and cause.text and _same(cause.text, text)]
+    verbatim = [cause for cause in stated if _is_verbatim(cause, text)] or _list_of(stated, text)
     # Without the entry there is no value: that it is a default is what matters.
     stated = tuple(cause for cause in stated if cause.kind == "value" or not has_part(cause.path, _names(defaults)))
     origin: Origin = "fixed"
@@ -84,6 +84,20 @@ def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], ca
 
 def _names(causes: tuple[Cause, ...]) -> list[str]:
     return [cause.path for cause in causes]
+
+
+def _is_verbatim(cause: Cause, text: str) -> bool:
+    if cause.kind == "key":
+        return cause.path.rpartition(".")[2] == text
+    return cause.kind == "value" and bool(cause.text) and _same(cause.text or "", text)
+
+
+def _list_of(stated: tuple[Cause, ...], text: str) -> list[Cause]:
+    """The items of one list of the manifest, where they are those of the text."""
+    items = [cause for cause in stated if cause.kind == "value" and cause.path.endswith("]")]
+    texts = [(cause.text or "").strip("'\"") for cause in items]
+    is_one = len({cause.path.rpartition("[")[0] for cause in items}) == 1
+    return items if is_one and text == as_yaml(texts) else []
 
 
 def _same(stated: str, text: str) -> bool:
