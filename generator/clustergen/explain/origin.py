@@ -9,12 +9,12 @@ from clustergen.cluster.document import document
 from clustergen.cluster.model import Cluster
 from clustergen.compile import Compiled
 from clustergen.diagnostics.document import json_document
-from clustergen.explain.causes import Cause, has_part
-from clustergen.explain.fields import as_yaml
+from clustergen.explain.causes import Cause
 from clustergen.explain.rows import Row
 from clustergen.explain.study import Study
 from clustergen.explain.trials import Renderer, lines_of
 from clustergen.records import record
+from clustergen.render.formats import yaml_scalar
 from clustergen.render.tree import RenderedFile
 
 _PATH = "model"
@@ -61,15 +61,19 @@ def flat(value: object, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         for index, item in enumerate(value):
             yield from flat(item, f"{path}[{index}]")
+    elif isinstance(value, list):
+        yield path, f"[{', '.join(map(yaml_scalar, value))}]"
     else:
-        yield path, "''" if value == "" else as_yaml(value)
+        yield path, yaml_scalar(value)
 
 
 def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:
     path, _, text = line.partition(": ")
+    # What removes the value with its whole entry has a say in it only where nothing else has.
+    if any(_replaces(cause, path) for cause in (*stated, *defaults)):
+        stated = tuple(cause for cause in stated if _replaces(cause, path))
+        defaults = tuple(cause for cause in defaults if _replaces(cause, path))
     verbatim = [cause for cause in stated if _is_verbatim(cause, text)] or _list_of(stated, text)
-    # Without the entry there is no value: that it is a default is what matters.
-    stated = tuple(cause for cause in stated if cause.kind == "value" or not has_part(cause.path, _names(defaults)))
     origin: Origin = "fixed"
     if verbatim and not catalogue:
         origin, stated = "written", (verbatim[0],)
@@ -80,10 +84,6 @@ def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], ca
     elif defaults:
         origin = "default"
     return Value(path, text, origin, stated, defaults, catalogue)
-
-
-def _names(causes: tuple[Cause, ...]) -> list[str]:
-    return [cause.path for cause in causes]
 
 
 def _is_verbatim(cause: Cause, text: str) -> bool:
@@ -97,7 +97,12 @@ def _list_of(stated: tuple[Cause, ...], text: str) -> list[Cause]:
     items = [cause for cause in stated if cause.kind == "value" and cause.path.endswith("]")]
     texts = [(cause.text or "").strip("'\"") for cause in items]
     is_one = len({cause.path.rpartition("[")[0] for cause in items}) == 1
-    return items if is_one and text == as_yaml(texts) else []
+    return items if is_one and text == f"[{', '.join(texts)}]" else []
+
+
+def _replaces(cause: Cause, path: str) -> bool:
+    """True if the trial showed another value in this one's place."""
+    return cause.becomes is not None and cause.becomes.startswith((f"{path}: ", f"{path}.", f"{path}["))
 
 
 def _same(stated: str, text: str) -> bool:

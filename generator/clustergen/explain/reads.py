@@ -32,6 +32,7 @@ class Reads:
         self._sections_of: dict[type, set[tuple[int, str]]] = {}
         self.rows: dict[int, Any] = {}
         self.fields: dict[int, set[str]] = {}
+        self.owners: dict[int, Any] = {}  # `id()` of a row that is a fact of another one → that one
 
     def resolving(self, record: type) -> None:
         self.sections_now = self._sections_of[record] = set()
@@ -93,6 +94,8 @@ def reading() -> Iterator[Reads]:
     def note(row: Any, field: str, value: Any) -> Any:
         reads.rows.setdefault(id(row), row)
         reads.fields.setdefault(id(row), set()).add(field)
+        if field_names(value):
+            reads.owners.setdefault(id(value), row)
         return value
 
     Section.__getattribute__ = noted  # type: ignore[method-assign, assignment]

@@ -41,10 +41,12 @@ def _what() -> dict[str, str]:
     return {cell[0]: cell[2] for _, cell in _tables()["sources.tsv"][1]}
 
 
-def row_of(row: Any, fields: set[str]) -> Row:
-    """A row of the catalogue as people look for it."""
+def row_of(row: Any, fields: set[str], owner: Any = None) -> Row:
+    """A row of the catalogue as people look for it; `owner` is the row that it is a fact of, as a system's processors."""
     table, line, codes = _place(row, fields)
     values = {name: _shown(_field(row, name)) for name in sorted(fields)}
+    if table is None and not codes and owner is not None:
+        row, (table, line, codes) = owner, _place(owner, set())
     sources = tuple((code, _what().get(code, "")) for code in codes)
     return Row(_name(row), table, line, values, sources)
 

@@ -105,7 +105,10 @@ class Study:
         return stated, tuple(cause for cause in causes if cause.kind == "default")
 
     def rows_of(self, index: int) -> tuple[Row, ...]:
-        return tuple(row_of(self.reads.rows[ident], fields) for ident, fields in self._rows.get(index, {}).items())
+        rows, owners = self.reads.rows, self.reads.owners
+        return tuple(
+            row_of(rows[ident], fields, owners.get(ident)) for ident, fields in self._rows.get(index, {}).items()
+        )
 
     def _place(self, cause: Cause) -> int:
         """Where the manifest has it, or might have it."""
