@@ -16,6 +16,8 @@ from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError, did_you_mean, exit_code
 from clustergen.diagnostics.document import json_document
 
+_UNRESOLVED = "without what is wrong there is no cluster"
+
 
 @exit_codes("printed", "", "MANIFEST is invalid, or the cluster has no such section", UNREADABLE)
 @click.command("resolve")
@@ -33,10 +35,14 @@ def command(manifest: Path, form: str, section: str | None, origin: bool, partia
     """
     from clustergen.cluster.document import document, section_names
 
+    if origin and partial:
+        raise click.UsageError("--origin is for valid manifests: leave out --partial")
     compiled = compiled_from(manifest)
     has_secret = any(diagnostic.code == "secret-in-manifest" for diagnostic in compiled.diagnostics)
     cluster = compiled.cluster or compiled.meant or compiled.remainder
     if cluster is None or not (compiled.ok or partial) or has_secret:
+        if partial:
+            output.remark("nothing is printed: " + ("the manifest contains a secret" if has_secret else _UNRESOLVED))
         refuse(compiled, compiled.diagnostics)
     names = section_names(cluster)
     if section is not None and section not in names:

@@ -36,16 +36,21 @@ class Rest:
 
     def certain(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings about node types that lack nothing."""
-        for finding in findings:
+        for finding in findings if self._is_judgeable else ():
             entry = finding.path[:2]
             if finding.code == "mig-plan-unknown" and any(path[:2] == _PLANS for path in self.removed):
                 continue  # the plan is there, but malformed
             if entry[0] == _INDEPENDENT and not any(path[:2] == entry for path in self.removed):
                 yield finding
 
+    @property
+    def _is_judgeable(self) -> bool:
+        """False where a section that node types may depend on is left out."""
+        return all(path[0] != "catalogue" and (path[1:] or path[0] in _REPLACEABLE) for path in self.removed)
+
 
 def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], frozen: Any) -> Rest | None:
-    """The data without the mistakes of `err`; None where a section that all depends on is one of them.
+    """The data without the mistakes of `err`; None where a section that every manifest has is one of them.
 
     `frozen` makes lists into tuples, which is what `model` takes.
     """
@@ -54,11 +59,11 @@ def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], 
     for _ in range(_MOST_ROUNDS):
         errors = err.errors(include_url=False)
         places = {_mistake(model, error) for error in errors}
-        if len(errors) > _MOST_ERRORS or any(_is_basis(place) for place in places):
+        if len(errors) > _MOST_ERRORS or () in places:
             return None
         # From the end, so that the numbers of entries before it stay those of the file.
         for place in sorted(places, key=lambda path: [str(part).zfill(9) for part in path], reverse=True):
-            if len(place) == 1:
+            if place[0] in _REPLACEABLE and len(place) == 1:
                 left[str(place[0])] = _stand_in(str(place[0]))
             elif not _remove(left, place):
                 return None
@@ -70,11 +75,6 @@ def rest_of(err: ValidationError, model: type[BaseModel], data: dict[str, Any], 
             continue
         return Rest(left, frozenset(removed))
     return None
-
-
-def _is_basis(place: ManifestPath) -> bool:
-    """True if node types may depend on the value, or nothing can stand in for it."""
-    return place[:1] in ((), ("catalogue",)) or (len(place) == 1 and place[0] not in _REPLACEABLE)
 
 
 def _mistake(model: type[BaseModel], error: Any) -> ManifestPath:
