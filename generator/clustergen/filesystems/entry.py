@@ -112,7 +112,6 @@ class Entry:
         """Secrets of servers that the site gives, by name."""
         return ()
 
-    @property
     def listed_interfaces(self) -> tuple[tuple[ManifestPath, str], ...]:
         """Interfaces that the manifest names, with their paths in the entry."""
         return tuple((("interfaces", index), name) for index, name in enumerate(getattr(self, "interfaces", ())))

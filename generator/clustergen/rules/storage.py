@@ -128,7 +128,7 @@ def no_rdma(cluster: Cluster, path: ManifestPath) -> Finding:
 def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Interfaces that an entry names must be there on the nodes that mount it."""
     for name, entry in cluster.storage.items():
-        requested = [(("storage", name, *path), text) for path, text in entry.listed_interfaces]
+        requested = [(("storage", name, *path), text) for path, text in entry.listed_interfaces()]
         # What a type's ports are called is known where all of them have an interface's name.
         kinds = {
             group.type.name: group.type

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.catalogue.versions import DcgmVersion
+from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.manifest.model import Manifest
@@ -22,7 +23,7 @@ _PATH = ("monitoring",)
 class Monitoring:
     """The hosts that run Prometheus."""
 
-    hosts: tuple[str, ...]
+    hosts: Hosts
 
 
 @record

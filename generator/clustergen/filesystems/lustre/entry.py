@@ -75,7 +75,6 @@ class Lustre(Entry):
     striping: tuple[Striping, ...]
     targets: tuple[LustreTarget, ...]
 
-    @property
     def release(self) -> tuple[int, ...]:
         return tuple(map(int, self.version.split(".")))
 
@@ -99,7 +98,6 @@ class Lustre(Entry):
         kinds = ((True, "lustre_ldiskfs"), (False, "lustre_zfs"))
         return tuple(("serve", package) for kind, package in kinds if kind in is_disk)
 
-    @property
     def listed_interfaces(self) -> tuple[tuple[ManifestPath, str], ...]:
         return tuple(
             (("lnet", i, "interfaces", j), name)

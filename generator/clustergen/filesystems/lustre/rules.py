@@ -48,7 +48,7 @@ def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
             continue
         for os in {group.type.os.id: group.type.os for group in lustre_clients(cluster, entry)}.values():
             least = catalogue.lustre_client(os)
-            if entry.release < least:
+            if entry.release() < least:
                 release = ".".join(map(str, least))
                 yield Finding(
                     "lustre-kernel",
@@ -92,7 +92,7 @@ def lustre_index(cluster: Cluster) -> Iterator[Finding]:
 
 def parameters(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in lustre_entries(cluster):
-        release = entry.release
+        release = entry.release()
         for key, value in entry.parameters.items():
             path: ManifestPath = ("storage", name, "parameters", key)
             tunable = catalogue.lustre_tunable(key)
