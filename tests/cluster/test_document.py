@@ -18,7 +18,7 @@ from hypothesis import given, settings
 
 from clustergen import compile as compiler
 from clustergen.cli import group
-from clustergen.cluster.document import document, schema
+from clustergen.cluster.document import document, schema, section_names
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import CODES, ClustergenError, Finding, Severity
@@ -113,6 +113,41 @@ def test_a_section_is_printed_alone() -> None:
     assert yaml.safe_load(run(path, "--section", "facility").stdout).keys() == {"cluster_version", "facility"}
 
 
+def test_a_model_that_cannot_be_printed_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(yaml.safe_dump(manifest(nodes="all")), encoding="utf-8")
+    done = run(path, "--partial")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("nothing is printed: ")
+    refused = run(path, "--partial", "--origin")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--origin is for valid manifests" in refused.stderr
+
+
+def test_sections_have_names_of_their_own() -> None:
+    for path in MANIFESTS.values():
+        compiled = compiler.validate(path)
+        assert compiled.cluster is not None
+        names = section_names(compiled.cluster)
+        assert len(names) == len(set(names))
+
+
+def test_ten_thousand_nodes_are_no_list_of_them(tmp_path: Path) -> None:
+    data = manifest(monitoring={}, logs={})
+    for entry in data["nodes"]:
+        if entry["type"] != "service":
+            entry.update(name="n[00001-10240]", address="10.[0-39].0.[0-255]")
+    data["networks"]["management"]["cidr"] = "10.0.0.0/8"
+
+    def longest(value: Any) -> int:
+        if isinstance(value, dict | list):
+            below = value.values() if isinstance(value, dict) else value
+            return max([len(value), *map(longest, below)])
+        return len(value) if isinstance(value, str) else 0
+
+    assert longest(document(cluster_of(data))) < 200
+
+
 @pytest.mark.parametrize(
     ("section", "hint"), [("facilty", "did you mean 'facility'?"), ("x9", "name one of name, os, ")]
 )
@@ -130,6 +165,8 @@ def test_an_unknown_section_names_others(section: str, hint: str) -> None:
         ({"slurm": {"version": "24.11", "partitions": {"p": {"nodes": "nobody"}}}}, []),  # a rule refuses it
         ({"gpu": {"compute_mode": "shared"}}, ["gpu.compute_mode"]),
         ({"slurm": {"version": "24.11", "partition": {}}}, []),  # a misspelt key
+        ({"logs": "yes", "storage": ["home"]}, ["logs", "storage"]),
+        ({"catalogue": {"gpus": 1}}, ["catalogue.gpus"]),
     ],
 )
 def test_an_invalid_manifest_is_printed_on_request_alone(
@@ -218,6 +255,40 @@ def test_an_origin_names_what_the_value_depends_on(section: str, path: str, orig
 @cache
 def _origins_of(section: str) -> list[Value]:
     return origins(compiler.validate(MANIFESTS["ml-training"]), section)
+
+
+@pytest.mark.slow
+def test_the_existence_of_an_entry_is_no_origin_of_its_values(tmp_path: Path) -> None:
+    """A field that is unset is a default, be it of an entry that is written; a catalogue row names its source."""
+    path = tmp_path / "manifest.yaml"
+    qos = {"normal": {"priority": 100}, "high": {"preempt": ["normal"]}}
+    changed = manifest(slurm={"version": "24.11", "partitions": {"p": {"nodes": "all"}}, "qos": qos, "accounts": {}})
+    changed["node_types"] = {"gpu": {"system": "dgx-h100"}}
+    for entry in changed["nodes"]:
+        entry["type"] = "gpu" if entry["type"] == "small" else entry["type"]
+    path.write_text(yaml.safe_dump(changed), encoding="utf-8")
+    compiled = compiler.validate(path)
+    assert compiled.ok, compiled.diagnostics
+    values = {value.path: value for value in (*origins(compiled, "associations"), *origins(compiled, "node_types"))}
+    assert {
+        name: values[f"associations.qos.normal.{name}"].origin for name in ("priority", "max_wall", "group_tres")
+    } == {
+        "priority": "written",
+        "max_wall": "default",
+        "group_tres": "default",
+    }
+    assert [cause.path for cause in values["associations.qos.normal.max_wall"].defaults] == [
+        "slurm.qos.normal.max_wall"
+    ]
+    model = values["node_types[0].cpu_model"]
+    assert model.origin == "catalogue"
+    assert [row.name for row in model.catalogue] == ["dgx-h100"]
+    assert model.catalogue[0].sources
+
+
+def test_the_text_of_an_origin_is_yaml() -> None:
+    fields = {"a": "off", "b": "24.11", "c": "x: y # z", "d": ["1", "true"], "e": "", "f": {}, "g": None}
+    assert {path: yaml.safe_load(text) for path, text in flat(fields, "")} == fields
 
 
 def _names(value: Value, field: str) -> bool:
