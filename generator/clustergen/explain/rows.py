@@ -42,7 +42,7 @@ def _what() -> dict[str, str]:
 
 
 def row_of(row: Any, fields: set[str], owner: Any = None) -> Row:
-    """A row of the catalogue as people look for it; `owner` is the row that it is a fact of, as a system's processors."""
+    """A row of the catalogue as people look for it; `owner`: the row that it is a fact of."""
     table, line, codes = _place(row, fields)
     values = {name: _shown(_field(row, name)) for name in sorted(fields)}
     if table is None and not codes and owner is not None:
