@@ -149,7 +149,8 @@ def test_ten_thousand_nodes_are_no_list_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "hint"), [("facilty", "did you mean 'facility'?"), ("x9", "name one of name, os, ")]
+    ("section", "hint"),
+    [("facilty", "did you mean 'facility'?"), ("nodes", "write groups"), ("x9", "name one of name, os, ")],
 )
 def test_an_unknown_section_names_others(section: str, hint: str) -> None:
     done = run(MANIFESTS["home-3090"], "--section", section)

@@ -18,6 +18,12 @@ from clustergen.diagnostics.document import json_document
 
 _UNRESOLVED = "without what is wrong there is no cluster"
 
+_OTHER_NAMES = {
+    "nodes": "write groups, which has the entries of nodes",
+    "networks": "write fabric, management_network, bmc_network or storage_network",
+}
+"""Sections of the manifest that the model has under other names."""
+
 
 @exit_codes("printed", "", "MANIFEST is invalid, or the cluster has no such section", UNREADABLE)
 @click.command("resolve")
@@ -46,7 +52,7 @@ def command(manifest: Path, form: str, section: str | None, origin: bool, partia
         refuse(compiled, compiled.diagnostics)
     names = section_names(cluster)
     if section is not None and section not in names:
-        hint = did_you_mean(section, names) or f"name one of {', '.join(names)}"
+        hint = _OTHER_NAMES.get(section) or did_you_mean(section, names) or f"name one of {', '.join(names)}"
         raise ClustergenError(f"the cluster has no section '{section}'", hint, exit_code=2)
     if origin:
         output.findings(_origins(compiled, section, form))

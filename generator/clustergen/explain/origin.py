@@ -97,7 +97,13 @@ def _list_of(stated: tuple[Cause, ...], text: str) -> list[Cause]:
     items = [cause for cause in stated if cause.kind == "value" and cause.path.endswith("]")]
     texts = [(cause.text or "").strip("'\"") for cause in items]
     is_one = len({cause.path.rpartition("[")[0] for cause in items}) == 1
-    return items if is_one and text == f"[{', '.join(texts)}]" else []
+    return items if is_one and texts == _items(text) else []
+
+
+def _items(text: str) -> list[str]:
+    import yaml
+
+    return [str(item) for item in yaml.safe_load(text)] if text.startswith("[") else []
 
 
 def _replaces(cause: Cause, path: str) -> bool:
