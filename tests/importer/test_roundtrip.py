@@ -28,7 +28,7 @@ def _comes_back(manifest: str, directory: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(file.content)
     import_result = import_directory(
-        directory / "etc/slurm", version=str(compiled.cluster.slurm.release), os=compiled.cluster.manifest.os
+        directory / "etc/slurm", version=str(compiled.cluster.slurm.release), os=compiled.cluster.os.id
     )
     assert import_result.errors == ()
     assert [
