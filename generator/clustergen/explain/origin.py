@@ -126,7 +126,8 @@ def text_of_origins(values: list[Value]) -> str:
 def _phrase(value: Value) -> str:
     if value.origin == "fixed":
         return "fixed"
-    places = list(dict.fromkeys(_place(cause) for cause in (*value.stated, *value.defaults)))
+    causes = value.stated if value.origin == "written" else (*value.stated, *value.defaults)
+    places = list(dict.fromkeys(map(_place, causes)))
     if value.origin == "catalogue":
         sources = [(row.name, " ".join(code for code, _ in row.sources)) for row in value.catalogue]
         rows = dict.fromkeys(f"{name} [{codes}]" if codes else name for name, codes in sources)
