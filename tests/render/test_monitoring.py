@@ -25,6 +25,7 @@ from strategies.trees import (
     COMPUTE,
     GPU,
     HEAD,
+    MANIFEST,
     codes_of,
     lay_out,
     manifest,
@@ -67,6 +68,7 @@ FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 2}], "red
 TLS = {"ca": "/etc/ssl/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/ssl/private/node.key"}
 FED = {"r1": {"nodes": "c[1-2]", **FEEDS}, "r2": {"nodes": "c[3-4]", **FEEDS}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
+MACHINES = {"networks": {**MANIFEST["networks"], **BMC}, "nodes": [HEAD, MONITOR, OUT_OF_BAND]}
 COLLECTED = [HEAD, {**MONITOR, "roles": ["monitoring", "log-collector"]}, COMPUTE]
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
@@ -207,10 +209,10 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("storage", {"storage": {"home": HOME}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
     ("failover", PAIR_OF_SERVERS),
     ("kernel", {}),
-    ("probes", PROBED),
+    ("probes", {**PROBED, **MACHINES}),
     ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),
     ("disks", {"monitoring": {"smart": True}}),
-    ("supplies", {**PROBED, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
+    ("supplies", {**PROBED, **MACHINES, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
     ("logs", {"logs": {"retention_size": "100GiB"}, "nodes": COLLECTED}),
     ("expiry", {"logs": {"tls": TLS}, "nodes": COLLECTED, "monitoring": {"expires": {"Weka 5.0": "2000-01-29"}}}),
     ("drift", {"drift": {"enabled": True, "interval": 3600}}),

@@ -267,7 +267,8 @@ def test_any_fabric_becomes_one_tree_that_names_every_node_once(data: st.DataObj
         leaves.append(Leaf(name=f"leaf{n}", nodes=nodes, parents=parents))
 
     switches = [SimpleNamespace(name=name, uplinks=dict.fromkeys(above.get(name, ()), 1)) for name in uppers]
-    path = tree(SimpleNamespace(leaves=leaves, switches=switches, hosts=lambda role: hosts))  # type: ignore[arg-type]
+    slurm = SimpleNamespace(leaves=leaves)
+    path = tree(SimpleNamespace(slurm=slurm, switches=switches, hosts=lambda role: hosts))  # type: ignore[arg-type]
     lines = {}
     for line in path:
         assert line.name not in lines, "a switch is defined twice"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.listener import Listener
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
@@ -178,9 +178,10 @@ def bmc_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
     return tuple(group for group in static(cluster.groups) if group.bmc)
 
 
+@once_per_cluster
 def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     """Node types whose GPUs DCGM manages, by name."""
-    names = cluster.of(Dcgm).node_types if cluster.has(Dcgm) else ()
+    names = frozenset(cluster.of(Dcgm).node_types if cluster.has(Dcgm) else ())
     return {node_type.name: node_type for node_type in cluster.gpu_types if node_type.name in names}
 
 
