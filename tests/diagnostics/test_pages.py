@@ -37,7 +37,7 @@ def test_the_wrong_manifest_gives_the_output_that_the_page_shows(code: str) -> N
     shown = SHOWN[code]
     result = run(shown, shown.wrong, shown.wrong_files)
     assert f"[{code}]" in result.stdout
-    assert result.stdout == shown.output, "tools/update-code-pages rewrites the pages"
+    assert result.stdout == shown.output, "tools/update-code-pages rewrites the page, unless its manifest is wrong now"
     if CODES[code].severity == "error":
         assert result.exit_code == (1 if shown.verb == "lint" else CODES[code].exit_code)
 
@@ -48,6 +48,7 @@ def test_the_right_manifest_does_not_give_the_code(code: str) -> None:
     shown = SHOWN[code]
     result = run(shown, shown.right, shown.right_files)
     assert f"[{code}]" not in result.stdout
+    assert "error[" not in result.stdout or code.startswith("yaml-too-"), "what is right has no other error"
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 

@@ -57,13 +57,14 @@ _ONCE_BROKEN = "node_types.*.power.psu"  # of a site's own system
     "name", [_ONCE_BROKEN, *_sample([name for name in all_fields() if name not in (*NO_FILE, *SOURCES)])]
 )
 def test_a_field_acts(name: str) -> None:
-    assert _acts(name)
+    assert _acts(name), f"a view has to print {name}, or NO_FILE names the diagnostic that depends on it"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", list(all_fields()))
 def test_every_field_acts(name: str) -> None:
-    assert _acts(name) != (name in NO_FILE or name in SOURCES)
+    acts = _acts(name)
+    assert acts != (name in NO_FILE or name in SOURCES), f"{name} acts: {acts}; NO_FILE has fields that do not"
 
 
 @pytest.mark.parametrize(("name", "code"), list(NO_FILE.items()))
@@ -124,13 +125,13 @@ def _values(trial: Trial, file: str, key: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", _sample(list(_rows())), ids=":".join)
 def test_a_field_changes_its_key(row: tuple[str, str, str, str]) -> None:
-    assert _changes(*row)
+    assert _changes(*row), "the field leaves the key as it is: a Setting in render/views/slurm/ prints it"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", list(_rows()), ids=":".join)
 def test_every_field_changes_its_key(row: tuple[str, str, str, str]) -> None:
-    assert _changes(*row)
+    assert _changes(*row), "the field leaves the key as it is: a Setting in render/views/slurm/ prints it"
 
 
 # --- sections ---------------------------------------------------------------------------------------------------------
