@@ -73,10 +73,10 @@ def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], ca
     if any(_replaces(cause, path) for cause in (*stated, *defaults)):
         stated = tuple(cause for cause in stated if _replaces(cause, path))
         defaults = tuple(cause for cause in defaults if _replaces(cause, path))
-    verbatim = [cause for cause in stated if _is_verbatim(cause, text)] or _list_of(stated, text)
+    verbatim = [cause for cause in stated if _is_verbatim(cause, text)][:1] or _list_of(stated, text)
     origin: Origin = "fixed"
     if verbatim and not catalogue:
-        origin, stated = "written", (verbatim[0],)
+        origin, stated = "written", tuple(verbatim)
     elif stated:
         origin = "catalogue" if catalogue else "derived"
     elif catalogue:
@@ -126,7 +126,7 @@ def text_of_origins(values: list[Value]) -> str:
 def _phrase(value: Value) -> str:
     if value.origin == "fixed":
         return "fixed"
-    causes = value.stated if value.origin == "written" else (*value.stated, *value.defaults)
+    causes = value.stated[:1] if value.origin == "written" else (*value.stated, *value.defaults)
     places = list(dict.fromkeys(map(_place, causes)))
     if value.origin == "catalogue":
         sources = [(row.name, " ".join(code for code, _ in row.sources)) for row in value.catalogue]
