@@ -30,9 +30,10 @@ from clustergen.manifest.model import Manifest
 from clustergen.rules import check
 from strategies.inventories import MANIFESTS
 from strategies.manifests import manifests
+from strategies.pages import ROOT
 from strategies.trees import manifest
 
-FIXTURES = sorted((Path(__file__).parents[1] / "fixtures" / "verify").glob("*.yaml"))
+FIXTURES = sorted((ROOT / "tests" / "fixtures" / "verify").glob("*.yaml"))
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
+from strategies.inventories import MANIFESTS
+from strategies.pages import ROOT
 
-ROOT = Path(__file__).parents[2]
-MANIFESTS = [*sorted(ROOT.glob("inventories/*/manifest.yaml")), *sorted(ROOT.glob("tests/fixtures/verify/*.yaml"))]
+FIXTURES = sorted((ROOT / "tests" / "fixtures" / "verify").glob("*.yaml"))
 
 
 def _mismatches(value: Any, kind: Any, where: str) -> Iterator[str]:
@@ -68,7 +69,7 @@ def _within(value: Any, where: str) -> Iterator[str]:
                 yield from _mismatches(getattr(value, field), kind, f"{name}.{field}")
 
 
-@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_cluster_holds_what_its_annotations_say(path: Path) -> None:
     cluster = compiler.validate(path).cluster
     assert cluster is not None

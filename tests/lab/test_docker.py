@@ -22,14 +22,16 @@ from clustergen.lab.prepare import prepare
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-docker"
-MANIFEST = f"""\
+HEAD = f"""\
 name: {NAME}
 os: debian-13
 networks:
   management: {{cidr: 10.89.205.0/24, domain: lab.example.org}}
 node_types:
   h100: {{system: dgx-h100}}
-nodes:
+"""
+MANIFEST = f"""\
+{HEAD}nodes:
   - {{name: head1, type: service, address: 10.89.205.1, roles: [slurm-controller, slurm-accounting]}}
   - {{name: "compute[01-02]", type: h100, address: "10.89.205.[11-12]"}}
 slurm:
@@ -39,13 +41,7 @@ slurm:
     gpu: {{nodes: "compute[01-02]", default: true, max_time: 1-0, default_time: 1:00:00}}
 """
 SOLO = f"""\
-name: {NAME}
-os: debian-13
-networks:
-  management: {{cidr: 10.89.205.0/24, domain: lab.example.org}}
-node_types:
-  h100: {{system: dgx-h100}}
-nodes:
+{HEAD}nodes:
   - {{name: solo, type: h100, address: 10.89.205.1, roles: [slurm-controller, slurm-compute]}}
 slurm: {{version: "24.11"}}
 """

@@ -79,7 +79,5 @@ def _yaml(fields: Mapping[str, object]) -> str:
 def _origins(compiled: Compiled, section: str | None, form: str) -> str:
     from clustergen.explain.origin import json_of_origins, origins, text_of_origins
 
-    if not compiled.ok:
-        refuse(compiled, compiled.diagnostics)
     values = origins(compiled, section)
     return json_of_origins(values) if form == "json" else text_of_origins(values)
