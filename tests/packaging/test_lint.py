@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-RULE = "generator/clustergen/rules/logs.py"
+RULE = "generator/clustergen/features/logs/rules.py"
 # File, text in it, what stands there instead, and what the line of output says then.
 WRONG = {
     "a name": (RULE, "seconds = ", "given = ", "given does not say what the value is"),

@@ -20,7 +20,7 @@ from clustergen import compile as compiler
 from clustergen.cluster.document import section_name
 from clustergen.cluster.features.hardware import Configurations
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.resolve import RECORDS
+from clustergen.cluster.resolve import records
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import load
 from clustergen.render.formats import BARE, Format
@@ -323,7 +323,7 @@ def test_the_page_lists_what_a_template_sees() -> None:
     """Each table below the heading names a kind of value, and its first column all names that this kind has."""
     section = PAGE.read_text(encoding="utf-8").partition("## What a template sees")[2].partition("\n## ")[0]
     resolved = cluster("ml-training")
-    sections = {section_name(record) for record in RECORDS} - set(dir(Cluster))  # those that docs/cluster.md lists
+    sections = {section_name(record) for record in records()} - set(dir(Cluster))  # those that docs/cluster.md lists
     kinds: dict[str, Callable[[], object]] = {
         "cluster": lambda: resolved,
         "group": lambda: resolved.groups[0],

@@ -54,7 +54,7 @@ def schema_text() -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of the document, of any cluster."""
-    from clustergen.cluster.resolve import RECORDS
+    from clustergen.cluster.resolve import records
 
     definitions: dict[str, Any] = {}
     texts = _comments(Cluster)
@@ -62,7 +62,7 @@ def schema() -> dict[str, Any]:
         name: _schema(kind, definitions, is_top=True) | ({"description": texts[name]} if name in texts else {})
         for name, kind in _ground().items()
     }
-    others = {section_name(kind): _schema(kind, definitions) for kind in RECORDS}
+    others = {section_name(kind): _schema(kind, definitions) for kind in records()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Resolved cluster",

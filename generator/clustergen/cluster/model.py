@@ -6,9 +6,9 @@ cost what 10,000 strings cost. Memory is in MiB, power in watts, rates in Gb/s, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property, wraps
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property, wraps
+from typing import Any, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import Hosts, Wording
@@ -18,6 +18,7 @@ from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.tracing import used
+from clustergen.feature import modules
 from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -234,6 +235,16 @@ class Cluster:
         used(record)
         return record in self._records
 
+    def needs(self, kind: type[T]) -> tuple[T, ...]:
+        """Contributions of all features of one kind (`cluster.contributions`), in their order."""
+        kept = self.__dict__.setdefault("_needs", {})
+        if kind not in kept:
+            kept[kind] = tuple(
+                item for contribute in contributors(f"Iterator[{kind.__name__}]") for item in contribute(self)
+            )
+        needs: tuple[T, ...] = kept[kind]
+        return needs
+
     @property
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
@@ -293,6 +304,13 @@ class Cluster:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
         return tuple(node_type for node_type in self.node_types if node_type.gpus and node_type.name in used)
+
+
+@cache
+def contributors(of: str) -> tuple[Callable[[Cluster], Iterator[Any]], ...]:
+    """Functions of the modules `needs` of features that return this, as Iterator[Package]."""
+    functions = (function for module in modules("needs") for function in vars(module).values())
+    return tuple(each for each in functions if getattr(each, "__annotations__", {}).get("return") == of)
 
 
 def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache
+from typing import Any
 
 from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster import networks
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_clients, polling_cores
@@ -23,7 +25,6 @@ from clustergen.cluster.features import (
     hardware,
     health,
     host,
-    logs,
     monitoring,
     nccl,
     provisioning,
@@ -41,11 +42,13 @@ from clustergen.cluster.slurm import accounting, associations, ground, jobs, pow
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
+from clustergen.feature import modules
 from clustergen.manifest.model import Manifest
+from clustergen.manifest.places import section_for
 from clustergen.records import replace
 
-Resolve = Callable[[Manifest, Cluster], object]
-RECORDS: Mapping[type, Resolve] = {
+Resolve = Callable[[Any, Cluster], object]
+_GROUND: Mapping[type, Resolve] = {
     Slurm: ground.resolve,
     networks.ManagementNetwork: networks.resolve_management,
     networks.BmcNetwork: networks.resolve_bmc,
@@ -101,9 +104,9 @@ RECORDS: Mapping[type, Resolve] = {
     backups.Backups: backups.resolve,
     drift.Drift: drift.resolve,
     reports.Reports: reports.resolve,
-    monitoring.Monitoring: monitoring.resolve,
+    ground_monitoring.Monitoring: ground_monitoring.resolve,
     monitoring.Dcgm: monitoring.resolve_dcgm,
-    monitoring.NodeExporter: monitoring.resolve_node_exporter,
+    ground_monitoring.NodeExporter: ground_monitoring.resolve_node_exporter,
     monitoring.Scraping: monitoring.resolve_scraping,
     monitoring.Thresholds: monitoring.resolve_thresholds,
     monitoring.Prometheus: monitoring.resolve_prometheus,
@@ -114,12 +117,18 @@ RECORDS: Mapping[type, Resolve] = {
     monitoring.Blackbox: monitoring.resolve_blackbox,
     monitoring.Snmp: monitoring.resolve_snmp,
     monitoring.Expiry: monitoring.resolve_expiry,
-    logs.Logs: logs.resolve,
     health.Health: health.resolve,
 }
-"""The function that resolves each record, in this order: it sees the ground and the records above its own. None where
-the cluster does not have it.
-"""
+
+
+@cache
+def records() -> Mapping[type, Resolve]:
+    """The function that resolves each record, in this order: it sees the ground and the records above its own, those
+    of a feature only their own. It receives its section, or the whole manifest, and returns None where the cluster
+    does not have the record.
+    """
+    of_features = (module.RECORDS for module in modules("resolved") if hasattr(module, "RECORDS"))
+    return {**_GROUND, **{record: resolve for rows in of_features for record, resolve in rows.items()}}
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
@@ -131,7 +140,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     switches = resolve_switches(manifest, catalogue, groups, report)
     system = operating_system(manifest.os)
     assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
-    records: dict[type, object] = {}
+    resolved: dict[type, object] = {}
     cluster = Cluster(
         name=manifest.name,
         os=system,
@@ -141,14 +150,17 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         switches=switches,
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, catalogue, groups, report),
-        _records=records,
+        _records=resolved,
     )
-    resolvers: Mapping[type, Resolve] = {**RECORDS, Slurm: partial(ground.resolve, report=report)}
-    for record, resolve_record in resolvers.items():
+    for record, resolve_record in records().items():
         with resolving(record):
-            resolved = resolve_record(manifest, cluster)
-        if resolved is not None:
-            records[record] = resolved
+            if record is Slurm:
+                value: object = ground.resolve(manifest, cluster, report=report)
+            else:
+                section = section_for(resolve_record, manifest)
+                value = None if section is None else resolve_record(section, cluster)
+        if value is not None:
+            resolved[record] = value
     return cluster
 
 

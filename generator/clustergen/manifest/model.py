@@ -9,13 +9,13 @@ from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.backups import Backups
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
+from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.containers import Containers
 from clustergen.manifest.drift import Drift
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.health import Health
 from clustergen.manifest.host import Host
-from clustergen.manifest.logs import Logs
 from clustergen.manifest.monitoring import Monitoring
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
@@ -39,6 +39,7 @@ class Site(Section):
     public: tuple[SitePath, ...] = field((), "Site files, as group/path, that are exempt from the check for secrets.")
 
 
+@composed()
 class Manifest(Section):
     """A cluster."""
 
@@ -72,7 +73,7 @@ class Manifest(Section):
     )
     containers: Containers = section(Containers, "Container runtimes.")
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
-    logs: Logs = section(Logs, "Central logs.")
+    logs: Place
     reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")
     backups: Annotated[Backups | None, NOT_EMPTY] = field(
         None, "Backups of the accounting database and of slurmctld's state; none unless the section is present."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from clustergen.manifest.base import Section
 from clustergen.manifest.model import Manifest
@@ -20,6 +20,19 @@ def section_of(manifest: Manifest, kind: Any) -> Any:
     for name in _path(kind):
         section = getattr(section, name, None)
     return section
+
+
+def section_for(function: Callable[..., Any], manifest: Manifest) -> Any:
+    """The section that a function takes as its argument `section`: the whole manifest where it has no such argument;
+    None where the manifest does not have it.
+    """
+    kind = _argument(function)
+    return manifest if kind is None else section_of(manifest, kind)
+
+
+@cache
+def _argument(function: Callable[..., Any]) -> Any:
+    return get_type_hints(function, include_extras=True)["section"] if "section" in function.__annotations__ else None
 
 
 def _path(kind: Any) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
-"""All files that a render can make: `FILES` of each module and package of `render/views`."""
+"""All files that a render can make: `FILES` of each module and package of `render/views`, and of each
+feature."""
 
 from __future__ import annotations
 
 from clustergen.discovery import modules_of
+from clustergen.feature import modules
 from clustergen.render.file import File
 
 _FIRST = (
@@ -15,4 +17,7 @@ _FIRST = (
 
 def files() -> tuple[File, ...]:
     """All rows of the registry, family by family."""
-    return tuple(file for family in modules_of("clustergen.render.views", "FILES", _FIRST) for file in family.FILES)
+    families = {module.__name__.rpartition(".")[2]: module for module in modules_of("clustergen.render.views", "FILES")}
+    families |= {module.__name__.split(".", 2)[2].rpartition(".")[0]: module for module in modules("files")}
+    names = sorted(families, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+    return tuple(file for name in names for file in families[name].FILES)

@@ -13,7 +13,7 @@ from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
 from clustergen.cluster.document import section_name
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.resolve import RECORDS
+from clustergen.cluster.resolve import records
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import natural_key
 from clustergen.units.base import PydanticField
@@ -121,7 +121,7 @@ def names_of_cluster() -> tuple[str, ...]:
 @cache
 def _records() -> Mapping[str, type]:
     """Records of clusters, by the name of their section."""
-    return {section_name(record): record for record in RECORDS}
+    return {section_name(record): record for record in records()}
 
 
 def names_of_slurm() -> tuple[str, ...]:

@@ -14,12 +14,12 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, get_type_hints
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
+from clustergen.feature import modules
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.places import section_of
+from clustergen.manifest.places import section_for
 
 Rule = Callable[..., Iterator[Finding]]
 _TYPES = tuple({cluster: "Cluster", "return": "Iterator[Finding]"} for cluster in ("cluster", "_"))
@@ -31,7 +31,7 @@ def rules() -> tuple[Rule, ...]:
     """All rules, module by module."""
     files = sorted((*_PACKAGE.glob("rules/[!_]*.py"), *_PACKAGE.glob("filesystems/*/*rules.py")))
     names = (".".join(("clustergen", *file.relative_to(_PACKAGE).with_suffix("").parts)) for file in files)
-    return tuple(rule for name in names for rule in rules_of(import_module(name)))
+    return tuple(rule for module in (*map(import_module, names), *modules("rules")) for rule in rules_of(module))
 
 
 def rules_of(module: ModuleType) -> Iterator[Rule]:
@@ -46,16 +46,10 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
 
 def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Finding]:
     """Findings of one rule; none where the section that it judges is absent."""
-    kind = _section_type(rule)
-    if kind is None:
+    if "section" not in rule.__annotations__:
         yield from rule(cluster)
-    elif (section := section_of(manifest, kind)) is not None:
+    elif (section := section_for(rule, manifest)) is not None:
         yield from rule(cluster, section)
-
-
-@cache
-def _section_type(rule: Rule) -> Any:
-    return get_type_hints(rule, include_extras=True)["section"] if "section" in rule.__annotations__ else None
 
 
 def check(cluster: Cluster, manifest: Manifest) -> list[Finding]:

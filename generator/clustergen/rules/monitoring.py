@@ -7,6 +7,7 @@ from datetime import date
 
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
+from clustergen.cluster import monitoring as ground
 from clustergen.cluster.features import monitoring
 from clustergen.cluster.features.monitoring import bmc_groups
 from clustergen.cluster.model import Cluster
@@ -99,7 +100,7 @@ def alertmanager_too_old(cluster: Cluster) -> Iterator[Finding]:
 
 def nobody_told(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
     """Settings of a monitoring that nothing runs."""
-    if not cluster.has(monitoring.Monitoring):
+    if not cluster.has(ground.Monitoring):
         why = "monitoring.enabled is false" if not section.enabled else "no node has the role monitoring"
         for field in type(section).model_fields:
             if field in section.model_fields_set and field != "dcgm" and getattr(section, field):

@@ -6,19 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.contributions import Daemon
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.logs import Logs
-from clustergen.cluster.features.monitoring import (
-    Alertmanager,
-    Blackbox,
-    Dcgm,
-    Grafana,
-    Ipmi,
-    NodeExporter,
-    Prometheus,
-    Snmp,
-)
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Dcgm, Grafana, Ipmi, Prometheus, Snmp
+from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.model import ROLES
@@ -40,8 +33,9 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     yield _Daemon("sshd", ssh.port, ssh.port_at, cluster.groups)
     if cluster.of(Accounting).database_is_local:
         yield _Daemon("MariaDB", ports()["mariadb"].port, None, accounting)
-    if cluster.has(Logs):
-        yield _Daemon("rsyslog", cluster.of(Logs).port, cluster.of(Logs).port_at, cluster.with_role("log-collector"))
+    members = membership(cluster)
+    for daemon in cluster.needs(Daemon):
+        yield _Daemon(daemon.name, daemon.port, daemon.port_at, members.get(daemon.group, ()))
     port, entry = server_port(cluster)
     path: ManifestPath | None = ("storage", entry, "port") if entry else None
     yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
@@ -65,8 +59,8 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
         ("Alertmanager", Alertmanager, servers),
     ):
         if cluster.has(kind):
-            daemon = cluster.of(kind)
-            yield _Daemon(name, daemon.port, daemon.port_at, groups)
+            listener = cluster.of(kind)
+            yield _Daemon(name, listener.port, listener.port_at, groups)
     if cluster.has(Alertmanager) and sum(len(group.hosts) for group in servers) > 1:
         yield _Daemon("Alertmanager, for its peers,", ports()["alertmanager-cluster"].port, None, servers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from clustergen.cluster import monitoring as ground
 from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
@@ -34,7 +35,7 @@ def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
 
 
 def mail(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
-    runs = cluster.has(monitoring.Monitoring)  # else monitoring-missing
+    runs = cluster.has(ground.Monitoring)  # else monitoring-missing
     if runs and not any(receiver.email for receiver in section.receivers.values()):
         hint = "add a receiver: receivers: {operators: {email: operators@example.org}}"
         yield from _unused(section, ("monitoring",), _MAIL, "no receiver has an email address", hint)

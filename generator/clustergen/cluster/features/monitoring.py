@@ -8,22 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.catalogue.versions import DcgmVersion
-from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
+from clustergen.cluster.monitoring import Monitoring
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
 from clustergen.units import Bytes, Duration
 
 _PATH = ("monitoring",)
-
-
-@record
-class Monitoring:
-    """The hosts that run Prometheus."""
-
-    hosts: Hosts
 
 
 @record
@@ -41,14 +34,6 @@ class Dcgm(Listener):
     counters: tuple[str, ...]
     job_map: str
     job_label_limit: int
-
-
-@record
-class NodeExporter(Listener):
-    """node_exporter of all nodes. `smart`: it serves the health of local disks."""
-
-    collectors: tuple[str, ...]
-    smart: bool
 
 
 @record
@@ -185,11 +170,6 @@ def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
     return {node_type.name: node_type for node_type in cluster.gpu_types if node_type.name in names}
 
 
-def resolve(manifest: Manifest, cluster: Cluster) -> Monitoring | None:
-    hosts = tuple(cluster.hosts("monitoring"))
-    return Monitoring(hosts) if hosts and manifest.monitoring.enabled else None
-
-
 def resolve_dcgm(manifest: Manifest, cluster: Cluster) -> Dcgm | None:
     """By default it manages all GPUs but GeForce, of which it reports little."""
     section = manifest.monitoring.dcgm
@@ -209,14 +189,6 @@ def resolve_dcgm(manifest: Manifest, cluster: Cluster) -> Dcgm | None:
         port_at=stated_at(section, *_PATH, "dcgm", "port"),
         interval_ms=section.interval,
     )
-
-
-def resolve_node_exporter(manifest: Manifest, cluster: Cluster) -> NodeExporter | None:
-    section = manifest.monitoring.node_exporter
-    if not cluster.has(Monitoring) or not section.enabled:
-        return None
-    port_at = stated_at(section, *_PATH, "node_exporter", "port")
-    return copied(NodeExporter, section, port_at=port_at, smart=manifest.monitoring.smart)
 
 
 def resolve_scraping(manifest: Manifest, cluster: Cluster) -> Scraping:

@@ -7,10 +7,10 @@ from clustergen.catalogue.hardware import Gpu
 from clustergen.cluster.features.monitoring import Dcgm, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
+from clustergen.render.alerts import job_form, maps_jobs
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
-from clustergen.render.views.alerts.model import job_form, maps_jobs
 from clustergen.render.views.alerts.nvlink import reports
 
 UNIT = "nvidia-dcgm-exporter.service"

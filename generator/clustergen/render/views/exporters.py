@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems import file_systems
 from clustergen.records import record

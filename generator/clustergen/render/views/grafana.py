@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Prometheus, Scraping
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
+from clustergen.render.alerts import Alert
+from clustergen.render.dashboards import PREFIX
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File
 from clustergen.render.views import dashboards
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
-from clustergen.render.views.alerts.model import Alert
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
-from clustergen.render.views.dashboards.model import PREFIX
 
 UNIT = "grafana-server.service"
 PASSWORD = "/etc/grafana/admin-password"

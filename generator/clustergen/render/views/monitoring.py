@@ -9,13 +9,14 @@ from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring
 from clustergen.records import record, replace
+from clustergen.render.alerts import Alert, Recording
 from clustergen.render.effects import NONE, Effect, reload, restart
 from clustergen.render.file import File, View
 from clustergen.render.formats import YAML, Format
 from clustergen.render.views import grafana, runbooks, scrape
 from clustergen.render.views.alerts import runbook, topics
-from clustergen.render.views.alerts.model import Alert, Recording
 from clustergen.render.views.scrape import Job, TargetGroup, jobs
 from clustergen.units import Duration
 
@@ -86,7 +87,7 @@ def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
     if not cluster.has(monitoring.Prometheus):
         return None
     settings, interval_s = cluster.of(monitoring.Prometheus), cluster.of(monitoring.Scraping).interval_s
-    has_alertmanager, hosts = cluster.has(monitoring.Alertmanager), cluster.of(monitoring.Monitoring).hosts
+    has_alertmanager, hosts = cluster.has(monitoring.Alertmanager), cluster.of(Monitoring).hosts
     return Prometheus(
         unit=os.fact("prometheus_unit"),
         interval=interval_s,
@@ -100,7 +101,7 @@ def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
 
 
 def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
-    if not cluster.has(monitoring.Monitoring):
+    if not cluster.has(Monitoring):
         return {}
     unit = os.fact("prometheus_unit")
     return {
@@ -123,11 +124,11 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
 
 
 def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None:
-    return runbooks.page(cluster) if cluster.has(monitoring.Monitoring) else None
+    return runbooks.page(cluster) if cluster.has(Monitoring) else None
 
 
 def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
-    if not cluster.has(monitoring.Monitoring):
+    if not cluster.has(Monitoring):
         return {}
     return {job.name: Targets(job.name, scrape.targets(cluster, job)) for job in jobs(cluster).values()}
 
@@ -152,7 +153,7 @@ def _prometheus_time(length: Duration) -> str:
 
 
 def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
-    hosts = cluster.of(monitoring.Monitoring).hosts
+    hosts = cluster.of(Monitoring).hosts
     port = ports()["alertmanager-cluster"].port
     peers = [f"--cluster.peer={host}:{port}" for host in hosts]
     alone = ["--cluster.listen-address="]  # switches gossip off
@@ -162,7 +163,7 @@ def _alertmanager_arguments(cluster: Cluster) -> tuple[str, ...]:
 
 def prometheus_environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
     """Where the distribution's unit takes its arguments from a file."""
-    if not cluster.has(monitoring.Monitoring) or not os.fact("prometheus_env_file"):
+    if not cluster.has(Monitoring) or not os.fact("prometheus_env_file"):
         return None
     return Arguments(os.fact("prometheus_unit"), _prometheus_arguments(cluster))
 
@@ -173,7 +174,7 @@ def prometheus_dropin(cluster: Cluster, os: OperatingSystem) -> Arguments | None
 
 def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
     """A unit of ours, where no package brings one."""
-    if not cluster.has(monitoring.Monitoring) or os.fact("prometheus_env_file"):
+    if not cluster.has(Monitoring) or os.fact("prometheus_env_file"):
         return None
     options = (
         f"--config.file={os.fact('prometheus_conf_dir')}/prometheus.yml",

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.contributions import Requisite
 from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.drift import Drift
-from clustergen.cluster.features.logs import Logs
 from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
@@ -44,9 +44,8 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         yield _row(f"package repository {name}", hosts(*groups), variables)
     if cluster.has(Grafana) and (tls := cluster.of(Grafana).tls):
         yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
-    if cluster.has(Logs) and (files := cluster.of(Logs).tls):
-        paths = f"{files.ca}, {files.certificate}, {files.key}"
-        yield _row("certificates of the log transport", hosts("all"), paths)
+    for requisite in cluster.needs(Requisite):
+        yield _row(requisite.what, hosts(*requisite.groups), requisite.supply)
     if cluster.has(Backups):
         owner = f"{cluster.of(Backups).directory}, mode 0700, of {cluster.slurm.user}"
         yield _row("directory of backups", hosts("slurm_accounting", "slurm_controller"), owner)

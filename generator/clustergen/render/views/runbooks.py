@@ -6,10 +6,10 @@ import re
 
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
+from clustergen.render.alerts import Alert
 from clustergen.render.views import grafana
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
-from clustergen.render.views.alerts.model import Alert
 
 _EXPANDED = re.compile(r"\{\{\s*\$(?:labels\.)?(\w+)[^}]*\}\}")
 _LOOK = {

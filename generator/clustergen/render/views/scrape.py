@@ -15,7 +15,6 @@ from clustergen.cluster.features.monitoring import (
     Blackbox,
     Dcgm,
     Ipmi,
-    NodeExporter,
     Prometheus,
     Scraping,
     Snmp,
@@ -24,6 +23,7 @@ from clustergen.cluster.features.monitoring import (
     static,
 )
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.records import record
 from clustergen.render.views.alerts.slurm import own_endpoint
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.discovery import modules_of
-from clustergen.render.views.alerts.model import Topic
+from clustergen.feature import modules
+from clustergen.render.alerts import Topic
 
 _FIRST = (
     "cluster", "gpu", "node", "slurm", "fabric", "storage", "kernel", "disks", "probes", "sensors", "power", "snmp",
@@ -18,6 +19,8 @@ _FIRST = (
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:
-    """Rule files by name: what `topic` of each module of this package returns for the cluster."""
-    modules = modules_of(__name__, "topic", _FIRST)
-    return {topic.name: topic for module in modules if (topic := module.topic(cluster)) is not None}
+    """Rule files by name: what `topic` of each module of this package and of each feature returns."""
+    topics = (module.topic(cluster) for module in (*modules_of(__name__, "topic"), *modules("alerts")))
+    by_name = {topic.name: topic for topic in topics if topic is not None}
+    names = sorted(by_name, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
+    return {name: by_name[name] for name in names}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.features.backups import Backups, Kind
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Topic
 
 TEXTFILE = "clustergen-backup-{kind}.prom"
 _LIMITS = {"hour": 3 * 3600, "day": 26 * 3600}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Dcgm, Grafana, NodeExporter, dcgm_types
+from clustergen.cluster.features.monitoring import Dcgm, Grafana, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.views.alerts.model import (
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import (
     BLANK_COUNT,
     Recording,
     Topic,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import DEVICE, Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import DEVICE, Alert, Topic
 
 TEXTFILE = "disks.prom"
 METRICS = tuple(

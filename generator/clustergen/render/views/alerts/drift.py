@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clustergen.cluster.features.drift import Drift
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Topic
 
 TEXTFILE = "clustergen-drift.prom"
 _RUNS = 3

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from clustergen.cluster.features.logs import Logs
-from clustergen.cluster.features.monitoring import Expiry, Grafana, NodeExporter
+from clustergen.cluster.contributions import Certificate
+from clustergen.cluster.features.monitoring import Expiry, Grafana
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Topic
 
 METRIC = "clustergen_certificate_expiry_timestamp_seconds"
 _CERTIFICATE_DAYS = 14
@@ -18,9 +19,8 @@ _DAY = 86400
 
 def certificates(cluster: Cluster) -> tuple[str, ...]:
     """The files with certificates that the cluster's own services read, on whichever node they are."""
-    logs = cluster.of(Logs).tls if cluster.has(Logs) else None
     grafana = cluster.of(Grafana).tls if cluster.has(Grafana) else None
-    files = [logs.certificate, logs.ca] if logs else []
+    files = [certificate.path for certificate in cluster.needs(Certificate)]
     if grafana:
         files.append(grafana.certificate)
     return tuple(dict.fromkeys(files))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster, Port
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import DEVICE, Alert, Labels, Topic, for_types, one_of, window
 from clustergen.render.views.alerts import roce
-from clustergen.render.views.alerts.model import DEVICE, Alert, Labels, Topic, for_types, one_of, window
 
 _MANY = 2  # nodes of a leaf
 _MOST = 0.8  # of its ports

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts import health, heat, nvlink
-from clustergen.render.views.alerts.health import XIDS
-from clustergen.render.views.alerts.model import (
+from clustergen.render.alerts import (
     BLANK_COUNT,
     BLANK_TIME,
     JOB_INFO,
@@ -30,6 +28,8 @@ from clustergen.render.views.alerts.model import (
     unless_asleep,
     window,
 )
+from clustergen.render.views.alerts import health, heat, nvlink
+from clustergen.render.views.alerts.health import XIDS
 
 _COUNTERS = {
     "gpu:ecc_dbe:max": ("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", BLANK_COUNT),

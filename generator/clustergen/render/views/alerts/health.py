@@ -12,7 +12,7 @@ from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_
 from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.views.alerts.model import (
+from clustergen.render.alerts import (
     BLANK_COUNT,
     WHERE,
     Alert,

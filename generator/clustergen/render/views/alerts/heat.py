@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.gpu_health import max_operating_c
 from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import WHERE, Alert, Severity, exports, for_types, one_of
+from clustergen.render.alerts import WHERE, Alert, Severity, exports, for_types, one_of
 from clustergen.render.views.alerts.nvlink import reports
 
 _MARGIN = "DCGM_FI_DEV_GPU_TEMP_LIMIT"

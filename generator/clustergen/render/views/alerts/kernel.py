@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Xid, generation, xids_of
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.views.alerts.model import Alert, Severity, Topic, for_types, one_of, window
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Severity, Topic, for_types, one_of, window
 
 TEXTFILE = "kernel.prom"
 METRICS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.features.monitoring import Alertmanager, Snmp
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic, window
+from clustergen.render.alerts import Alert, Topic, window
 
 
 def topic(cluster: Cluster) -> Topic:

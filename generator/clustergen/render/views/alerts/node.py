@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import NodeExporter, Thresholds
+from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep, window
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Topic, unless_asleep, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"
 _MANY = 2  # nodes of a rack

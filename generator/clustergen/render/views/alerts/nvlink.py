@@ -12,7 +12,7 @@ from clustergen.catalogue.dcgm import NvlinkCounter, dcgm_fields, nvlink_counter
 from clustergen.catalogue.gpu_health import generation
 from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.views.alerts.model import (
+from clustergen.render.alerts import (
     BLANK_COUNT,
     WHERE,
     Alert,

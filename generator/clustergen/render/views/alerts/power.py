@@ -8,7 +8,7 @@ from clustergen.cluster.features.facility import Facility
 from clustergen.cluster.features.monitoring import Ipmi
 from clustergen.cluster.model import Cluster
 from clustergen.facility.power import capacity_w
-from clustergen.render.views.alerts.model import Alert, Topic, one_of
+from clustergen.render.alerts import Alert, Topic, one_of
 
 METRIC = "ipmi_dcmi_power_consumption_watts"
 _SHARE = 80  # percent of what one side of the feeds may carry

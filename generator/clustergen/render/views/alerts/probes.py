@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.features.monitoring import Blackbox
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic, unless_asleep
+from clustergen.render.alerts import Alert, Topic, unless_asleep
 
 
 def topic(cluster: Cluster) -> Topic | None:

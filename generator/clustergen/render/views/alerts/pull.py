@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clustergen.cluster.features.ansible import Pull
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import Alert, Topic
 
 TEXTFILE = "clustergen-pull.prom"
 _RUNS = 4

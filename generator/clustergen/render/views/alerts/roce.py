@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import DEVICE, Alert, window
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.render.alerts import DEVICE, Alert, window
 
 TEXTFILE = "roce.prom"
 METRICS = tuple(

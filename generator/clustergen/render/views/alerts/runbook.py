@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.monitoring import Monitoring, Prometheus
+from clustergen.cluster.features.monitoring import Prometheus
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring
 
 PAGE = "runbooks.html"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.features.monitoring import Ipmi
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.alerts import Alert, Topic
 
 _SUPPLIES = 'type=~"Power (Supply|Unit)"'
 _OTHERS = 'type!~"Power (Supply|Unit)"'

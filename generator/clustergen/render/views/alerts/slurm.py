@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.ground import Metrics
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.alerts import Alert, Topic
 
 TEXTFILE = "slurm.prom"
 SCRIPT_METRICS = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from clustergen.cluster.features.monitoring import Snmp
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.render.alerts import Alert, Topic
 
 _LOAD = 80  # percent of a UPS's output
 _UPS, _RPDU2 = "1.3.6.1.2.1.33.1", "1.3.6.1.4.1.318.1.1.26"

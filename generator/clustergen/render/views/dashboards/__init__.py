@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.feature import modules
 from clustergen.records import replace
+from clustergen.render.dashboards import Dashboard, Panel, Row
 from clustergen.render.views.dashboards import (
     fabric,
     gpu,
     health,
     job,
-    logs,
     node,
     overview,
     power,
@@ -24,7 +25,6 @@ from clustergen.render.views.dashboards import (
 )
 from clustergen.render.views.dashboards.encode import encode
 from clustergen.render.views.dashboards.exported import exported, metrics_of
-from clustergen.render.views.dashboards.model import Dashboard, Panel, Row
 
 _PAGES = (
     overview.dashboard,
@@ -36,9 +36,11 @@ _PAGES = (
     fabric.dashboard,
     storage.dashboard,
     power.dashboard,
-    logs.dashboard,
     health.dashboard,
 )
+
+_MENU = ("overview", "node", "gpu", "job", "users", "slurm", "fabric", "storage", "power", "logs", "health")
+"""The order of the menu; pages of other features follow."""
 
 
 @once_per_cluster
@@ -50,7 +52,9 @@ def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
 
 def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
-    return tuple(page for make in _PAGES if (page := make(cluster)) is not None)
+    makers = (*_PAGES, *(module.dashboard for module in modules("dashboards")))
+    pages = [page for make in makers if (page := make(cluster)) is not None]
+    return tuple(sorted(pages, key=lambda page: _MENU.index(page.slug) if page.slug in _MENU else len(_MENU)))
 
 
 def _limited(page: Dashboard, metrics: frozenset[str]) -> Dashboard:

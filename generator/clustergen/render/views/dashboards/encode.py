@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from clustergen.render.dashboards import PREFIX, Dashboard, Panel, Row, Step, Target, Variable
 from clustergen.render.views.dashboards.exported import metrics_of
 from clustergen.render.views.dashboards.layout import Place, placed
-from clustergen.render.views.dashboards.model import PREFIX, Dashboard, Panel, Row, Step, Target, Variable
 
 SCHEMA_VERSION = 39
 MIN_COLUMN = 80  # pixels; Grafana's own minimum of 150 makes tables of numbers scroll

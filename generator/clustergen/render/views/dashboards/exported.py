@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
-from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, NodeExporter, dcgm_types
+from clustergen.cluster.contributions import Exported
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, dcgm_types
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems.nfs.entry import Nfs
+from clustergen.render.alerts import JOB_INFO, job_form
 from clustergen.render.views import dcgm, usage_report
-from clustergen.render.views.alerts import disks, expiry, kernel, logs, roce, snmp, storage, topics
-from clustergen.render.views.alerts.model import JOB_INFO, job_form
+from clustergen.render.views.alerts import disks, expiry, kernel, roce, snmp, storage, topics
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
 
@@ -58,8 +60,8 @@ def _exported(cluster: Cluster) -> Iterator[str]:
             yield expiry.METRIC
         if usage_report.is_made(cluster):
             yield from usage_report.METRICS
-    if logs.is_exported(cluster):
-        yield from logs.METRICS
+    for program in cluster.needs(Exported):
+        yield from program.metrics
     if cluster.has(Ipmi):
         yield from sensors.METRICS
     yield from snmp.metrics(cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     CHOSEN,
     Dashboard,

@@ -8,9 +8,8 @@ from clustergen.catalogue.dcgm import nvlink_counters
 from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, job_form, maps_jobs
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.alerts import BLANK_COUNT, JOB_INFO, job_form, maps_jobs
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     CHOSEN,
     NODE_PAGE,
@@ -23,6 +22,7 @@ from clustergen.render.views.dashboards.model import (
     at_most,
     graph,
 )
+from clustergen.render.views.alerts.heat import limits
 
 _NAME = "{{instance}} GPU {{gpu}}"
 _BY = "max by (instance, gpu)"

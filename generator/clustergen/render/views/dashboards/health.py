@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.runbook import targets
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     IS_ONE,
     Dashboard,
@@ -15,6 +14,7 @@ from clustergen.render.views.dashboards.model import (
     or_none,
     stat,
 )
+from clustergen.render.views.alerts.runbook import targets
 
 _LOADED = ((0, "rejected"), (1, "loaded"))
 

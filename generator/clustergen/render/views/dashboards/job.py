@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.cluster import BUSY_PERCENT
-from clustergen.render.views.alerts.model import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
-from clustergen.render.views.dashboards.gpu import Gpus, heat, jobs_of, load
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.alerts import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
+from clustergen.render.dashboards import (
     CHOSEN,
     Dashboard,
     Row,
@@ -16,6 +14,8 @@ from clustergen.render.views.dashboards.model import (
     graph,
     stat,
 )
+from clustergen.render.views.alerts.cluster import BUSY_PERCENT
+from clustergen.render.views.dashboards.gpu import Gpus, heat, jobs_of, load
 
 
 def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:

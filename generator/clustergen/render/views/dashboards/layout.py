@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clustergen.records import record
-from clustergen.render.views.dashboards.model import COLUMNS, Dashboard, Panel, Row
+from clustergen.render.dashboards import COLUMNS, Dashboard, Panel, Row
 
 
 @record

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import maps_jobs, window
-from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
-from clustergen.render.views.alerts.runbook import address as runbook
-from clustergen.render.views.dashboards import logs, sensors
-from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, temperature, utilisation
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.alerts import maps_jobs, window
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     CHOSEN,
     IS_ONE,
@@ -20,8 +16,13 @@ from clustergen.render.views.dashboards.model import (
     Variable,
     at_least,
     graph,
+    kernel_errors,
     stat,
 )
+from clustergen.render.views.alerts.node import LOCAL_FILE_SYSTEMS
+from clustergen.render.views.alerts.runbook import address as runbook
+from clustergen.render.views.dashboards import sensors
+from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, temperature, utilisation
 
 
 def dashboard(cluster: Cluster) -> Dashboard:
@@ -37,7 +38,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
             _networks(),
             _gpus(cluster),
             sensors.of_node(CHOSEN),
-            logs.kernel(CHOSEN, "Errors that the kernel logged"),
+            kernel_errors(CHOSEN, "Errors that the kernel logged"),
         ),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
     )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.records import replace
-from clustergen.render.views.alerts.gpu import IDLE_ALERT
-from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import maps_jobs
-from clustergen.render.views.alerts.runbook import address as runbook
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.alerts import maps_jobs
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
     COLUMNS,
@@ -22,6 +19,9 @@ from clustergen.render.views.dashboards.model import (
     or_none,
     stat,
 )
+from clustergen.render.views.alerts.gpu import IDLE_ALERT
+from clustergen.render.views.alerts.heat import limits
+from clustergen.render.views.alerts.runbook import address as runbook
 
 
 def dashboard(cluster: Cluster) -> Dashboard:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
+from clustergen.render.alerts import BLANK_COUNT
+from clustergen.render.dashboards import Dashboard, Panel, Row, Step, Target, graph, stat
 from clustergen.render.views.alerts.heat import limits
-from clustergen.render.views.alerts.model import BLANK_COUNT
 from clustergen.render.views.alerts.power import METRIC
 from clustergen.render.views.dashboards import sensors, snmp
-from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Step, Target, graph, stat
 
 _MOST = 20
 _WATTS = f"max by (rack, node_type, instance, gpu) (DCGM_FI_DEV_POWER_USAGE < {BLANK_COUNT})"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clustergen.render.dashboards import NODE_PAGE, Panel, Row, Step, Target, graph
 from clustergen.render.views.alerts.power import METRIC
-from clustergen.render.views.dashboards.model import NODE_PAGE, Panel, Row, Step, Target, graph
 
 METRICS = (
     "ipmi_up",

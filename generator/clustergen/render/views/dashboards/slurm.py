@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
     Dashboard,

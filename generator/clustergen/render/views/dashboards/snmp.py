@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.render.views.dashboards.model import Panel, Row, Step, Target, graph
+from clustergen.render.dashboards import Panel, Row, Step, Target, graph
 
 _SOURCES = ((1, "other"), (2, "none"), (3, "normal"), (4, "bypass"), (5, "battery"), (6, "booster"), (7, "reducer"))
 _STEPS = (Step(None, "yellow"), Step(3, "green"), Step(4, "yellow"), Step(5, "red"), Step(6, "yellow"))

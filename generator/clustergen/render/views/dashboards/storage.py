@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
 from clustergen.filesystems.entry import Entry
-from clustergen.render.views.dashboards.model import (
+from clustergen.render.dashboards import (
     ANY_IS_BAD,
     NODE_PAGE,
     Dashboard,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.dashboards.model import Dashboard, Panel, Row, Target, graph
+from clustergen.render.dashboards import Dashboard, Panel, Row, Target, graph
 
 _MOST = 15
 _LISTED = 50

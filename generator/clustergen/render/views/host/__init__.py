@@ -13,7 +13,7 @@ from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
-from clustergen.render.views.host.nftables import NFTABLES_UNIT, SERVICES, base, entry_openings, openings, unit
+from clustergen.render.views.host.nftables import GROUPS, NFTABLES_UNIT, base, entry_openings, openings, unit
 from clustergen.render.views.host.tuning import IRQBALANCE, grub, grubby, irqbalance, script
 from clustergen.render.views.host.tuning import UNIT as TUNING
 
@@ -40,7 +40,7 @@ FILES: tuple[File, ...] = (
             reload(NFTABLES_UNIT),
             source=f"all/{_FIREWALL}/ports.d/ports.nft",
         )
-        for group in SERVICES
+        for group in GROUPS
     ),
     *(
         File(

@@ -13,21 +13,14 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summariz
 from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.contributions import Daemon
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.host import Chrony, Firewall
-from clustergen.cluster.features.logs import Logs
-from clustergen.cluster.features.monitoring import (
-    Alertmanager,
-    Dcgm,
-    Grafana,
-    Ipmi,
-    Monitoring,
-    NodeExporter,
-    Prometheus,
-)
-from clustergen.cluster.groups import entry_group
+from clustergen.cluster.features.monitoring import Alertmanager, Dcgm, Grafana, Ipmi, Prometheus
+from clustergen.cluster.groups import ROLES, entry_group, group_name
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.monitoring import Monitoring, NodeExporter
 from clustergen.cluster.slurm.job_site import users_groups
 from clustergen.filesystems.entry import Entry, Scope
 from clustergen.records import record
@@ -95,7 +88,11 @@ def unit(cluster: Cluster) -> Fixed | None:
 
 def openings(cluster: Cluster, group: str) -> Openings | None:
     """The file of a group."""
-    return _openings(cluster, SERVICES[group](cluster)) if is_enabled(cluster) else None
+    if not is_enabled(cluster):
+        return None
+    others = (Service(one.name, one.port, one.source) for one in cluster.needs(Daemon) if one.group == group)
+    services = SERVICES[group](cluster) if group in SERVICES else ()
+    return _openings(cluster, [*services, *others])
 
 
 def entry_openings(cluster: Cluster, entry: Entry, scope: Scope) -> dict[str, Openings] | None:
@@ -190,16 +187,12 @@ def _monitoring(cluster: Cluster) -> Iterator[Service]:
         yield Service("Grafana", cluster.of(Grafana).port, "anyone")
 
 
-def _log_collector(cluster: Cluster) -> Iterator[Service]:
-    yield Service("rsyslog", cluster.of(Logs).port)
-
-
 def _gpu(cluster: Cluster) -> Iterator[Service]:
     if any(exported(cluster, node_type) for node_type in cluster.gpu_types):
         yield Service("dcgm-exporter", cluster.of(Dcgm).port)
 
 
-SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
+SERVICES: Mapping[str, Callable[[Cluster], Iterable[Service]]] = {
     "all": _all,
     "slurm_controller": _controller,
     "slurm_accounting": _accounting,
@@ -207,10 +200,10 @@ SERVICES: Mapping[str, Callable[[Cluster], Iterator[Service]]] = {
     "login": _login,
     "sackd_node": _sackd,
     "monitoring": _monitoring,
-    "log_collector": _log_collector,
     "gpu_node": _gpu,
 }
-"""Group → services of its nodes, but those of file systems."""
+"""Group → services of its nodes, but those of file systems and of features."""
+GROUPS = tuple(dict.fromkeys([*SERVICES, *map(group_name, ROLES)]))
 
 
 @once_per_cluster

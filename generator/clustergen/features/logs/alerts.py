@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.logs import Logs
-from clustergen.cluster.features.monitoring import NodeExporter
 from clustergen.cluster.model import Cluster
-from clustergen.render.views.alerts.model import Alert, Topic
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.logs.resolved import TEXTFILE, Logs
+from clustergen.render.alerts import Alert, Topic
 
-TEXTFILE = "logs.prom"
-METRICS = (
-    "clustergen_logs_bytes",
-    "clustergen_logs_limit_bytes",
-    "clustergen_logs_days",
-    "clustergen_logs_hosts",
-    "clustergen_logs_today_bytes",
-)
-"""What the collector's script writes."""
 _FLOOD = 0.01  # of the store, by one host in an hour
 _FULL = 0.95
 
 
-def is_exported(cluster: Cluster) -> bool:
-    return cluster.has(Logs) and cluster.has(NodeExporter)
-
-
 def topic(cluster: Cluster) -> Topic | None:
-    if not is_exported(cluster):
+    if not (cluster.has(Logs) and cluster.has(NodeExporter)):
         return None
     size = cluster.of(Logs).retention_size
     flood = int(size.value * _FLOOD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from clustergen.catalogue.network import ports
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, field
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, field, section
 from clustergen.units import Bytes, Duration
 
 
@@ -29,3 +29,6 @@ class Logs(Section):
         "1GiB", "Maximum size of the queue on a node's disk while a collector does not respond.", validate_default=True
     )
     tls: Annotated[LogTls | None, NOT_EMPTY] = field(None, "Encryption, with certificates for both sides.")
+
+
+PLACES = {"logs": (Logs, section(Logs, "Central logs."))}

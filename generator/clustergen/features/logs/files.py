@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.logs import Logs, LogTls
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.features.logs.resolved import TEXTFILE, Logs, LogTls
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.alerts.logs import TEXTFILE
-from clustergen.render.views.exporters import node_exporter
 
 UNIT = "rsyslog.service"
 STORE = "/var/log/clustergen"
@@ -87,8 +86,7 @@ def collector(cluster: Cluster) -> Collector:
 
 def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
     logs = cluster.of(Logs)
-    metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Retention(logs.retention_days, logs.retention_size.value >> 10, metrics)
+    return Retention(logs.retention_days, logs.retention_size.value >> 10, textfile(cluster, os, TEXTFILE))
 
 
 def retention_unit(_cluster: Cluster) -> RetentionUnit:

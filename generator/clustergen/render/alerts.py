@@ -9,8 +9,9 @@ from typing import Literal
 from clustergen.catalogue.dcgm import dcgm_fields
 from clustergen.catalogue.gpu_health import Generation, generation
 from clustergen.catalogue.versions import DcgmVersion
-from clustergen.cluster.features.monitoring import Dcgm, NodeExporter, Scraping, dcgm_types
+from clustergen.cluster.features.monitoring import Dcgm, Scraping, dcgm_types
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.records import record

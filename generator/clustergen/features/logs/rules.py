@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
-from clustergen.manifest.logs import Logs
+from clustergen.features.logs.section import Logs
 from clustergen.units import Bytes
 
 _DAY = 86400  # seconds

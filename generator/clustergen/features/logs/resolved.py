@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.logs import section as manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
 from clustergen.units import Bytes
+
+TEXTFILE = "logs.prom"
+"""With metrics of the store, for the node exporter."""
 
 
 @record
@@ -29,8 +32,7 @@ class Logs(Listener):
     tls: LogTls | None
 
 
-def resolve(manifest: Manifest, cluster: Cluster) -> Logs | None:
-    section = manifest.logs
+def resolve(section: manifest.Logs, cluster: Cluster) -> Logs | None:
     if not cluster.with_role("log-collector"):
         return None
     seconds = section.retention.seconds
@@ -41,3 +43,6 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Logs | None:
         retention_days=None if seconds is None else -(-seconds // 86400),
         tls=copied(LogTls, section.tls) if section.tls else None,
     )
+
+
+RECORDS = {Logs: resolve}

@@ -1,0 +1,1 @@
+"""Central logs: every node sends its log to collectors."""
