@@ -169,7 +169,9 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    return Tree(ordered, hosts, path.name, compiled.source.meaning, hardware(cluster)), tuple(diagnostics)
+    extensions = {each.name: f"{each.distribution} {each.version}" for each in cluster.extensions}
+    meaning = compiled.source.meaning
+    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), extensions), tuple(diagnostics)
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

@@ -17,10 +17,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
 from clustergen import compile as compiler
-from clustergen.cluster.document import section_name
 from clustergen.cluster.features.hardware import Configurations
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.resolve import records
+from clustergen.cluster.resolve import records, section_name
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import load
 from clustergen.render.formats import BARE, Format

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from clustergen.feature import ExtensionError, Feature, extensions
 from clustergen.records import fields
 
 T = TypeVar("T")
@@ -20,17 +21,39 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def cells(name: str) -> tuple[list[str], list[list[str]]]:
-    """The header of `data/<name>`, and each row; ValueError where a row has another number of columns.
+    """The header of `data/<name>`, and each row, those of extensions last; ValueError where a row has another number of
+    columns.
 
     Large tables are kept in this form, and a row is made into an object when somebody asks for it.
     """
-    lines = (DATA / name).read_text(encoding="utf-8").split("\n")
+    header, body = _read(DATA / name, name)
+    for extension in extensions():
+        if (path := extension.directory / "data" / name).is_file():
+            body = [*body, *_rows_of(extension, path, name, header, {row[0] for row in body})]
+    return header, body
+
+
+def _read(path: Path, name: str) -> tuple[list[str], list[list[str]]]:
+    lines = path.read_text(encoding="utf-8").split("\n")
     header, *body = [line.split("\t") for line in lines if line and line[0] != "#"]
     width = len(header)
     for row in body:
         if len(row) != width:
             raise ValueError(f"{name}: {len(row)} columns, not {width}, in the row of {row[0]!r}")
     return header, body
+
+
+def _rows_of(extension: Feature, path: Path, name: str, header: list[str], names: set[str]) -> list[list[str]]:
+    """Rows that an extension adds to a table; ExtensionError for one that the table has."""
+    try:
+        columns, body = _read(path, name)
+    except ValueError as err:
+        raise ExtensionError(f"the extension {extension} cannot be loaded: {err}") from err
+    if columns != header:
+        raise ExtensionError(f"the extension {extension}: the columns of {name} are {', '.join(header)}")
+    if row := next((row for row in body if row[0] in names), None):
+        raise ExtensionError(f"the extension {extension} and the catalogue both have the row {row[0]!r} in {name}")
+    return body
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:

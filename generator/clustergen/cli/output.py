@@ -3,8 +3,8 @@
 The line that sums up findings (`verdict`) goes with them. What was written, changed or started, and what to do next, is
 a remark. In a format for programs, stdout has the document and nothing else.
 
-`add_options` gives each verb -q, -v and --color. What they were set to is kept in click's context, so that a verb asks
-`is_quiet()` and `colour()` and needs no parameter of its own.
+`add_options` gives each verb -q, -v, --color and --no-extensions. What they were set to is kept in click's context, so
+that a verb asks `is_quiet()` and `colour()` and needs no parameter of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COLOURS = {"auto": None, "always": True, "never": False}
 
 
 def add_options(command: click.Command) -> None:
-    """Gives a verb, and the verbs below it, -q, -v and --color; one that has its own -v keeps that too."""
+    """Gives a verb, and the verbs below it, the options of all verbs; one that has its own -v keeps that too."""
     if isinstance(command, click.Group):
         for below in command.commands.values():
             add_options(below)
@@ -49,7 +49,11 @@ def options(has_verbose: bool = False) -> list[click.Parameter]:
         ["--color", "color"], type=click.Choice(tuple(_COLOURS)), expose_value=False, callback=_set_color,
         help="When to colour; default: auto, on a terminal. NO_COLOR and CLICOLOR_FORCE are honoured.",
     )  # fmt: skip
-    return [mute, color] if has_verbose else [mute, verbose, color]
+    bare = click.Option(
+        ["--no-extensions"], is_flag=True, expose_value=False, is_eager=True, callback=_ignore_extensions,
+        help="Ignore features of other packages (clustergen features lists them).",
+    )  # fmt: skip
+    return [mute, color, bare] if has_verbose else [mute, verbose, color, bare]
 
 
 def _set_quiet(ctx: click.Context, _: click.Parameter, is_set: bool) -> bool:
@@ -70,6 +74,14 @@ def _enable_log(ctx: click.Context, _: click.Parameter, verbosity: int) -> int:
     if verbosity or ctx.parent is None:  # a verb without -v leaves `clustergen -v VERB` as it is
         log.enable(verbosity)
     return verbosity
+
+
+def _ignore_extensions(_: click.Context, __: click.Parameter, is_set: bool) -> bool:
+    if is_set:
+        from clustergen.feature import ignore_extensions
+
+        ignore_extensions()
+    return is_set
 
 
 def is_quiet() -> bool:

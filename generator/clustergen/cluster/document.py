@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from clustergen.catalogue.versions import Release
 from clustergen.cluster.annotations import HOSTS, WORDING
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.resolve import records, section_name
 from clustergen.hostlist import compress
 from clustergen.units.base import PydanticField
 
@@ -54,8 +55,6 @@ def schema_text() -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of the document, of any cluster."""
-    from clustergen.cluster.resolve import records
-
     definitions: dict[str, Any] = {}
     texts = _comments(Cluster)
     ground = {
@@ -79,11 +78,6 @@ def schema() -> dict[str, Any]:
         },
         "$defs": dict(sorted(definitions.items())),
     }
-
-
-def section_name(record: type) -> str:
-    """The section of a record: `power_saving` of PowerSaving."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", record.__name__).lower()
 
 
 def _ground() -> dict[str, Any]:

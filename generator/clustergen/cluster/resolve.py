@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -42,7 +43,7 @@ from clustergen.cluster.slurm import accounting, associations, ground, jobs, pow
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
-from clustergen.feature import modules
+from clustergen.feature import ExtensionError, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -121,14 +122,25 @@ _GROUND: Mapping[type, Resolve] = {
 }
 
 
+def section_name(record: type) -> str:
+    """The section of a record where the cluster is printed: `power_saving` of PowerSaving."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", record.__name__).lower()
+
+
 @cache
 def records() -> Mapping[type, Resolve]:
     """The function that resolves each record, in this order: it sees the ground and the records above its own, those
     of a feature only their own. It receives its section, or the whole manifest, and returns None where the cluster
     does not have the record.
     """
-    of_features = (module.RECORDS for module in modules("resolved") if hasattr(module, "RECORDS"))
-    return {**_GROUND, **{record: resolve for rows in of_features for record, resolve in rows.items()}}
+    resolvers = dict(_GROUND)
+    names = {section_name(record): record for record in resolvers}
+    for module in modules("resolved"):
+        for record, function in getattr(module, "RECORDS", {}).items():
+            if (other := names.setdefault(section_name(record), record)) is not record:
+                raise ExtensionError(f"{other.__module__} and {module.__name__} both have a record {record.__name__}")
+            resolvers[record] = function
+    return resolvers
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from clustergen.diagnostics.codes import Code
+from clustergen.feature import extensions
 from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -63,9 +64,9 @@ def directory() -> Path | None:
 
 def page(code: str) -> str | None:
     """The page of one code as Markdown; None when there is none."""
-    home = directory()
-    path = home / f"{code}.md" if home else None
-    return path.read_text(encoding="utf-8") if path and path.is_file() else None
+    homes = (directory(), *(extension.directory / "codes" for extension in extensions()))
+    paths = (home / f"{code}.md" for home in homes if home)
+    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), None)
 
 
 def without_links(markdown: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from clustergen.feature import modules
+from clustergen.feature import ExtensionError, modules
 from clustergen.manifest.base import Section
 
 S = TypeVar("S", bound=Section)
+_OPEN = ("", "node_types.*")
+"""Parents in which extensions may add places."""
 Place = Any
 """Annotation of a field that a feature fills. The order of a parent's fields is that of its declaration."""
 
@@ -18,18 +20,20 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     """Fill the places of a section; `path` is its own place in the manifest: `slurm`, `node_types.*`.
 
     `PLACES` of the module `section` of a feature has, by path, the annotation and the field. TypeError for a place that
-    nobody fills, and for two features in one.
+    nobody fills; ExtensionError for two features in one, and for one that the parent does not have.
     """
 
     def compose(parent: type[S]) -> type[S]:
-        prefix = f"{path}." if path else ""
         places = [name for name, info in parent.model_fields.items() if info.annotation is Place]
-        if missing := [f"{prefix}{name}" for name in places if f"{prefix}{name}" not in _places()]:
-            raise TypeError(f"no feature fills {missing[0]}")
-        filled = {name: _places()[f"{prefix}{name}"] for name in places}
-        annotations = {name: annotation for name, (annotation, _) in filled.items()}
+        filled = dict(_places().get(path, {}))
+        if missing := [name for name in places if name not in filled]:
+            raise TypeError(f"no feature fills {missing[0]} of {path or 'the manifest'}")
+        for name in filled.keys() - places:
+            if name in parent.model_fields or path not in _OPEN:
+                raise ExtensionError(f"{filled[name].module} cannot fill {name} of {path or 'the manifest'}")
+        annotations = {name: place.annotation for name, place in filled.items()}
         names = {"__module__": parent.__module__, "__qualname__": parent.__qualname__, "__doc__": parent.__doc__}
-        fields = {name: info for name, (_, info) in filled.items()}
+        fields = {name: place.field for name, place in filled.items()}
         make: Any = type(parent)
         model: type[S] = make(parent.__name__, (parent,), {**names, **fields, "__annotations__": annotations})
         return model
@@ -37,13 +41,20 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     return compose
 
 
+class _Filled(NamedTuple):
+    module: str
+    annotation: Any
+    field: Any
+
+
 @cache
-def _places() -> Mapping[str, tuple[Any, Any]]:
-    places: dict[str, tuple[Any, Any]] = {}
-    of: dict[str, str] = {}
+def _places() -> Mapping[str, Mapping[str, _Filled]]:
+    """Path of a parent → its places by name."""
+    places: dict[str, dict[str, _Filled]] = {}
     for module in modules("section"):
-        for path, place in getattr(module, "PLACES", {}).items():
-            if path in places:
-                raise TypeError(f"{module.__name__} and {of[path]} both fill {path}")
-            places[path], of[path] = place, module.__name__
+        for path, (annotation, info) in getattr(module, "PLACES", {}).items():
+            parent, _, name = path.rpartition(".")
+            filled = _Filled(module.__name__, annotation, info)
+            if (other := places.setdefault(parent, {}).setdefault(name, filled)) is not filled:
+                raise ExtensionError(f"{other.module} and {filled.module} both fill {path} of the manifest")
     return places

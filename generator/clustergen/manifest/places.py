@@ -16,8 +16,15 @@ def section_of(manifest: Manifest, kind: Any) -> Any:
 
     LookupError for a type that no section has, or that several have.
     """
-    section: Any = manifest
-    for name in _path(kind):
+    return _below(manifest, _path(kind))
+
+
+def _below(section: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path; with `*` in it, a mapping of those that are present."""
+    for index, name in enumerate(path):
+        if name == "*":
+            values = {key: _below(value, path[index + 1 :]) for key, value in (section or {}).items()}
+            return {key: value for key, value in values.items() if value is not None}
         section = getattr(section, name, None)
     return section
 
@@ -61,9 +68,17 @@ def _sections(model: type[Section], above: tuple[str, ...]) -> Iterator[tuple[tu
                 yield path, kind
                 yield from _sections(kind, path)
             elif get_origin(kind) is dict:
-                yield path, Mapping[str, get_args(kind)[1]]  # type: ignore[misc]
+                yield from _of_each((*path, "*"), get_args(kind)[1])
             elif get_origin(kind) is tuple:
                 yield path, kind
+
+
+def _of_each(path: tuple[str, ...], kind: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A mapping of sections, and mappings of the sections in each of them."""
+    yield path[:-1], Mapping[str, kind]
+    if isinstance(kind, type) and issubclass(kind, Section):
+        for below, inner in _sections(kind, path):
+            yield below, Mapping[str, inner]  # type: ignore[valid-type]
 
 
 def _parts(annotation: Any) -> tuple[Any, ...]:

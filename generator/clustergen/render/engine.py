@@ -8,10 +8,20 @@ from functools import cache
 from pathlib import Path
 from stat import S_IWGRP, S_IWOTH
 
-from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import (
+    BytecodeCache,
+    ChoiceLoader,
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    PrefixLoader,
+    StrictUndefined,
+    TemplateError,
+)
 
 from clustergen import __version__
 from clustergen.diagnostics import ClustergenError
+from clustergen.feature import extensions
 from clustergen.render.formats import FILTERS, Format, RenderError
 
 
@@ -27,8 +37,11 @@ def carried(directory: str) -> Path:
 
 @cache
 def program_text(name: str) -> str:
-    """The text of a file of `programs/`."""
-    return (carried("programs") / name).read_text(encoding="utf-8")
+    """The text of a file of `programs/`, or of an extension's, whose names begin with its own."""
+    owner, _, rest = name.partition("/")
+    extension = next((each for each in extensions() if each.name == owner), None)
+    place = extension.directory / "programs" / rest if extension else carried("programs") / name
+    return place.read_text(encoding="utf-8")
 
 
 def _bytecode_cache() -> BytecodeCache | None:
@@ -62,8 +75,9 @@ def _is_private(directory: Path) -> bool:
 
 @cache
 def _base() -> Environment:
+    others = {each.name: FileSystemLoader(each.directory / "templates") for each in extensions()}
     environment = Environment(
-        loader=FileSystemLoader(carried("templates")),
+        loader=ChoiceLoader([FileSystemLoader(carried("templates")), PrefixLoader(others)]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

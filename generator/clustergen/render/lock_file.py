@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from clustergen import __version__, regular_file
 from clustergen.diagnostics import ClustergenError
@@ -44,6 +44,7 @@ class LockFile(TypedDict):
     clustergen: str
     manifest: Manifest
     hardware: dict[str, Any]
+    extensions: NotRequired[dict[str, str]]  # name → package and version
     files: dict[str, Entry]
 
 
@@ -172,23 +173,19 @@ def parse_lock(raw: bytes) -> LockFile:
             raise NewerError(f"clustergen {writer:.40} rendered this tree, which is newer: it has {formats}")
         raise ValueError(f"it has format {document['format']}, this clustergen reads format {LOCK_FORMAT}")
     _text("clustergen", document.get("clustergen"), _PLAIN)
-    manifest = document.get("manifest")
-    if not isinstance(manifest, dict):
-        raise ValueError("it has no mapping 'manifest'")
+    manifest = _mapping(document, "manifest")
     _text("manifest.name", manifest.get("name"), _NAME)
     if document["format"] == 1:
         document["manifest"] = {"name": manifest["name"], "meaning": ""}
     else:
         _text("manifest.meaning", manifest.get("meaning"), _SHA256)
-    hardware = document.setdefault("hardware", {})  # trees of older versions have none
-    if not isinstance(hardware, dict):
-        raise ValueError("it has no mapping 'hardware'")
-    for group, entry in hardware.items():
+    document.setdefault("hardware", {})  # trees of older versions have none
+    for group, entry in _mapping(document, "hardware").items():
         read_hardware(group, entry)
-    files = document.get("files")
-    if not isinstance(files, dict):
-        raise ValueError("it has no mapping 'files'")
-    for path, entry in files.items():
+    for name, origin in _mapping(document, "extensions", absent={}).items():
+        _text("extensions", name, _PLAIN)
+        _text(f"extensions.{name}", origin, _ORIGIN)
+    for path, entry in _mapping(document, "files").items():
         if not is_inside(path):
             raise ValueError(f"{path!a} is outside the tree")
         _check_entry(path, entry)
@@ -199,6 +196,7 @@ _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # by H
 _CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PLAIN = re.compile(r"[!-~]+")
+_ORIGIN = re.compile(r"[!-~]+ [!-~]+")
 _CHARACTER = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # printable, and encodable as UTF-8
 _NAME = re.compile(f"(?:(?!/){_CHARACTER})+")
 _FORMS = {
@@ -223,6 +221,13 @@ def _check_entry(path: str, entry: Any) -> None:
             raise ValueError(f"{path}: target {entry['target']!a} is outside the tree of a node")
     elif more := sorted(entry.keys() & _FORMS.keys()):
         raise ValueError(f"{path}: {more[0]} without a group")
+
+
+def _mapping(document: dict[str, Any], name: str, absent: Any = None) -> dict[str, Any]:
+    value = document.get(name, absent)
+    if not isinstance(value, dict):
+        raise ValueError(f"it has no mapping '{name}'")
+    return value
 
 
 def _text(what: str, value: Any, form: re.Pattern[str]) -> None:

@@ -3,8 +3,12 @@ feature."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import ModuleType
+
 from clustergen.discovery import modules_of
-from clustergen.feature import modules
+from clustergen.feature import extension_of, modules
+from clustergen.records import replace
 from clustergen.render.file import File
 
 _FIRST = (
@@ -18,6 +22,19 @@ _FIRST = (
 def files() -> tuple[File, ...]:
     """All rows of the registry, family by family."""
     families = {module.__name__.rpartition(".")[2]: module for module in modules_of("clustergen.render.views", "FILES")}
-    families |= {module.__name__.split(".", 2)[2].rpartition(".")[0]: module for module in modules("files")}
+    for module in modules("files"):
+        families[module.__name__.removeprefix("clustergen.features.").rpartition(".")[0]] = module
     names = sorted(families, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
-    return tuple(file for name in names for file in families[name].FILES)
+    return tuple(file for name in names for file in _rows(families[name]))
+
+
+def _rows(family: ModuleType) -> Iterator[File]:
+    """The rows of a module; templates and programs of an extension are below its name."""
+    extension = extension_of(family.__name__)
+    for file in family.FILES:
+        if extension is None or file.values:
+            yield file
+        elif file.program:
+            yield replace(file, program=f"{extension.name}/{file.program}")
+        else:
+            yield replace(file, source=f"{extension.name}/{file.source or file.template}")

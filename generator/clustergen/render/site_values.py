@@ -11,9 +11,8 @@ from typing import Any, get_args
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
-from clustergen.cluster.document import section_name
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.resolve import records
+from clustergen.cluster.resolve import records, section_name
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import natural_key
 from clustergen.units.base import PydanticField

@@ -71,6 +71,8 @@ class Tree:
     """As of `Source.meaning`."""
     hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
+    extensions: Mapping[str, str] = MappingProxyType({})
+    """Name of each extension that the cluster uses → its package and version."""
 
     def __iter__(self) -> Iterator[RenderedFile]:
         return iter(self.files.values())
@@ -98,6 +100,7 @@ class Tree:
             "clustergen": __version__,
             "manifest": {"name": self.manifest_name, "meaning": self.manifest_meaning},
             "hardware": {group: hardware.document() for group, hardware in sorted(self.hardware.items())},
+            **({"extensions": dict(sorted(self.extensions.items()))} if self.extensions else {}),
             "files": entries,
         }
         return _in_lines(document).encode()

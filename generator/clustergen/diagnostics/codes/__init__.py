@@ -15,6 +15,7 @@ from clustergen.diagnostics.codes.model import Code, Severity
 from clustergen.diagnostics.codes.reading import READING
 from clustergen.diagnostics.codes.services import SERVICES
 from clustergen.diagnostics.codes.slurm import SLURM
+from clustergen.feature import ExtensionError, modules
 
 __all__ = ["CODES", "Code", "Severity"]
 
@@ -29,6 +30,15 @@ def _with_topics(*tables: tuple[str | Code, ...]) -> Iterator[Code]:
                 yield entry._replace(topic=topic)
 
 
-CODES: dict[str, Code] = {
-    entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES, FABRIC_CHECK)
-}
+def _codes() -> dict[str, Code]:
+    """By code, those of features last. ExtensionError for one that two have."""
+    codes = {entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES, FABRIC_CHECK)}
+    for module in modules("codes"):
+        for entry in _with_topics(module.CODES):
+            if entry.code in codes:
+                raise ExtensionError(f"{module.__name__} defines the code {entry.code}, which is in use", "rename it")
+            codes[entry.code] = entry
+    return codes
+
+
+CODES: dict[str, Code] = _codes()
