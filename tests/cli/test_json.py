@@ -33,6 +33,7 @@ USES = {
     "explain": ["", "gres-mismatch", "slurm.version", "MaxTime", "m.yaml slurm.conf:1"],
     "drift": ["--facts facts machines.yaml"],
     "catalogue": ["", "gpus", "gpus h100-sxm", "l40s"],
+    "features": [""],
     "fabric check": ["pod.yaml fabric.txt"],
     "facility compare": ["pod.yaml pod.yaml"],
 }

@@ -50,7 +50,7 @@ def verbs(command: click.Command, ctx: click.Context, *names: str) -> Iterator[t
 def test_every_verb_has_the_options() -> None:
     for name, command in verbs(group, click.Context(group)):
         options = [option for parameter in command.params for option in parameter.opts]
-        for option in ("-q", "--quiet", "-v", "--verbose", "--color"):
+        for option in ("-q", "--quiet", "-v", "--verbose", "--color", "--no-extensions"):
             assert options.count(option) == 1, f"{name} {option}"
 
 
@@ -80,6 +80,7 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "import, written": (("import", "clean", "-o", "out/manifest.yaml"), "the same meaning", "written. Next"),
     "explain": (("explain", "key-unknown"), "# key-unknown", ""),
     "catalogue": (("catalogue", "systems"), "dgx-h100", ""),
+    "features": (("features",), "logs", ""),
     "schema": (("schema",), r"\A\{", ""),
     "resolve": (("resolve", "git"), r"\Acluster_version: 1\n", ""),
     "completion": (("completion", "bash"), "clustergen", ""),

@@ -128,7 +128,8 @@ CASES = {
             "key-unknown",
             "3:1-5",
             "the manifest has no key 'zzzz'",
-            "use one of name, slurm, nodes, storage, either, ratio, odd",
+            "use one of name, slurm, nodes, storage, either, ratio, odd; the package that adds it may be missing"
+            " (clustergen features)",
         ),
     ),
     "a key that is there is not suggested": (
@@ -137,7 +138,8 @@ CASES = {
             "key-unknown",
             "3:1-4",
             "the manifest has no key 'nam'",
-            "use one of name, slurm, nodes, storage, either, ratio, odd",
+            "use one of name, slurm, nodes, storage, either, ratio, odd; the package that adds it may be missing"
+            " (clustergen features)",
         ),
     ),
     "a number that is refused as text, too": (

@@ -42,6 +42,7 @@ from clustergen.diagnostics.model_path import (
 )
 from clustergen.diagnostics.shapes import on_one_line
 from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
+from clustergen.records import replace
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]
 Hint: TypeAlias = Callable[[ManifestPath], str | None]
@@ -85,6 +86,7 @@ _BOUNDS = {
 }
 _MOST_ERRORS = 1000
 _MOST_KEYS = 15
+_OF_A_PACKAGE = "the package that adds it may be missing (clustergen features)"
 
 
 def findings_of(
@@ -148,7 +150,7 @@ class _Translator:
             return self._missing((*at.path, tag), f"add {tag}: {one_of(tags_of(at.declared, tag))}")
         if kind == "union_tag_invalid":
             allowed = re.findall(r"'([^']*)'", context["expected_tags"])
-            return self._not_allowed((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
+            return self._no_kind((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
         if kind in ("literal_error", "enum"):
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
             return self._not_allowed(at.path, error["input"], allowed, takes_switch(at.declared))
@@ -178,7 +180,7 @@ class _Translator:
             if places := places_for(self.model, at.path, sections):
                 hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
-                hint = f"use one of {', '.join(keys)}"
+                hint = f"use one of {', '.join(keys)}" + (f"; {_OF_A_PACKAGE}" if len(at.path) == 1 else "")
             elif section_path := section_of(self.model, at.path[:-1]):
                 hint = f"run `clustergen explain {section_path.replace('.<name>', '')}` to list its keys"
         return Finding("key-unknown", at.path, message, hint, key=True)
@@ -202,6 +204,13 @@ class _Translator:
 
     def _missing(self, path: ManifestPath, hint: str) -> Finding:
         return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}", hint)
+
+    def _no_kind(self, path: ManifestPath, value: Any, allowed: list[Any]) -> Finding:
+        """A kind of a family that no feature has; a package may be missing unless it is a slip of the pen."""
+        finding = self._not_allowed(path, value, allowed)
+        if did_you_mean(str(value), allowed):
+            return finding
+        return replace(finding, hint=f"{finding.hint}; {_OF_A_PACKAGE}" if finding.hint else _OF_A_PACKAGE)
 
     def _not_allowed(self, path: ManifestPath, value: Any, allowed: list[Any], switch: bool = False) -> Finding:
         text = self.text_of(path)

@@ -24,13 +24,17 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     """
 
     def compose(parent: type[S]) -> type[S]:
+        _composed.add(path)
+        if not path:  # the manifest itself comes last
+            for other in _places().keys() - _composed:
+                raise _refusal(other, *next(iter(_places()[other].items())))
         places = [name for name, info in parent.model_fields.items() if info.annotation is Place]
         filled = dict(_places().get(path, {}))
         if missing := [name for name in places if name not in filled]:
             raise TypeError(f"no feature fills {missing[0]} of {path or 'the manifest'}")
         for name in filled.keys() - places:
             if name in parent.model_fields or path not in _OPEN:
-                raise ExtensionError(f"{filled[name].module} cannot fill {name} of {path or 'the manifest'}")
+                raise _refusal(path, name, filled[name])
         annotations = {name: place.annotation for name, place in filled.items()}
         names = {"__module__": parent.__module__, "__qualname__": parent.__qualname__, "__doc__": parent.__doc__}
         fields = {name: place.field for name, place in filled.items()}
@@ -41,10 +45,17 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     return compose
 
 
+_composed: set[str] = set()
+
+
 class _Filled(NamedTuple):
     module: str
     annotation: Any
     field: Any
+
+
+def _refusal(parent: str, name: str, filled: _Filled) -> ExtensionError:
+    return ExtensionError(f"{filled.module} cannot fill {name} of {parent or 'the manifest'}")
 
 
 @cache

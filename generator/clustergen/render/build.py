@@ -164,7 +164,7 @@ class Builder:
 
     def _add(self, file: RenderedFile) -> None:
         if file.path in self.files:
-            raise RenderError(f"{file.path} is made twice")
+            raise RenderError(f"{self.files[file.path].source} and {file.source} both make {file.path}")
         self.files[file.path] = file
 
 

@@ -6,7 +6,8 @@ A text in its table opens a topic of the index.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from clustergen.diagnostics.codes.fabric_check import FABRIC_CHECK
 from clustergen.diagnostics.codes.files import FILES
@@ -30,6 +31,7 @@ def _with_topics(*tables: tuple[str | Code, ...]) -> Iterator[Code]:
                 yield entry._replace(topic=topic)
 
 
+@cache
 def _codes() -> dict[str, Code]:
     """By code, those of features last. ExtensionError for one that two have."""
     codes = {entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES, FABRIC_CHECK)}
@@ -41,4 +43,17 @@ def _codes() -> dict[str, Code]:
     return codes
 
 
-CODES: dict[str, Code] = _codes()
+class _Codes(Mapping[str, Code]):
+    """Collected when somebody asks, since options decide whether extensions count."""
+
+    def __getitem__(self, code: str) -> Code:
+        return _codes()[code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_codes())
+
+    def __len__(self) -> int:
+        return len(_codes())
+
+
+CODES = _Codes()

@@ -1,0 +1,220 @@
+"""Extensions: features of other packages, as their entry points name them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from strategies.diffs import MANIFEST as SMALL
+
+SECTION = """
+from clustergen.manifest.base import Section, field, section
+
+class Motd(Section):
+    \"\"\"The message of the day.\"\"\"
+
+    text: str = field("", "Text.")
+
+PLACES = {"motd": (Motd, section(Motd, "The message of the day."))}
+"""
+RESOLVED = """
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen_motd.section import Motd
+
+@record
+class Message:
+    \"\"\"The message of the day.\"\"\"
+
+    text: str
+
+def resolve(section: Motd, cluster: Cluster) -> Message | None:
+    return Message(section.text) if section.text else None
+
+RECORDS = {Message: resolve}
+"""
+FILES = """
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.render.file import File
+from clustergen_motd.resolved import Message
+
+def message(cluster: Cluster) -> Message | None:
+    return cluster.get(Message)
+
+FILES = (File("all/etc/motd", message),)
+"""
+RULES = """
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding
+from clustergen_motd.section import Motd
+
+def motd_loud(_: Cluster, section: Motd) -> Iterator[Finding]:
+    if section.text.endswith("!"):
+        yield Finding("motd-loud", ("motd", "text"), "the message shouts", "end it with a full stop")
+"""
+CODES = """
+from clustergen.diagnostics.codes.model import WARNING, Code
+
+CODES = ("Message of the day", Code("motd-loud", WARNING, "A message that shouts"))
+"""
+MOTD = {
+    "__init__.py": '"""Message of the day."""\n\nAPI = 1\n',
+    "section.py": SECTION,
+    "resolved.py": RESOLVED,
+    "files.py": FILES,
+    "rules.py": RULES,
+    "codes.py": CODES,
+    "templates/all/etc/motd.j2": "{{ text }}\n",
+    "codes/motd-loud.md": "# motd-loud\n\nA message that shouts is not read.\n",
+}
+MANIFEST = SMALL + "motd: {text: Read the news!}\n"
+
+
+def install(
+    place: Path, name: str = "motd", package: str = "clustergen_motd", wheel: str = "motd", **files: str
+) -> None:
+    """Lay out an extension as an installation does; `files` are other texts of its modules."""
+    metadata = place / f"{wheel}-0.3.dist-info"
+    metadata.mkdir()
+    (metadata / "entry_points.txt").write_text(f"[clustergen.features]\n{name} = {package}\n")
+    for path, text in (MOTD | {f"{module}.py": text for module, text in files.items()}).items():
+        target = place / package / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text.replace("clustergen_motd", package))
+
+
+def run(place: Path, *words: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command in the directory, which is on the search path."""
+    (place / "m.yaml").write_text(MANIFEST, encoding="utf-8")
+    command = [sys.executable, "-m", "clustergen", *words]
+    environment = {**os.environ, "PYTHONPATH": str(place), "NO_COLOR": "1"}
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_extension_has_a_section_a_check_a_page_and_a_file(tmp_path: Path) -> None:
+    install(tmp_path)
+    assert "motd  " in run(tmp_path, "features")[1]
+    assert "(motd 0.3)" in run(tmp_path, "features")[1]
+    code, out, _ = run(tmp_path, "render", "m.yaml")
+    assert code == 0
+    assert "m.yaml:" in out
+    assert "warning[motd-loud]: the message shouts" in out
+    tree = tmp_path / "rendered"
+    assert (tree / "overlays/all/etc/motd").read_text().endswith("Read the news!\n")
+    assert '"extensions": {"motd": "motd 0.3"}' in (tree / "clustergen.lock.json").read_text().replace("\n", "")
+    assert "is not read" in run(tmp_path, "explain", "motd-loud")[1]
+    assert "m.yaml:" in run(tmp_path, "explain", "m.yaml", "/etc/motd")[1]
+    assert "text: Read the news!" in run(tmp_path, "resolve", "m.yaml", "--section", "message")[1]
+
+
+def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
+    install(tmp_path)
+    code, out, _ = run(tmp_path, "--no-extensions", "validate", "m.yaml")
+    assert code == 2
+    assert "the manifest has no key 'motd'" in out
+    assert "the package that adds it may be missing (clustergen features)" in out
+    assert "motd" not in run(tmp_path, "features", "--no-extensions")[1]
+
+
+def test_a_cluster_that_does_not_use_an_extension_has_the_tree_that_it_has_without(tmp_path: Path) -> None:
+    install(tmp_path)
+    (tmp_path / "plain.yaml").write_text(SMALL, encoding="utf-8")
+    assert run(tmp_path, "render", "plain.yaml")[0] == 0
+    assert run(tmp_path, "--no-extensions", "render", "plain.yaml", "--check")[0] == 0
+
+
+BROKEN = {
+    "is for another version": (
+        {"__init__": "API = 99\n"},
+        "the extension motd of motd 0.3 is for API version 99, and this clustergen has API version 1",
+    ),
+    "names no version": ({"__init__": ""}, "the extension motd of motd 0.3 names no API version"),
+    "cannot be imported": (
+        {"section": "import nothing_of_this_name\n"},
+        "the extension motd of motd 0.3 cannot be loaded: section: ModuleNotFoundError",
+    ),
+    "takes a section of ours": (
+        {"section": SECTION.replace('"motd"', '"logs"')},
+        "clustergen.features.logs.section and clustergen_motd.section both fill logs of the manifest",
+    ),
+    "takes a field of ours": (
+        {"section": SECTION.replace('"motd"', '"nodes"')},
+        "clustergen_motd.section cannot fill nodes of the manifest",
+    ),
+    "takes a place that is not open": (
+        {"section": SECTION.replace('"motd"', '"slurm.motd"')},
+        "clustergen_motd.section cannot fill motd of slurm",
+    ),
+    "has a code of ours": (
+        {"codes": CODES.replace("motd-loud", "key-unknown")},
+        "clustergen_motd.codes defines the code key-unknown, which is in use",
+    ),
+    "has a record of ours": (
+        {"resolved": RESOLVED.replace("Message", "Logs")},
+        "clustergen.features.logs.resolved and clustergen_motd.resolved both have a record Logs",
+    ),
+    "fails in its check": (
+        {"rules": RULES.replace("if section", "if 1 / 0 and section")},
+        "the extension motd of motd 0.3 failed: ZeroDivisionError: division by zero",
+    ),
+    "fails in its view": (
+        {"files": FILES.replace("return cluster.get(Message)", "return cluster.nothing")},
+        "the extension motd of motd 0.3 failed: AttributeError: ",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", BROKEN)
+def test_an_extension_that(case: str, tmp_path: Path) -> None:
+    files, message = BROKEN[case]
+    install(tmp_path, **files)
+    code, _, err = run(tmp_path, "render", "m.yaml")
+    assert code == 3
+    assert message in err
+    assert "\n   hint: " in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "rendered").exists()
+    assert run(tmp_path, "--no-extensions", "catalogue", "gpus")[0] == 0
+
+
+@pytest.mark.slow
+def test_two_extensions_of_one_name(tmp_path: Path) -> None:
+    install(tmp_path)
+    install(tmp_path, package="other_motd", wheel="other")
+    _, _, err = run(tmp_path, "features")
+    assert "the feature motd of other 0.3 has the name of another one, that of motd 0.3" in err
+
+
+@pytest.mark.slow
+def test_two_files_at_one_path(tmp_path: Path) -> None:
+    install(tmp_path)
+    install(
+        tmp_path,
+        name="news",
+        package="other_motd",
+        wheel="other",
+        section=SECTION.replace('"motd"', '"news"'),
+        resolved=RESOLVED.replace("Message", "News"),
+        files=FILES.replace("Message", "News"),
+        codes="CODES = ()\n",
+        rules="",
+    )
+    (tmp_path / "two.yaml").write_text(MANIFEST + "news: {text: Read}\n", encoding="utf-8")
+    code, out, _ = run(tmp_path, "render", "two.yaml")
+    assert code == 2
+    sources = "templates/motd/all/etc/motd.j2 and templates/news/all/etc/motd.j2"
+    assert f"{sources} both make overlays/all/etc/motd" in out
