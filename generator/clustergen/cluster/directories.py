@@ -8,9 +8,10 @@ from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import Docker, Podman
-from clustergen.cluster.features.monitoring import Alertmanager, Dcgm
+from clustergen.cluster.features.monitoring import Alertmanager
 from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.diagnostics import ManifestPath

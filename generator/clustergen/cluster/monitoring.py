@@ -1,11 +1,13 @@
-"""Prometheus: the hosts that run it, and where programs of nodes write metrics for it."""
+"""Monitoring that several features refer to: where Prometheus runs, what it reads how often, thresholds of alerts."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.listener import Listener
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
@@ -26,6 +28,33 @@ class NodeExporter(Listener):
     smart: bool
 
 
+@record
+class Scraping:
+    """Seconds between two scrapes; `slowest_s`: between two samples of the exporter that samples least often."""
+
+    interval_s: int
+    slowest_s: int
+
+
+@record
+class Thresholds:
+    """Thresholds of alerts. °C are None where each GPU model has its own; `throttled`: share of time."""
+
+    gpu_hot_c: int | None
+    gpu_very_hot_c: int | None
+    disk_free_percent: int
+    node_down_s: int
+    throttled: float
+
+
+@record
+class Prometheus(Listener):
+    """Prometheus, the labels of this cluster, and the site's own targets by job."""
+
+    labels: Mapping[str, str]
+    targets: Mapping[str, tuple[str, ...]]
+
+
 def resolve(manifest: Manifest, cluster: Cluster) -> Monitoring | None:
     hosts = tuple(cluster.hosts("monitoring"))
     return Monitoring(hosts) if hosts and manifest.monitoring.enabled else None
@@ -37,6 +66,35 @@ def resolve_node_exporter(manifest: Manifest, cluster: Cluster) -> NodeExporter 
         return None
     port_at = stated_at(section, "monitoring", "node_exporter", "port")
     return copied(NodeExporter, section, port_at=port_at, smart=manifest.monitoring.smart)
+
+
+def resolve_scraping(manifest: Manifest, cluster: Cluster) -> Scraping:
+    interval_s = manifest.monitoring.scrape_interval
+    slowest_ms = manifest.monitoring.dcgm.interval if cluster.gpu_types else 0
+    return Scraping(interval_s, max(interval_s, -(-slowest_ms // 1000)))
+
+
+def resolve_thresholds(manifest: Manifest, _: Cluster) -> Thresholds:
+    section = manifest.monitoring.thresholds
+    return Thresholds(section.gpu_hot, section.gpu_very_hot, section.disk_free, section.node_down, section.throttled)
+
+
+def resolve_prometheus(manifest: Manifest, cluster: Cluster) -> Prometheus | None:
+    section = manifest.monitoring
+    if not cluster.has(Monitoring):
+        return None
+    labels = {"cluster": cluster.name} | section.labels
+    return copied(Prometheus, section, port_at=stated_at(section, "monitoring", "port"), labels=labels)
+
+
+def static(groups: tuple[NodeGroup, ...]) -> tuple[NodeGroup, ...]:
+    """Without nodes of a cloud and of the future: while they are down, an alert for each would be false."""
+    return tuple(group for group in groups if not group.is_dynamic)
+
+
+def bmc_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """Entries of the manifest whose nodes have a BMC with an address."""
+    return tuple(group for group in static(cluster.groups) if group.bmc)
 
 
 def textfile(cluster: Cluster, os: OperatingSystem, name: str) -> str:

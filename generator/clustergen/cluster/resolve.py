@@ -11,8 +11,8 @@ from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster import dcgm, networks
 from clustergen.cluster import monitoring as ground_monitoring
-from clustergen.cluster import networks
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_clients, polling_cores
 from clustergen.cluster.features import (
@@ -106,11 +106,11 @@ _GROUND: Mapping[type, Resolve] = {
     drift.Drift: drift.resolve,
     reports.Reports: reports.resolve,
     ground_monitoring.Monitoring: ground_monitoring.resolve,
-    monitoring.Dcgm: monitoring.resolve_dcgm,
+    dcgm.Dcgm: dcgm.resolve,
     ground_monitoring.NodeExporter: ground_monitoring.resolve_node_exporter,
-    monitoring.Scraping: monitoring.resolve_scraping,
-    monitoring.Thresholds: monitoring.resolve_thresholds,
-    monitoring.Prometheus: monitoring.resolve_prometheus,
+    ground_monitoring.Scraping: ground_monitoring.resolve_scraping,
+    ground_monitoring.Thresholds: ground_monitoring.resolve_thresholds,
+    ground_monitoring.Prometheus: ground_monitoring.resolve_prometheus,
     monitoring.Samples: monitoring.resolve_samples,
     monitoring.Alertmanager: monitoring.resolve_alertmanager,
     monitoring.Grafana: monitoring.resolve_grafana,

@@ -7,10 +7,11 @@ from datetime import date
 
 from clustergen.catalogue.dcgm import LAST, dcgm_name_known, dcgm_names
 from clustergen.catalogue.versions import DcgmVersion, Release
+from clustergen.cluster import dcgm as ground_dcgm
 from clustergen.cluster import monitoring as ground
 from clustergen.cluster.features import monitoring
-from clustergen.cluster.features.monitoring import bmc_groups
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import bmc_groups
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.monitoring import Dcgm, Monitoring, Snmp
 
@@ -34,7 +35,7 @@ def dcgm_field_unknown(_: Cluster, section: Dcgm) -> Iterator[Finding]:
 
 
 def dcgm_release_unknown(cluster: Cluster) -> Iterator[Finding]:
-    dcgm = cluster.of(monitoring.Dcgm) if cluster.has(monitoring.Dcgm) else None
+    dcgm = cluster.of(ground_dcgm.Dcgm) if cluster.has(ground_dcgm.Dcgm) else None
     if dcgm and dcgm.node_types and dcgm.version > LAST:
         yield Finding(
             "dcgm-release-unknown",
@@ -122,7 +123,7 @@ def nobody_told(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
 
 
 def thresholds_order(cluster: Cluster) -> Iterator[Finding]:
-    hot, very_hot = cluster.of(monitoring.Thresholds).gpu_hot_c, cluster.of(monitoring.Thresholds).gpu_very_hot_c
+    hot, very_hot = cluster.of(ground.Thresholds).gpu_hot_c, cluster.of(ground.Thresholds).gpu_very_hot_c
     if hot and very_hot and very_hot <= hot:
         yield Finding(
             "thresholds-order",

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import Daemon
+from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Dcgm, Grafana, Ipmi, Prometheus, Snmp
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Grafana, Ipmi, Snmp
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.monitoring import NodeExporter, Prometheus
 from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.model import ROLES

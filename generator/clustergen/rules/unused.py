@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.cluster import monitoring as ground
-from clustergen.cluster.features import monitoring
+from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
@@ -53,7 +53,7 @@ def gpus(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]
 
 
 def dcgm(cluster: Cluster, section: Dcgm) -> Iterator[Finding]:
-    if section.enabled is None and section.model_fields_set and not monitoring.dcgm_types(cluster):
+    if section.enabled is None and section.model_fields_set and not dcgm_types(cluster):
         yield Finding(
             "setting-unused",
             ("monitoring", "dcgm"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clustergen.cluster.features.monitoring import dcgm_types
+from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record

@@ -7,60 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.listener import Listener
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
-from clustergen.cluster.monitoring import Monitoring
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring, Scraping, bmc_groups
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
 from clustergen.units import Bytes, Duration
 
 _PATH = ("monitoring",)
-
-
-@record
-class Dcgm(Listener):
-    """DCGM of a cluster with GPUs. `node_types`: those whose GPUs it manages; `exports`: their nodes run the exporter.
-
-    `job_map`: where the prolog records which job has which GPU.
-    """
-
-    node_types: tuple[str, ...]
-    exports: bool
-    version: DcgmVersion
-    interval_ms: int
-    profiling: bool
-    counters: tuple[str, ...]
-    job_map: str
-    job_label_limit: int
-
-
-@record
-class Scraping:
-    """Seconds between two scrapes; `slowest_s`: between two samples of the exporter that samples least often."""
-
-    interval_s: int
-    slowest_s: int
-
-
-@record
-class Thresholds:
-    """Thresholds of alerts. °C are None where each GPU model has its own; `throttled`: share of time."""
-
-    gpu_hot_c: int | None
-    gpu_very_hot_c: int | None
-    disk_free_percent: int
-    node_down_s: int
-    throttled: float
-
-
-@record
-class Prometheus(Listener):
-    """Prometheus, the labels of this cluster, and the site's own targets by job."""
-
-    labels: Mapping[str, str]
-    targets: Mapping[str, tuple[str, ...]]
 
 
 @record
@@ -151,63 +106,6 @@ class Expiry:
     """Last days of licences and contracts, as 2027-03-31."""
 
     dates: Mapping[str, str]
-
-
-def static(groups: tuple[NodeGroup, ...]) -> tuple[NodeGroup, ...]:
-    """Without nodes of a cloud and of the future: while they are down, an alert for each would be false."""
-    return tuple(group for group in groups if not group.is_dynamic)
-
-
-def bmc_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
-    """Entries of the manifest whose nodes have a BMC with an address."""
-    return tuple(group for group in static(cluster.groups) if group.bmc)
-
-
-@once_per_cluster
-def dcgm_types(cluster: Cluster) -> dict[str, NodeType]:
-    """Node types whose GPUs DCGM manages, by name."""
-    names = frozenset(cluster.of(Dcgm).node_types if cluster.has(Dcgm) else ())
-    return {node_type.name: node_type for node_type in cluster.gpu_types if node_type.name in names}
-
-
-def resolve_dcgm(manifest: Manifest, cluster: Cluster) -> Dcgm | None:
-    """By default it manages all GPUs but GeForce, of which it reports little."""
-    section = manifest.monitoring.dcgm
-    if not cluster.gpu_types:
-        return None
-    is_wanted = section.enabled
-    return copied(
-        Dcgm,
-        section,
-        node_types=tuple(
-            kind.name
-            for kind in cluster.gpu_types
-            if is_wanted or (is_wanted is None and kind.gpus and not kind.gpus.model.is_geforce)
-        ),
-        exports=bool(is_wanted) or (is_wanted is None and cluster.has(Monitoring)),
-        version=DcgmVersion(section.version),
-        port_at=stated_at(section, *_PATH, "dcgm", "port"),
-        interval_ms=section.interval,
-    )
-
-
-def resolve_scraping(manifest: Manifest, cluster: Cluster) -> Scraping:
-    interval_s = manifest.monitoring.scrape_interval
-    slowest_ms = cluster.of(Dcgm).interval_ms if cluster.has(Dcgm) else 0
-    return Scraping(interval_s, max(interval_s, -(-slowest_ms // 1000)))
-
-
-def resolve_thresholds(manifest: Manifest, _: Cluster) -> Thresholds:
-    section = manifest.monitoring.thresholds
-    return Thresholds(section.gpu_hot, section.gpu_very_hot, section.disk_free, section.node_down, section.throttled)
-
-
-def resolve_prometheus(manifest: Manifest, cluster: Cluster) -> Prometheus | None:
-    section = manifest.monitoring
-    if not cluster.has(Monitoring):
-        return None
-    labels = {"cluster": cluster.name} | section.labels
-    return copied(Prometheus, section, port_at=stated_at(section, *_PATH, "port"), labels=labels)
 
 
 def resolve_samples(manifest: Manifest, cluster: Cluster) -> Samples | None:

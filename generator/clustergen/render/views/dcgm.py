@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from clustergen.catalogue.dcgm import DcgmField, dcgm_fields
 from clustergen.catalogue.hardware import Gpu
-from clustergen.cluster.features.monitoring import Dcgm, dcgm_types
+from clustergen.cluster.dcgm import Dcgm, job_form, job_map, job_metrics, reports, runs_exporter
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.records import record
-from clustergen.render.alerts import job_form, maps_jobs
 from clustergen.render.effects import restart
 from clustergen.render.file import File
 from clustergen.render.views.alerts.gpu import topic
-from clustergen.render.views.alerts.nvlink import reports
 
 UNIT = "nvidia-dcgm-exporter.service"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
@@ -55,21 +53,6 @@ class JobMap:
     metrics: str
 
 
-def exported(cluster: Cluster, node_type: NodeType) -> bool:
-    """True if nodes of this type run the exporter: somebody reads it, or the manifest wants it in any case."""
-    return node_type.name in dcgm_types(cluster) and cluster.of(Dcgm).exports
-
-
-def job_map(cluster: Cluster, node_type: NodeType) -> str | None:
-    """The directory in which the prolog says which job has which GPU; None where nothing reads or writes it."""
-    return cluster.of(Dcgm).job_map if exported(cluster, node_type) and maps_jobs(cluster) else None
-
-
-def job_metrics(cluster: Cluster, node_type: NodeType) -> str:
-    """The file in which the prolog lists jobs and their GPUs for node_exporter; empty where samples have a label."""
-    return f"{node_type.os.fact('node_exporter_textfile_dir')}/gpu-jobs.prom" if job_form(cluster) == "info" else ""
-
-
 def has_profiling(gpu: Gpu) -> bool:
     """Profiling counters are for data-centre GPUs from Volta on."""
     modern = not gpu.sm or float(gpu.sm) >= 7.0
@@ -84,7 +67,7 @@ def _read_by_alerts(cluster: Cluster) -> list[str]:
 
 def counters(cluster: Cluster, node_type: NodeType) -> Counters | None:
     """Counters of these GPUs: those that the alerts read, the exporter's usual fields, and the manifest's own."""
-    if not exported(cluster, node_type) or node_type.gpus is None:
+    if not runs_exporter(cluster, node_type) or node_type.gpus is None:
         return None
     dcgm = cluster.of(Dcgm)
     alerts = [name for name in _read_by_alerts(cluster) if reports(node_type, name)]
@@ -117,7 +100,7 @@ def _line(field: DcgmField) -> Counter:
 
 
 def exporter(cluster: Cluster, node_type: NodeType) -> Exporter | None:
-    if not exported(cluster, node_type):
+    if not runs_exporter(cluster, node_type):
         return None
     spec = cluster.of(Dcgm)
     labels = job_map(cluster, node_type) if job_form(cluster) == "label" else None

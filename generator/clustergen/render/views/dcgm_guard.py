@@ -7,11 +7,11 @@ internal/pkg/dcgmprovider).
 from __future__ import annotations
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.dcgm import runs_exporter
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload
 from clustergen.render.file import File
-from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.slurm.health import dcgm as health_check
 
@@ -27,7 +27,7 @@ class Rules:
 
 def has_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nvidia-dcgm runs on nodes of this type."""
-    return exported(cluster, node_type) or health_check(cluster, node_type) is not None
+    return runs_exporter(cluster, node_type) or health_check(cluster, node_type) is not None
 
 
 def rules(cluster: Cluster, node_type: NodeType) -> Rules | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Prometheus, Scraping
+from clustergen.cluster.features.monitoring import Alertmanager, Grafana
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Prometheus, Scraping
 from clustergen.records import record
 from clustergen.render.alerts import Alert
 from clustergen.render.dashboards import PREFIX

@@ -7,6 +7,7 @@ from typing import Any
 
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster import monitoring as ground
 from clustergen.cluster.features import monitoring
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring
@@ -84,9 +85,9 @@ class Alertmanager:
 
 
 def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
-    if not cluster.has(monitoring.Prometheus):
+    if not cluster.has(ground.Prometheus):
         return None
-    settings, interval_s = cluster.of(monitoring.Prometheus), cluster.of(monitoring.Scraping).interval_s
+    settings, interval_s = cluster.of(ground.Prometheus), cluster.of(ground.Scraping).interval_s
     has_alertmanager, hosts = cluster.has(monitoring.Alertmanager), cluster.of(Monitoring).hosts
     return Prometheus(
         unit=os.fact("prometheus_unit"),
@@ -137,7 +138,7 @@ def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
     samples = cluster.of(monitoring.Samples)
     size = samples.retention_size
     return (
-        f"--web.listen-address=:{cluster.of(monitoring.Prometheus).port}",
+        f"--web.listen-address=:{cluster.of(ground.Prometheus).port}",
         f"--storage.tsdb.retention.time={_prometheus_time(samples.retention)}",
         *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
     )

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import OciJobs
 from clustergen.cluster.features.gpu import DirectPci, Driver
-from clustergen.cluster.features.monitoring import Dcgm
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster

@@ -9,21 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.dcgm import Dcgm, dcgm_types
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.monitoring import (
-    Alertmanager,
-    Blackbox,
-    Dcgm,
-    Ipmi,
-    Prometheus,
-    Scraping,
-    Snmp,
-    bmc_groups,
-    dcgm_types,
-    static,
-)
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, Snmp
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.monitoring import NodeExporter, Prometheus, Scraping, bmc_groups, static
 from clustergen.records import record
 from clustergen.render.views.alerts.slurm import own_endpoint
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.acceptance import gate_kinds, shares
+from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.fabric import are_guessed, has_rdma
 from clustergen.cluster.features.acceptance import Acceptance
-from clustergen.cluster.features.monitoring import dcgm_types
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts

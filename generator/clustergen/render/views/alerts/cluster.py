@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Dcgm, Grafana, dcgm_types
+from clustergen.cluster.dcgm import Dcgm, dcgm_types, gpus_in_jobs, maps_jobs
+from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.render.alerts import (
     BLANK_COUNT,
     Recording,
     Topic,
-    gpus_in_jobs,
-    maps_jobs,
     window,
 )
 from clustergen.render.views.alerts.slurm import own_endpoint

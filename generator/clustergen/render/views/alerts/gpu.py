@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
+from clustergen.cluster.dcgm import JOB_INFO, dcgm_types, exports, job_form, maps_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Thresholds
 from clustergen.render.alerts import (
     BLANK_COUNT,
     BLANK_TIME,
-    JOB_INFO,
     WHERE,
     Alert,
     Recording,
     Topic,
-    exports,
     for_types,
-    job_form,
-    maps_jobs,
     one_of,
     unless_asleep,
     window,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_of
-from clustergen.cluster.features.monitoring import dcgm_types
+from clustergen.cluster.dcgm import by_generation, dcgm_types, exports
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.alerts import (
@@ -17,8 +17,6 @@ from clustergen.render.alerts import (
     WHERE,
     Alert,
     Severity,
-    by_generation,
-    exports,
     for_types,
     one_of,
     window,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import max_operating_c
-from clustergen.cluster.features.monitoring import Thresholds, dcgm_types
+from clustergen.cluster.dcgm import DEFAULT_LIMIT_C, DEGREES_BELOW, dcgm_types, exports, reports
 from clustergen.cluster.model import Cluster
-from clustergen.render.alerts import WHERE, Alert, Severity, exports, for_types, one_of
-from clustergen.render.views.alerts.nvlink import reports
+from clustergen.cluster.monitoring import Thresholds
+from clustergen.render.alerts import WHERE, Alert, Severity, for_types, one_of
 
 _MARGIN = "DCGM_FI_DEV_GPU_TEMP_LIMIT"
-_DEGREES_BELOW = 5  # degrees below the limit
-_DEFAULT_LIMIT = 85  # where neither the catalogue nor the GPU has one
 _DEFAULT = " The threshold is a default: no limit of this model is known, and the GPU reports no margin."
 _MARGIN_VALUE = (
     " Value: {{ $value }} C, the margin that is left; with drivers before R570, which report none, the temperature."
@@ -31,24 +29,16 @@ _TEXTS: dict[str, tuple[str, Severity, str, str]] = {
 }  # fmt: skip
 
 
-def limits(cluster: Cluster) -> tuple[int, int]:
-    """°C from which on the coolest of the cluster's GPU models is hot, and very hot."""
-    stated = cluster.of(Thresholds)
-    models = [kind.gpus.model.id for kind in dcgm_types(cluster).values() if kind.gpus]
-    limit = min((max_operating_c().get(model) or _DEFAULT_LIMIT for model in models), default=_DEFAULT_LIMIT)
-    return stated.gpu_hot_c or limit - _DEGREES_BELOW, stated.gpu_very_hot_c or limit
-
-
 def alerts(cluster: Cluster) -> Iterator[Alert]:
     hot, very_hot = cluster.of(Thresholds).gpu_hot_c, cluster.of(Thresholds).gpu_very_hot_c
-    for name, threshold, below in (("GpuHot", hot, _DEGREES_BELOW), ("GpuVeryHot", very_hot, 0)):
+    for name, threshold, below in (("GpuHot", hot, DEGREES_BELOW), ("GpuVeryHot", very_hot, 0)):
         alike: dict[tuple[int, bool, bool], list[str]] = {}
         for kind in dcgm_types(cluster).values():
             if kind.gpus:
                 limit = max_operating_c().get(kind.gpus.model.id)
                 has_margin = threshold is None and exports(cluster, _MARGIN) and reports(kind, _MARGIN)
                 is_default = threshold is None and limit is None
-                key = (threshold or (limit or _DEFAULT_LIMIT) - below, has_margin, is_default)
+                key = (threshold or (limit or DEFAULT_LIMIT_C) - below, has_margin, is_default)
                 alike.setdefault(key, []).append(kind.name)
         for (above, has_margin, is_default), names in alike.items():
             which = f'{{job="dcgm",node_type{one_of(names)}}}'

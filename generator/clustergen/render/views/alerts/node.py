@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Thresholds
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.monitoring import NodeExporter, Thresholds
 from clustergen.render.alerts import Alert, Topic, unless_asleep, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"

@@ -8,36 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.dcgm import NvlinkCounter, dcgm_fields, nvlink_counters
-from clustergen.catalogue.gpu_health import generation
-from clustergen.cluster.features.monitoring import dcgm_types
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.catalogue.dcgm import NvlinkCounter, nvlink_counters
+from clustergen.cluster.dcgm import NVLINK_BIT_ERRORS, dcgm_types, exports, reports
+from clustergen.cluster.model import Cluster
 from clustergen.render.alerts import (
     BLANK_COUNT,
     WHERE,
     Alert,
     Recording,
-    exports,
     window,
 )
 
-_BER = "DCGM_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER"
 _BER_EXPONENT = 12  # worse than 1e-12 is DCGM's own limit from 4.6 on
 _NO_BER = 15 * 256 + 255  # mantissa and exponent where no rate was measured
 _NO_ERROR = 256  # below it the mantissa is 0
-
-
-def reports(node_type: NodeType, field: str) -> bool:
-    """True if the GPUs of a node type report a field at all."""
-    row = dcgm_fields().get(field)
-    if row is None or node_type.gpus is None:
-        return row is None
-    has_links = node_type.gpus.nvlink != "none" or field not in _fields()
-    return has_links and row.reported_by(generation(node_type.gpus.model))
-
-
-def _fields() -> set[str]:
-    return {_BER, *(row.field for row in nvlink_counters())}
 
 
 def _reported(cluster: Cluster, field: str) -> bool:
@@ -86,8 +70,8 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         if name in terms:
             expr = "\nor ".join(terms[name])
             yield Alert(name, expr, wait, severity, summary, meaning, runbook)  # type: ignore[arg-type]
-    if _reported(cluster, _BER):
-        rate = f"(max without (hpc_job) ({_BER}) >= {_NO_ERROR} < {_NO_BER})"
+    if _reported(cluster, NVLINK_BIT_ERRORS):
+        rate = f"(max without (hpc_job) ({NVLINK_BIT_ERRORS}) >= {_NO_ERROR} < {_NO_BER})"
         yield Alert(
             "GpuNvlinkBitErrors", f"{rate} % 256 < {_BER_EXPONENT}", "15m", "warning",
             f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.monitoring import Prometheus
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import Monitoring
+from clustergen.cluster.monitoring import Monitoring, Prometheus
 
 PAGE = "runbooks.html"
 

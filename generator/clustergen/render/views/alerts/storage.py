@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Grafana, Thresholds
+from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.monitoring import NodeExporter, Thresholds
 from clustergen.filesystems.entry import Entry
 from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.alerts import Alert, Recording, Topic, window

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.metrics import node_metrics, self_metrics, slurm_metrics
 from clustergen.cluster.contributions import Exported
-from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi, dcgm_types
+from clustergen.cluster.dcgm import JOB_INFO, dcgm_types, job_form
+from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems.nfs.entry import Nfs
-from clustergen.render.alerts import JOB_INFO, job_form
 from clustergen.render.views import dcgm, usage_report
 from clustergen.render.views.alerts import disks, expiry, kernel, roce, snmp, storage, topics
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint

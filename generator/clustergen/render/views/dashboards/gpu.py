@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.dcgm import nvlink_counters
-from clustergen.cluster.features.monitoring import dcgm_types
+from clustergen.cluster.dcgm import JOB_INFO, dcgm_types, job_form, limits, maps_jobs
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.alerts import BLANK_COUNT, JOB_INFO, job_form, maps_jobs
+from clustergen.render.alerts import BLANK_COUNT
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
     CHOSEN,
@@ -22,7 +22,6 @@ from clustergen.render.dashboards import (
     at_most,
     graph,
 )
-from clustergen.render.views.alerts.heat import limits
 
 _NAME = "{{instance}} GPU {{gpu}}"
 _BY = "max by (instance, gpu)"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.dcgm import JOB_INFO, gpus_in_jobs, job_form, maps_jobs
 from clustergen.cluster.model import Cluster
-from clustergen.render.alerts import BLANK_COUNT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
+from clustergen.render.alerts import BLANK_COUNT
 from clustergen.render.dashboards import (
     CHOSEN,
     Dashboard,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.monitoring import Thresholds
+from clustergen.cluster.dcgm import maps_jobs
 from clustergen.cluster.model import Cluster
-from clustergen.render.alerts import maps_jobs, window
+from clustergen.cluster.monitoring import Thresholds
+from clustergen.render.alerts import window
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
     CHOSEN,

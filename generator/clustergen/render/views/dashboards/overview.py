@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.monitoring import dcgm_types
+from clustergen.cluster.dcgm import dcgm_types, limits, maps_jobs
 from clustergen.cluster.model import Cluster
 from clustergen.records import replace
-from clustergen.render.alerts import maps_jobs
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
@@ -20,7 +19,6 @@ from clustergen.render.dashboards import (
     stat,
 )
 from clustergen.render.views.alerts.gpu import IDLE_ALERT
-from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.runbook import address as runbook
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.dcgm import limits
 from clustergen.cluster.model import Cluster
 from clustergen.render.alerts import BLANK_COUNT
 from clustergen.render.dashboards import Dashboard, Panel, Row, Step, Target, graph, stat
-from clustergen.render.views.alerts.heat import limits
 from clustergen.render.views.alerts.power import METRIC
 from clustergen.render.views.dashboards import sensors, snmp
 

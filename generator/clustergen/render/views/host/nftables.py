@@ -14,17 +14,17 @@ from typing import Literal, NamedTuple
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import Daemon
+from clustergen.cluster.dcgm import Dcgm, runs_exporter
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.host import Chrony, Firewall
-from clustergen.cluster.features.monitoring import Alertmanager, Dcgm, Grafana, Ipmi, Prometheus
+from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Ipmi
 from clustergen.cluster.groups import ROLES, entry_group, group_name
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.cluster.monitoring import Monitoring, NodeExporter
+from clustergen.cluster.monitoring import Monitoring, NodeExporter, Prometheus
 from clustergen.cluster.slurm.job_site import users_groups
 from clustergen.filesystems.entry import Entry, Scope
 from clustergen.records import record
-from clustergen.render.views.dcgm import exported
 from clustergen.render.views.fixed import Fixed
 
 NFTABLES_UNIT = "clustergen-nftables.service"
@@ -188,7 +188,7 @@ def _monitoring(cluster: Cluster) -> Iterator[Service]:
 
 
 def _gpu(cluster: Cluster) -> Iterator[Service]:
-    if any(exported(cluster, node_type) for node_type in cluster.gpu_types):
+    if any(runs_exporter(cluster, node_type) for node_type in cluster.gpu_types):
         yield Service("dcgm-exporter", cluster.of(Dcgm).port)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from clustergen.cluster.dcgm import job_map, job_metrics
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
@@ -16,7 +17,6 @@ from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.views.dcgm import job_map, job_metrics
 from clustergen.render.views.fixed import Fixed
 
 _DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
