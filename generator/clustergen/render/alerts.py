@@ -31,7 +31,7 @@ class Recording:
 @record
 class Alert:
     """One alert. `meaning` says what is wrong, `action` what to do, with commands in backticks; texts may hold
-    Prometheus' `{{ $labels.x }}`.
+    Prometheus' `{{ $labels.x }}`. `look` and `page` stand instead of those of its topic; a page may have variables.
 
     `labels` tell alerts of one name apart: Alertmanager takes those with the same labels for one alert.
     """
@@ -44,16 +44,23 @@ class Alert:
     meaning: str
     action: str
     labels: Labels = ()
+    look: str = ""
+    page: str = ""
 
 
 @record
 class Topic:
-    """One rule file."""
+    """One rule file. `look`: where a runbook begins, with commands in backticks. `page`: slug of the dashboard that
+    shows what the alerts are about. `drains`: jobs may fail on the node that an alert names.
+    """
 
     name: str
     title: str
     recordings: tuple[Recording, ...]
     alerts: tuple[Alert, ...]
+    look: str = ""
+    page: str = ""
+    drains: bool = False
 
     def dcgm_fields(self) -> list[str]:
         """The DCGM fields that its expressions read, in order of appearance."""

@@ -46,4 +46,11 @@ def topic(cluster: Cluster) -> Topic | None:
             "On the collector: `systemctl status clustergen-log-retention.timer clustergen-log-retention`.",
         ),
     )  # fmt: skip
-    return Topic("logs", "Central logs.", (), alerts)
+    return Topic(
+        "logs",
+        "Central logs.",
+        (),
+        alerts,
+        look="On the log collector: `du -s /var/log/clustergen/* | sort -n | tail`, `journalctl -t clustergen-logs`.",
+        page="logs",
+    )

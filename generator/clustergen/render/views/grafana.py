@@ -8,12 +8,11 @@ from clustergen.cluster.features.monitoring import Alertmanager, Grafana
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Prometheus, Scraping
 from clustergen.records import record
-from clustergen.render.alerts import Alert
+from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import File
 from clustergen.render.views import dashboards
-from clustergen.render.views.alerts.gpu import IDLE_ALERT
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 
 UNIT = "grafana-server.service"
@@ -87,49 +86,20 @@ def dashboard(cluster: Cluster, slug: str) -> str | None:
     return f"{cluster.of(Grafana).address}/d/{PREFIX}{slug}" if cluster.has(Grafana) else None
 
 
-_PAGE_OF = {
-    "gpu": "gpu",
-    "node": "node",
-    "slurm": "slurm",
-    "fabric": "fabric",
-    "storage": "storage",
-    "kernel": "node",
-    "disks": "node",
-    "probes": "monitoring",
-    "sensors": "node",
-    "power": "power",
-    "snmp": "power",
-    "logs": "logs",
-    "expiry": "monitoring",
-    "backups": "overview",
-    "drift": "overview",
-    "meta": "monitoring",
-}
-_BY_NODE = ("gpu", "node", "fabric", "kernel", "disks", "sensors")
-_NODE = "node?var-instance={{ $labels.instance }}"
-_OF_ALERT = {
-    IDLE_ALERT: "job?var-job={{ $labels.hpc_job }}",
-    "GpuExporterDown": _NODE,
-    "RackFeedLost": "power",
-    "SlurmNodeDrained": _NODE,
-    "SlurmPrologFailed": _NODE,
-}
-"""Instead of the page of the topic."""
-
-
-def page_of(cluster: Cluster, topic: str, alert: Alert) -> str | None:
-    """The URL of the dashboard that shows what an alert is about; holds Prometheus' `{{ … }}`."""
-    slug = _PAGE_OF.get(topic)
-    if not cluster.has(Grafana) or slug not in {page.slug for page in dashboards.dashboards(cluster)}:
+def page_of(cluster: Cluster, topic: Topic, alert: Alert) -> str | None:
+    """The URL of the dashboard that shows what an alert is about; holds Prometheus' `{{ … }}`. A page of all nodes
+    stands for that of one where the alert names none.
+    """
+    pages = {page.slug: page for page in dashboards.dashboards(cluster)} if cluster.has(Grafana) else {}
+    slug, _, variables = (alert.page or topic.page).partition("?")
+    if slug not in pages:
         return None
-    base = cluster.of(Grafana).address
-    if alert.name in _OF_ALERT:
-        return f"{base}/d/{PREFIX}{_OF_ALERT[alert.name]}"
-    if topic not in _BY_NODE:
-        return f"{base}/d/{PREFIX}{slug}"
-    if "$labels.instance" in alert.summary:
-        return f"{base}/d/{PREFIX}{slug}?var-instance={{{{ $labels.instance }}}}"
-    return f"{base}/d/{PREFIX}{'overview' if slug == 'node' else slug}"
+    if any(variable.name == "instance" for variable in pages[slug].variables) and not variables:
+        if "$labels.instance" in alert.summary:
+            variables = "var-instance={{ $labels.instance }}"
+        elif slug == "node":
+            slug = "overview"
+    return f"{dashboard(cluster, slug)}{'?' if variables else ''}{variables}"
 
 
 def sources(cluster: Cluster) -> Sources | None:

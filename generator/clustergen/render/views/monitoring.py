@@ -115,7 +115,7 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
                 Linked(
                     replace(alert, action=alert.action.replace("`", "")),
                     runbook.address(cluster, alert.name),
-                    grafana.page_of(cluster, name, alert),
+                    grafana.page_of(cluster, topic, alert),
                 )
                 for alert in topic.alerts
             ),

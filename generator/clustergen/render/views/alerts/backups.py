@@ -40,4 +40,11 @@ def topic(cluster: Cluster) -> Topic | None:
     if not periods or not cluster.has(NodeExporter):
         return None
     alerts = [alert for kind, period in periods.items() for alert in _alerts(kind, _LIMITS[period])]
-    return Topic("backups", "Backups of Slurm: age.", (), tuple(alerts))
+    return Topic(
+        "backups",
+        "Backups of Slurm: age.",
+        (),
+        tuple(alerts),
+        look="On the controller: `systemctl list-timers 'clustergen-*'`.",
+        page="overview",
+    )

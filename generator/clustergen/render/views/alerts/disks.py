@@ -55,4 +55,12 @@ def topic(cluster: Cluster) -> Topic | None:
             "On the node: `systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics`.",
         ),
     )  # fmt: skip
-    return Topic("disks", "Local disks.", (), alerts)
+    return Topic(
+        "disks",
+        "Local disks.",
+        (),
+        alerts,
+        look="On the node: `smartctl --xall <device>`, and `journalctl -k` for errors of the device.",
+        page="node",
+        drains=True,
+    )

@@ -49,4 +49,11 @@ def topic(cluster: Cluster) -> Topic | None:
             "On the controller: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
     )  # fmt: skip
-    return Topic("drift", "Drift: machines against the manifest.", (), alerts)
+    return Topic(
+        "drift",
+        "Drift: machines against the manifest.",
+        (),
+        alerts,
+        look="On the controller: `journalctl -u clustergen-drift -n 50` shows the last report.",
+        page="overview",
+    )

@@ -29,7 +29,18 @@ def certificates(cluster: Cluster) -> tuple[str, ...]:
 def topic(cluster: Cluster) -> Topic | None:
     files = certificates(cluster) if cluster.has(NodeExporter) else ()
     alerts = (*(_certificates() if files else ()), *_licences(cluster))
-    return Topic("expiry", "Dates of certificates, licences and contracts.", (), alerts) if alerts else None
+    return (
+        Topic(
+            "expiry",
+            "Dates of certificates, licences and contracts.",
+            (),
+            alerts,
+            look="`openssl x509 -noout -enddate -in FILE` shows the date of a certificate.",
+            page="monitoring",
+        )
+        if alerts
+        else None
+    )
 
 
 def _certificates() -> Iterator[Alert]:

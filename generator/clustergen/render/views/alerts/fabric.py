@@ -40,7 +40,15 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)
     if not alerts:
         return None
-    return Topic("fabric", "Fabric ports: up, at full rate, without errors.", (), tuple(alerts))
+    return Topic(
+        "fabric",
+        "Fabric ports: up, at full rate, without errors.",
+        (),
+        tuple(alerts),
+        look="On the node: `rdma link`, `ibstat`, `journalctl -k --grep mlx5`. Compare them with the switch port.",
+        page="fabric",
+        drains=True,
+    )
 
 
 def _slowest(ports: tuple[Port, ...], rate: int | None) -> int | None:

@@ -64,6 +64,9 @@ def topic(cluster: Cluster) -> Topic | None:
             *nvlink.alerts(cluster),
             *_idle(cluster),
         ),
+        look="On the node: `timeout 20 nvidia-smi` and `journalctl -k --grep 'NVRM|Xid'` show the state of its GPUs.",
+        page="gpu",
+        drains=True,
     )
 
 
@@ -74,6 +77,7 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
         "Prometheus cannot read the DCGM exporter, so none of the other GPU alerts can fire for this node.",
         "On the node: `systemctl status nvidia-dcgm nvidia-dcgm-exporter`. nvidia-smi hangs or fails when the driver"
         " does.",
+        page="node",
     )  # fmt: skip
     by_count: dict[int, list[str]] = {}
     for kind in dcgm_types(cluster).values():
@@ -200,4 +204,6 @@ def _idle(cluster: Cluster) -> Iterator[Alert]:
         f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",
         "Ask the user: a job that waits for data or input, one that requests more GPUs than it uses, or one that hangs."
         " The dashboard of the job shows which.",
+        look="On a controller: `scontrol show job <hpc_job>` names its user, command and output file.",
+        page="job?var-job={{ $labels.hpc_job }}",
     )  # fmt: skip

@@ -30,7 +30,15 @@ def topic(cluster: Cluster) -> Topic | None:
     if not is_exported(cluster):
         return None
     alerts = (*_xids(cluster), *_links(), *_errors(cluster))
-    return Topic("kernel", "Errors in the kernel's log.", (), alerts)
+    return Topic(
+        "kernel",
+        "Errors in the kernel's log.",
+        (),
+        alerts,
+        look="On the node: `journalctl -k --since -1h`. The log collector has the same lines in kernel.log.",
+        page="node",
+        drains=True,
+    )
 
 
 def _xids(cluster: Cluster) -> Iterator[Alert]:

@@ -81,4 +81,11 @@ def topic(cluster: Cluster) -> Topic:
                 "Its log shows the answer of the mail server or webhook.",
             ),
         ]  # fmt: skip
-    return Topic("meta", "The monitoring itself.", (), tuple(alerts))
+    return Topic(
+        "meta",
+        "The monitoring itself.",
+        (),
+        tuple(alerts),
+        look="Targets, rules and configuration are in the menu Status of Prometheus.",
+        page="monitoring",
+    )

@@ -38,6 +38,7 @@ def topic(cluster: Cluster) -> Topic | None:
             " something else.",
             "`du -xh --max-depth=2 {{ $labels.mountpoint }} | sort -h | tail`: old logs, core dumps and container"
             " images are the usual finds.",
+            look="On the node: `df -h <mountpoint>`.",
         ),
         Alert(
             "NodeInodesUsedUp",
@@ -46,6 +47,7 @@ def topic(cluster: Cluster) -> Topic | None:
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes free",
             "No new files can be created although there is space.",
             "Look for directories with very many small files; conda environments and pip caches are the usual ones.",
+            look="On the node: `du --inodes -x --max-depth=2 <mountpoint> | sort -n | tail`.",
         ),
         Alert(
             "NodeFilesystemReadOnly",
@@ -93,6 +95,7 @@ def topic(cluster: Cluster) -> Topic | None:
             f"{{{{ $labels.name }}}} failed on {_WHERE}",
             "A service that this cluster relies on has stopped.",
             "`systemctl status {{ $labels.name }}` and `journalctl -u {{ $labels.name }}` say why.",
+            look="On the node: `systemctl --failed`.",
         ),
         Alert(
             "NodeRaidDegraded",
@@ -104,9 +107,18 @@ def topic(cluster: Cluster) -> Topic | None:
             "A disk of a software RAID failed or is missing. Until it is replaced and rebuilt, another failure can lose"
             " data.",
             "`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
+            look="On the node: `cat /proc/mdstat`.",
         ),
     )  # fmt: skip
-    return Topic("node", "Machines: reachable, disks, memory, clocks, services.", (), alerts)
+    return Topic(
+        "node",
+        "Machines: reachable, disks, memory, clocks, services.",
+        (),
+        alerts,
+        look="`ssh NODE`, or open the console of its BMC. `journalctl -p warning --since -1h` shows what happened.",
+        page="node",
+        drains=True,
+    )
 
 
 def _racks(cluster: Cluster) -> Iterator[Alert]:
@@ -124,4 +136,5 @@ def _racks(cluster: Cluster) -> Iterator[Alert]:
         "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
         "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
         "Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have power.",
+        look="Ping the nodes and their BMCs: if neither answers, it is the power or the switch of the rack.",
     )  # fmt: skip

@@ -16,7 +16,18 @@ _SHARE = 80  # percent of what one side of the feeds may carry
 
 def topic(cluster: Cluster) -> Topic | None:
     alerts = tuple(_feeds(cluster)) if cluster.has(Ipmi) else ()
-    return Topic("power", "Power of racks.", (), alerts) if alerts else None
+    return (
+        Topic(
+            "power",
+            "Power of racks.",
+            (),
+            alerts,
+            look="Compare the rack with others, and with the time before.",
+            page="power",
+        )
+        if alerts
+        else None
+    )
 
 
 def _feeds(cluster: Cluster) -> Iterator[Alert]:

@@ -12,7 +12,14 @@ from clustergen.render.alerts import Alert, Topic, unless_asleep
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(Blackbox):
         return None
-    return Topic("probes", "Probes of sshd, BMCs and web pages.", (), tuple(_probes(cluster)))
+    return Topic(
+        "probes",
+        "Probes of sshd, BMCs and web pages.",
+        (),
+        tuple(_probes(cluster)),
+        look="From the monitoring node, connect by hand: `ssh HOST`, or `curl -kv https://HOST/`.",
+        page="monitoring",
+    )
 
 
 def _probes(cluster: Cluster) -> Iterator[Alert]:

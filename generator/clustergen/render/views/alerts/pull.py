@@ -30,7 +30,13 @@ def topic(cluster: Cluster) -> Topic | None:
         "No run of clustergen-pull has succeeded since the node was installed.",
         "On the node: `journalctl -u clustergen-pull` names the reason; `systemctl list-timers` shows the next run.",
     )  # fmt: skip
-    return Topic("pull", "Nodes that pull: time since they were as in git.", (), (stale, never))
+    return Topic(
+        "pull",
+        "Nodes that pull: time since they were as in git.",
+        (),
+        (stale, never),
+        look="On the node: `journalctl -u clustergen-pull -n 50` names the reason of the last run that failed.",
+    )
 
 
 def _pulling(cluster: Cluster) -> str:

@@ -20,7 +20,15 @@ _SENSORS = "ipmi_(sensor|temperature|fan_speed|voltage|current|power)_state"
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(Ipmi):
         return None
-    return Topic("sensors", "Sensors of BMCs.", (), (*_sensors(), *_supplies(cluster)))
+    return Topic(
+        "sensors",
+        "Sensors of BMCs.",
+        (),
+        (*_sensors(), *_supplies(cluster)),
+        look="On the node: `ipmi-sensors`, and `ipmi-sel` for the event log of the BMC.",
+        page="node",
+        drains=True,
+    )
 
 
 def _sensors() -> Iterator[Alert]:
@@ -53,6 +61,7 @@ def _supplies(cluster: Cluster) -> Iterator[Alert]:
         "The node may run without redundant power: the next failure, or the loss of a feed, switches it off.",
         "Check the cord and its outlet. If other nodes of the rack report the same, check the feed; otherwise replace"
         " the power supply.",
+        look="On the node: `ipmi-sensors --sensor-types=Power_Supply` and `ipmi-sel | tail`.",
     )  # fmt: skip
     if not cluster.racks:
         return
@@ -66,4 +75,6 @@ def _supplies(cluster: Cluster) -> Iterator[Alert]:
         " rack are inhibited.",
         "Check the breaker and the PDU of each feed. Then compare the rack's power with what the remaining feed may"
         " carry, and cap or drain nodes if it is more.",
+        look="The dashboard shows the rack's power; on a node, `ipmi-sensors` shows which supply has no input.",
+        page="power",
     )  # fmt: skip

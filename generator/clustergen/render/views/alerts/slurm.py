@@ -46,6 +46,7 @@ def _reasons() -> Iterator[Alert]:
         "{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
         "{{ $labels.user }} drained it, and it was not resumed.",
         "Repair what the reason names, then: `scontrol update nodename={{ $labels.instance }} state=resume`.",
+        page="node",
     )  # fmt: skip
     failed = f'{drained}{{reason=~"(?i).*(prolog|epilog).*"}}'
     yield Alert(
@@ -53,6 +54,7 @@ def _reasons() -> Iterator[Alert]:
         "Prolog or epilog fails on {{ $labels.instance }}: {{ $labels.reason }}",
         "Slurm drained the node, and the job was requeued or ended.",
         "slurmd's log names the script and its exit status; run it by hand on the node, then resume the node.",
+        page="node",
     )  # fmt: skip
     yield Alert(
         "SlurmPrologFailsOnMany", f"count(count by (node) ({failed})) > 2", "1m", "critical",
@@ -66,6 +68,7 @@ def _reasons() -> Iterator[Alert]:
         "Its processes do not end, often because a file system does not respond; its nodes take no other job.",
         "`squeue --states=COMPLETING` names job and nodes. On the node, `ps axo stat,pid,wchan:32,args | grep ^D` shows"
         " what hangs, and `journalctl -k` why.",
+        look="On a controller: `squeue --states=COMPLETING`.",
     )  # fmt: skip
 
 
@@ -73,6 +76,7 @@ def topic(cluster: Cluster) -> Topic | None:
     endpoint = own_endpoint(cluster)
     if not cluster.slurm.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
+    look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
     if endpoint:
         silent: tuple[Alert, ...] = (Alert(
             "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
@@ -80,6 +84,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "No jobs start and no commands work; running jobs continue.",
             "On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
             " usual causes.",
+            look=look,
         ),)  # fmt: skip
     else:
         silent = (Alert(
@@ -89,11 +94,13 @@ def topic(cluster: Cluster) -> Topic | None:
             "No metrics from slurmctld for {{ $value | humanizeDuration }}",
             "scontrol has not answered on any controller. No jobs start and no commands work; running jobs continue.",
             "On the controller: `systemctl status slurmctld clustergen-slurm-metrics`, then slurmctld's log.",
+            look=look,
         ), Alert(
             "SlurmMetricsMissing", f'absent(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}})', "15m", "warning",
             "No metrics of Slurm's state",
             "Without the file that a timer on the controllers writes, no other alert on Slurm fires.",
             "On a controller: `systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics`.",
+            look="Status, Targets in the menu of Prometheus shows whether the controllers answer.",
         ))  # fmt: skip
     alerts = (
         *silent,
@@ -127,6 +134,14 @@ def topic(cluster: Cluster) -> Topic | None:
             "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
             " end it drops them.",
             "`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows whether slurmdbd answers.",
+            look="On a controller: `sdiag | grep DBD`; on slurmdbd's node: `journalctl -u slurmdbd -n 50`.",
         ),
     )  # fmt: skip
-    return Topic("slurm", "Slurm: controller, nodes, accounting.", (), alerts)
+    return Topic(
+        "slurm",
+        "Slurm: controller, nodes, accounting.",
+        (),
+        alerts,
+        look="On a controller: `sinfo -R`, `scontrol show node NODE`, `journalctl -u slurmctld -n 50`.",
+        page="slurm",
+    )

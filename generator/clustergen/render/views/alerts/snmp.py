@@ -97,7 +97,14 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts += _ups()
     if "apc_rpdu2" in names:
         alerts += _pdus()
-    return Topic("snmp", "UPS and PDUs.", (), tuple(alerts))
+    return Topic(
+        "snmp",
+        "UPS and PDUs.",
+        (),
+        tuple(alerts),
+        look="The web page of the device shows its state and its log; compare it with the dashboard.",
+        page="power",
+    )
 
 
 def _ups() -> Iterator[Alert]:

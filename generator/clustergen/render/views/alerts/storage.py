@@ -42,13 +42,26 @@ def topic(cluster: Cluster) -> Topic | None:
                 "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
                 "The pool lost one or more disks; another failure can lose data.",
                 "`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it resilver.",
+                look="On the server: `zpool status -x`.",
             )
         )  # fmt: skip
     for name, entry in cluster.storage.items():
         alerts += _pair(name, entry) if isinstance(entry, Nfs) and entry.failover else ()
     recordings = tuple(_recordings(cluster))
     title = "File systems: mounted, responding, free space."
-    return Topic("storage", title, recordings, tuple(alerts)) if alerts else None
+    return (
+        Topic(
+            "storage",
+            title,
+            recordings,
+            tuple(alerts),
+            look="On the node: `findmnt <mountpoint>`, `timeout 5 stat -f <mountpoint>`, `journalctl -k --since -1h`.",
+            page="storage",
+            drains=True,
+        )
+        if alerts
+        else None
+    )
 
 
 def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
@@ -119,4 +132,5 @@ def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
         "Parallel file systems slow down long before they are full, and single servers fill up first.",
         "Find the large users with the file system's quota report; move or delete data.",
         labels,
+        look="On a node that mounts it: `df -h <mountpoint>`.",
     )  # fmt: skip
