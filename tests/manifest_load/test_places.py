@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clustergen.compile import frozen
+from clustergen.features.backups.section import Backups
 from clustergen.features.logs.section import Logs
-from clustergen.manifest.backups import Backups
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import FabricPlan
 from clustergen.manifest.nodes import Nodes

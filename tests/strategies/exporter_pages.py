@@ -112,7 +112,7 @@ def logs() -> Iterator[str]:
 
 
 def usage() -> Iterator[str]:
-    """The page of clustergen-usage-report, as tests/render/test_usage_report.py reads it from the script."""
+    """The page of clustergen-usage-report, as tests/features/reports/test_usage_report.py reads it from the script."""
     for name in ("jobs", "gpu_hours", "cpu_hours", "failed_gpu_hours"):
         yield f'clustergen_usage_{name}{{account="vision",user="alice",period="month"}} 31'
     for state_ in ("allocated", "idle", "down"):

@@ -7,10 +7,15 @@ A function is found by its type, and `cluster.needs(Daemon)` returns what all of
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from clustergen.cluster.listener import Listener
+from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
+
+if TYPE_CHECKING:
+    from clustergen.cluster.model import NodeGroup
 
 Source = Literal["cluster", "compute", "controllers", "anyone"]
 
@@ -53,3 +58,58 @@ class Package:
 
     group: str
     purpose: str
+
+
+@record
+class Group:
+    """A group of nodes by what they are, beside those of roles and of storage entries."""
+
+    name: str
+    has: Callable[[NodeGroup], bool]
+
+
+@record
+class FirstBoot:
+    """User data of cloud-init that is in the tree, by which nodes of a group install themselves."""
+
+    group: str
+    systems: tuple[str, ...]  # keys of operating systems that have it
+
+
+@record
+class SafeWriter:
+    """A program that runs as root and writes where another account may, so that it needs clustergen-write."""
+
+    name: str
+
+
+@record
+class Use:
+    """The access that a daemon needs to a path."""
+
+    noun: str
+    """What lies there, in a message."""
+    example: str
+    """A path that suits it: the default, where clustergen has one."""
+    lost: str = ""
+    """What follows when it disappears or is another user's; empty where it may."""
+    outlives_boot: bool = True
+    is_directory: bool = True
+    of_administrator: bool = False
+    """Whether it may lie in a subdirectory of /etc."""
+    role: str = ""
+    """Of the nodes that write there; empty: of slurmctld, slurmd or slurmdbd, by the name."""
+    per_node: bool = False
+    """Whether Slurm puts the node's name in the place of %n and %h."""
+    is_private: bool = False
+    """Whether every node needs its own."""
+
+
+@record
+class WrittenPath:
+    """A path of the manifest that a daemon or program writes. `name`: of the daemon or entry, for the words."""
+
+    at: ManifestPath
+    path: str
+    use: Use
+    name: str = ""

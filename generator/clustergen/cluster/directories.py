@@ -8,13 +8,12 @@ from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.cluster.contributions import Use, WrittenPath
 from clustergen.cluster.dcgm import Dcgm
-from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import Docker, Podman
 from clustergen.cluster.features.monitoring import Alertmanager
 from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
-from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
 if TYPE_CHECKING:
@@ -32,28 +31,6 @@ _LOST = {
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 """Where users put files of their own on each node."""
 _SQUATTED = "any user could put a directory in its place"
-
-
-@record
-class Use:
-    """The access that a daemon needs to a path."""
-
-    noun: str
-    """What lies there, in a message."""
-    example: str
-    """A path that suits it: the default, where clustergen has one."""
-    lost: str = ""
-    """What follows when it disappears or is another user's; empty where it may."""
-    outlives_boot: bool = True
-    is_directory: bool = True
-    of_administrator: bool = False
-    """Whether it may lie in a subdirectory of /etc."""
-    role: str = ""
-    """Of the nodes that write there; empty: of slurmctld, slurmd or slurmdbd, by the name."""
-    per_node: bool = False
-    """Whether Slurm puts the node's name in the place of %n and %h."""
-    is_private: bool = False
-    """Whether every node needs its own."""
 
 
 STATE = Use(
@@ -119,12 +96,6 @@ SECRET = Use(
 )
 
 
-BACKUP_DATABASE = Use(
-    "the directory of backups", "/backup/slurm", "the backups would be lost with it", role="slurm-accounting"
-)
-BACKUP_STATE = Use(BACKUP_DATABASE.noun, BACKUP_DATABASE.example, BACKUP_DATABASE.lost, role="slurm-controller")
-
-
 @record
 class Refusal:
     """Why a path cannot hold what a daemon writes; `code` is that of a diagnostic."""
@@ -182,45 +153,39 @@ def whose(path: str) -> str:
     return f"{place} is in {row.path}, which {owner(row)}"
 
 
-Place = tuple[ManifestPath, Use, str, str]
-"""Field, use, name for the words, and text of a path of the manifest."""
-
-
-def paths_of(cluster: Cluster) -> Iterator[Place]:
+def paths_of(cluster: Cluster) -> Iterator[WrittenPath]:
     """Paths of the manifest that a daemon or script writes."""
     yield from _paths_of_slurm(cluster)
     if cluster.has(Docker) and (data := cluster.of(Docker).data):
-        yield ("containers", "docker", "data"), DOCKER, "", data
+        yield WrittenPath(("containers", "docker", "data"), data, DOCKER)
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
-        yield ("containers", "podman", "storage"), PODMAN, "", storage
+        yield WrittenPath(("containers", "podman", "storage"), storage, PODMAN)
     if cluster.has(Dcgm):
-        yield ("monitoring", "dcgm", "job_map"), JOB_MAP, "", cluster.of(Dcgm).job_map
-    if cluster.has(Backups):
-        for use in (BACKUP_DATABASE, BACKUP_STATE):
-            yield ("backups", "directory"), use, "", cluster.of(Backups).directory
+        yield WrittenPath(("monitoring", "dcgm", "job_map"), cluster.of(Dcgm).job_map, JOB_MAP)
+    yield from cluster.needs(WrittenPath)
     for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):
-                yield ("monitoring", "receivers", name, field), SECRET, name, path
+                yield WrittenPath(("monitoring", "receivers", name, field), path, SECRET, name)
 
 
-def _paths_of_slurm(cluster: Cluster) -> Iterator[Place]:
+def _paths_of_slurm(cluster: Cluster) -> Iterator[WrittenPath]:
     slurm = cluster.slurm
     if slurm.state_location_at:
-        yield slurm.state_location_at, STATE, "", slurm.state_location
-    yield ("slurm", "spool_directory"), SPOOL, "", slurm.spool_directory
+        yield WrittenPath(slurm.state_location_at, slurm.state_location, STATE)
+    yield WrittenPath(("slurm", "spool_directory"), slurm.spool_directory, SPOOL)
     for name, daemon in slurm.daemons.items():
         if daemon.log_file_at:
-            yield daemon.log_file_at, log_of(name), name, daemon.log_file
+            yield WrittenPath(daemon.log_file_at, daemon.log_file, log_of(name), name)
         if daemon.pid_file:
-            yield ("slurm", "pid_files", name), PID, name, daemon.pid_file
+            yield WrittenPath(("slurm", "pid_files", name), daemon.pid_file, PID, name)
     if scratch := cluster.of(Scripts).tmpdir:
-        yield ("slurm", "scripts", "tmpdir"), SCRATCH, "", scratch
+        yield WrittenPath(("slurm", "scripts", "tmpdir"), scratch, SCRATCH)
     if cluster.has(PrivateTmp):
-        yield ("slurm", "private_tmp", "path"), PRIVATE_TMP, "", cluster.of(PrivateTmp).path
+        yield WrittenPath(("slurm", "private_tmp", "path"), cluster.of(PrivateTmp).path, PRIVATE_TMP)
     if cluster.has(Pyxis):
-        yield ("slurm", "pyxis", "runtime_path"), RUNTIME, "", cluster.of(Pyxis).runtime_path
-        yield ("slurm", "pyxis", "cache"), CACHE, "", cluster.of(Pyxis).cache
+        yield WrittenPath(("slurm", "pyxis", "runtime_path"), cluster.of(Pyxis).runtime_path, RUNTIME)
+        yield WrittenPath(("slurm", "pyxis", "cache"), cluster.of(Pyxis).cache, CACHE)
 
 
 def of_slurm_user(cluster: Cluster) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from clustergen.catalogue.roles import Role
-from clustergen.cluster.features.ansible import Pull
+from clustergen.cluster.contributions import Group
 from clustergen.cluster.features.containers import Apptainer, Docker, Podman
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
@@ -19,6 +19,8 @@ from clustergen.records import record
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES: tuple[Scope, ...] = get_args(Scope)  # scopes that stand for a group per storage entry
 ROLES: tuple[str, ...] = get_args(Role)
+_FIRST = ("user_node", "cloud", "slurm_node", "slurm_conf_server", "sackd_node", "compute_only", "pull_node")
+"""The order of derived groups in the inventory; others follow."""
 
 
 def group_name(name: str) -> str:
@@ -138,12 +140,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
-    def pull_node(group: NodeGroup) -> bool:
-        """Nodes that nobody else depends on, so that each can change on its own."""
-        if not cluster.has(Pull) or group.roles != ("slurm-compute",):
-            return False
-        return not targets_on(cluster, group)
-
     entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
 
     def user_node(group: NodeGroup) -> bool:
@@ -162,7 +158,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless
         "sackd_node": sackd_node,
         "compute_only": compute_only,
-        "pull_node": pull_node,
         "gpu_node": gpu_node,
         "docker_node": docker,
         "podman_node": podman,
@@ -175,13 +170,18 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     }
 
 
+def _place(name: str) -> int:
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
+
+
 @once_per_cluster
 def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
-    tests |= _derived(cluster)
+    derived = _derived(cluster) | {group.name: group.has for group in cluster.needs(Group)}
+    tests |= {name: derived[name] for name in sorted(derived, key=_place)}
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
     entries = _entries(cluster)
     targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.secrets import is_secret
 from clustergen.importer.draft import Draft, Origin, Value
@@ -9,7 +10,6 @@ from clustergen.importer.forms import fits, value_of, words
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.base import Endpoint, SlurmName
-from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.fields import fields_of
 
@@ -32,8 +32,8 @@ def import_slurmdbd(draft: Draft, originals: Originals) -> None:
     draft.set((*_SECTION, "password"), password is not None, [originals.origin(password)] if password else [])
     if password is not None:
         where = (
-            f"add the line StoragePass=… to {SECRET} on the slurmdbd node, with the owner of slurmdbd.conf and mode"
-            " 0600"
+            f"add the line StoragePass=… to {PASSWORD_FILE} on the slurmdbd node, with the owner of slurmdbd.conf and"
+            " mode 0600"
         )
         draft.note(
             "secret", f"StoragePass is not in the manifest: {where}", originals.origin(password).place, "StoragePass"

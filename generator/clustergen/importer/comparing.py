@@ -9,6 +9,7 @@ from typing import Any
 
 from clustergen import compile as compiler
 from clustergen.catalogue.slurm_meanings import spelled
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.diff.change import Change
 from clustergen.diff.slurm import slurm_changes
@@ -21,7 +22,6 @@ from clustergen.importer.topology import YAML, file_of, renamed
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
 from clustergen.render.tree import Tree
-from clustergen.render.views.slurm.slurmdbd import SECRET
 
 
 @record
@@ -72,7 +72,7 @@ def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, 
     dbd = originals.configs.get("slurmdbd.conf")
     password = dbd.text("StoragePass") if dbd else None
     if password is not None:  # as it will be on the node
-        new[SECRET] = f"StoragePass={password}\n"
+        new[PASSWORD_FILE] = f"StoragePass={password}\n"
     for name in ("cgroup.conf", "mpi.conf", "acct_gather.conf"):  # an empty file says as much as none
         path = f"/etc/slurm/{name}"
         if path not in new and not old.get(path, "").strip():

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clustergen.catalogue import slurm
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.importer.comparing import overlaps
 from clustergen.importer.originals import Originals
 from clustergen.lint.run import Report, lint
 from clustergen.records import record
 from clustergen.render.tree import Tree
-from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmrules.fields import current_names
 
@@ -22,7 +22,7 @@ _ETC = "/etc/slurm/"
 _READ = (".conf", ".yaml")
 _MOST = 100
 """Errors that are looked up in the original files; each takes a pass over all of their lines."""
-_WITH_SECRET = re.compile(rb"(?im)^include\s+" + re.escape(SECRET.encode()))  # on the node when the tree is applied
+_WITH_SECRET = re.compile(rb"(?im)^include\s+" + re.escape(PASSWORD_FILE.encode()))  # which is only on the node
 
 
 @record

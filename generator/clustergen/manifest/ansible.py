@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from clustergen.catalogue.network import ports
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, OneLine, PortNumber, Section, UnixName, field, text
-from clustergen.manifest.pull import Pull
+from clustergen.manifest.base import AbsolutePath, OneLine, PortNumber, Section, UnixName, field, text
+from clustergen.manifest.composition import Place, composed
 
 
+@composed("ansible")
 class Ansible(Section):
     """How to reach the nodes."""
 
@@ -26,6 +27,4 @@ class Ansible(Section):
         Annotated[str, text(r"^[a-z_][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter")],
         OneLine | int | bool | float,
     ] = field({}, "More group variables, for the site's own roles.")
-    pull: Annotated[Pull | None, NOT_EMPTY] = field(
-        None, "Compute nodes apply the tree from git themselves; none do unless the section is present."
-    )
+    pull: Place

@@ -6,12 +6,10 @@ from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
 from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.ansible import Ansible
-from clustergen.manifest.backups import Backups
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.containers import Containers
-from clustergen.manifest.drift import Drift
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.health import Health
@@ -20,7 +18,6 @@ from clustergen.manifest.monitoring import Monitoring
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.provisioning import Provisioning
-from clustergen.manifest.reports import Reports
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
 from clustergen.manifest.user_guide import UserGuide
@@ -74,10 +71,8 @@ class Manifest(Section):
     containers: Containers = section(Containers, "Container runtimes.")
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Place
-    reports: Annotated[Reports | None, NOT_EMPTY] = field(None, "Reports of usage; none unless the section is present.")
-    backups: Annotated[Backups | None, NOT_EMPTY] = field(
-        None, "Backups of the accounting database and of slurmctld's state; none unless the section is present."
-    )
+    reports: Place
+    backups: Place
     user_guide: Annotated[UserGuide | None, NOT_EMPTY] = field(
         None, "Guide and job templates for users; none unless the section is present."
     )
@@ -85,11 +80,7 @@ class Manifest(Section):
     acceptance: Acceptance = section(
         Acceptance, "Tests of the finished cluster; none unless the section is present, which can be {}.", enabled=False
     )
-    drift: Drift = section(
-        Drift,
-        "Regular comparison of the machines with the manifest; none unless the section is present, which can be {}.",
-        enabled=False,
-    )
+    drift: Place
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
     provisioning: Annotated[Provisioning | None, NOT_EMPTY] = field(

@@ -13,19 +13,21 @@ from clustergen.render.file import File
 
 _FIRST = (
     "slurm", "host", "network", "fabric", "nccl", "monitoring", "grafana", "drift", "exporters", "probes", "logs",
-    "usage_report", "backups", "dcgm", "dcgm_guard", "gpu", "storage", "containers", "user_directories", "inventory",
+    "reports", "backups", "dcgm", "dcgm_guard", "gpu", "storage", "containers", "user_directories", "inventory",
     "pull", "cloud_init", "cloud_init_seed", "warewulf", "facility", "acceptance", "jobs", "report",
 )  # fmt: skip
 """The order of groups in the inventory and README.md of a tree; other families follow by name."""
 
 
+_FEATURES = "clustergen.features."
+
+
 def files() -> tuple[File, ...]:
     """All rows of the registry, family by family."""
-    families = {module.__name__.rpartition(".")[2]: module for module in modules_of("clustergen.render.views", "FILES")}
-    for module in modules("files"):
-        families[module.__name__.removeprefix("clustergen.features.").rpartition(".")[0]] = module
-    names = sorted(families, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
-    return tuple(file for name in names for file in _rows(families[name]))
+    families = [(each.__name__.rpartition(".")[2], each) for each in modules_of("clustergen.render.views", "FILES")]
+    families += [(each.__name__.removeprefix(_FEATURES).rpartition(".")[0], each) for each in modules("files")]
+    families.sort(key=lambda family: _FIRST.index(family[0]) if family[0] in _FIRST else len(_FIRST))
+    return tuple(file for _, module in families for file in _rows(module))
 
 
 def _rows(family: ModuleType) -> Iterator[File]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plain
+from clustergen.cluster.contributions import Use, WrittenPath
 from clustergen.cluster.directories import (
-    BACKUP_STATE,
     CLOSED,
     COPIES,
     JOBS_LOG,
@@ -18,8 +18,6 @@ from clustergen.cluster.directories import (
     SLURMD_LOG,
     SPOOL,
     STATE,
-    Place,
-    Use,
     has_node_name,
     log_of,
     of_slurm_user,
@@ -30,7 +28,7 @@ from clustergen.cluster.directories import (
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.nfs import serves
 from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics import Finding
 from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
 
@@ -50,8 +48,8 @@ _OF_SLURMDBD: Mapping[str, tuple[Use, str]] = {"logfile": (LOG, "slurmdbd"), "pi
 
 
 def written_paths(cluster: Cluster) -> Iterator[Finding]:
-    for path, use, name, text in paths_of(cluster):
-        yield from _findings(path, use, name, text)
+    for entry in paths_of(cluster):
+        yield from _findings(entry)
 
 
 def written_options(cluster: Cluster) -> Iterator[Finding]:
@@ -63,7 +61,7 @@ def written_options(cluster: Cluster) -> Iterator[Finding]:
         for key, value in options.items():
             text = _path_in(key, value)
             if key.lower() in keys and text.startswith("/") and not _is_for_all(text):
-                yield from _findings((*section, key), *keys[key.lower()], text)
+                yield from _findings(WrittenPath((*section, key), text, *keys[key.lower()]))
 
 
 def _path_in(key: str, value: OptionValue) -> str:
@@ -79,24 +77,22 @@ def _is_for_all(path: str) -> bool:
     return is_listed(path) and nearest(path).kind not in CLOSED
 
 
-def _findings(path: ManifestPath, use: Use, name: str, text: str) -> Iterator[Finding]:
-    if reason := refusal(use, text, name):
-        yield Finding(reason.code, path, reason.message, reason.hint)
+def _findings(entry: WrittenPath) -> Iterator[Finding]:
+    if reason := refusal(entry.use, entry.path, entry.name):
+        yield Finding(reason.code, entry.at, reason.message, reason.hint)
 
 
 def overlaps(cluster: Cluster) -> Iterator[Finding]:
     """Scratch and private directories are emptied after each job, and each program needs a directory of its own."""
     combined = any(group.has("slurm-controller") and group.has("slurm-compute") for group in cluster.groups)
-    places = [(path, use, name, plain(text)) for path, use, name, text in (*paths_of(cluster), *_defaults(cluster))]
+    places = [*paths_of(cluster), *_defaults(cluster)]
     for number, place in enumerate(places):
-        if place[1] is BACKUP_STATE:
-            yield from (_overlap_of_backups(other, place) for other in places if _is_state_around(other, place))
         for other in (*places[:number], *places[number + 1 :]):
-            is_private = place[1] is PRIVATE_TMP and other[1] is not SCRATCH
-            if place[1] is SCRATCH or is_private or (place[1] is SPOOL and combined and other[1] is STATE):
+            is_private = place.use is PRIVATE_TMP and other.use is not SCRATCH
+            if place.use is SCRATCH or is_private or (place.use is SPOOL and combined and other.use is STATE):
                 yield from _overlap(other, place)
         for other in places[:number]:
-            if all(one[1].role == "slurm-compute" and one[1] not in _OF_JOBS for one in (place, other)):
+            if all(one.use.role == "slurm-compute" and one.use not in _OF_JOBS for one in (place, other)):
                 yield from _overlap(other, place)
 
 
@@ -115,36 +111,41 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     places = list(paths_of(cluster))
     for key, value in options.items():
         if row := _OF_SLURM.get(key.lower()):
-            places.append((("slurm", "options", key), *row, str(value)))
-    for path, use, name, text in places:
-        inside = next((directory for directory in directories if is_below(plain(text), directory)), None)
+            places.append(WrittenPath(("slurm", "options", key), str(value), *row))
+    for entry in places:
+        use, name = entry.use, entry.name
+        inside = next((directory for directory in directories if is_below(plain(entry.path), directory)), None)
         if use is SPOOL and inside == plain(state):
             continue  # path-overlap
         if inside and use in _FOR_ROOT and name in ("slurmd", ""):
             message = f"{use.noun.format(name=name)} is in {inside}, which belongs to SlurmUser"
             reason = "slurmd, as root, would follow a link that SlurmUser puts there"
             yield Finding(
-                "path-of-slurm-user", path, f"{message}: {reason}", f"write a path of its own, such as {_FOR_ROOT[use]}"
+                "path-of-slurm-user",
+                entry.at,
+                f"{message}: {reason}",
+                f"write a path of its own, such as {_FOR_ROOT[use]}",
             )
 
 
 _OF_JOBS = (SCRATCH, PRIVATE_TMP)
 
 
-def _defaults(cluster: Cluster) -> Iterator[Place]:
+def _defaults(cluster: Cluster) -> Iterator[WrittenPath]:
     """Paths that the manifest leaves to clustergen."""
     slurm = cluster.slurm
     if not slurm.state_location_at:
-        yield ("slurm",), STATE, "", slurm.state_location
+        yield WrittenPath(("slurm",), slurm.state_location, STATE)
     for name, daemon in slurm.daemons.items():
         if not daemon.log_file_at:
-            yield ("slurm",), log_of(name), name, daemon.log_file
+            yield WrittenPath(("slurm",), daemon.log_file, log_of(name), name)
 
 
-def _overlap(other: Place, inner: Place) -> Iterator[Finding]:
+def _overlap(other: WrittenPath, inner: WrittenPath) -> Iterator[Finding]:
     """`inner` is the one that is reported."""
-    (_, use, name, place), (path, inner_use, _, inner_place) = other, inner
-    noun, what = use.noun.format(name=name), inner_use.noun
+    use, inner_use, path = other.use, inner.use, inner.at
+    place, inner_place = plain(other.path), plain(inner.path)
+    noun, what = use.noun.format(name=other.name), inner_use.noun
     hint = f"write a path of its own, such as {inner_use.example}"
     if is_below(place, inner_place) and inner_use is SCRATCH:
         message = f"{noun}, at {place}, is in job scratch, where jobs write and the epilog deletes directories"
@@ -155,18 +156,10 @@ def _overlap(other: Place, inner: Place) -> Iterator[Finding]:
         yield Finding("path-overlap", path, f"{noun}, at {place}, is in {what}", hint)
 
 
-def _is_state_around(other: Place, backups: Place) -> bool:
-    return other[1] is STATE and is_below(backups[3], other[3])
-
-
-def _overlap_of_backups(state: Place, backups: Place) -> Finding:
-    message = f"backups are in {state[3]}, which they copy: each would contain all earlier ones"
-    return Finding("path-overlap", backups[0], message, f"write a path of its own, such as {backups[1].example}")
-
-
 def mounted(cluster: Cluster) -> Iterator[Finding]:
     """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
-    for path, use, name, text in paths_of(cluster):
+    for place in paths_of(cluster):
+        path, use, name, text = place.at, place.use, place.name, place.path
         entries = {key: entry for key, entry in cluster.storage.items() if is_below(plain(text), plain(entry.mount))}
         role = writers(use, name)
         groups = cluster.with_role(role) if entries and role else ()

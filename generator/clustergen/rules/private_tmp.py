@@ -94,6 +94,7 @@ class _Used:
 
 def _used(cluster: Cluster) -> Iterator[_Used]:
     """The used part of the path, as far as it is right otherwise: one mistake is reported once."""
-    for path, use, name, text in paths_of(cluster):
+    for entry in paths_of(cluster):
+        path, use, name, text = entry.at, entry.use, entry.name, entry.path
         if writers(use, name) == "slurm-compute" and not refusal(use, text, name):
             yield _Used(path, plain(text), use.noun.format(name=name), use.example.format(name=name))

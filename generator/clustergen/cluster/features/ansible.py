@@ -1,4 +1,4 @@
-"""How the nodes are reached, and how they bring themselves to the tree, as resolved."""
+"""How the nodes are reached, as resolved."""
 
 from __future__ import annotations
 
@@ -31,24 +31,6 @@ class Ansible:
     variables: Mapping[str, str | int | bool | float]
 
 
-@record
-class Pull:
-    """Compute nodes fetch the tree from git and apply it to themselves. Absent: none do.
-
-    `directory`, `library`: in the repository, of the tree and of clustergen; `programs`: on the nodes, with
-    ansible-pull. `max_age_seconds`: of a signed commit that a node without any accepts.
-    """
-
-    repository: str
-    branch: str
-    directory: str
-    library: str
-    programs: str
-    interval_seconds: int
-    max_age_seconds: int
-    signers: tuple[str, ...]
-
-
 def resolve_ssh(manifest: Manifest, _: Cluster) -> Ssh:
     section = manifest.ansible
     return copied(Ssh, section, port_at=stated_at(section, "ansible", "port"))
@@ -62,10 +44,3 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Ansible:
         forks=section.forks or min(_MOST_FORKS, max(5, cluster.host_count)),
         variables=section.variables,
     )
-
-
-def resolve_pull(manifest: Manifest, _: Cluster) -> Pull | None:
-    section = manifest.ansible.pull
-    if section is None:
-        return None
-    return copied(Pull, section, interval_seconds=section.interval, max_age_seconds=section.max_age)

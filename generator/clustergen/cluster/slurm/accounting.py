@@ -11,6 +11,8 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.records import copied, record
 from clustergen.units import Age
 
+PASSWORD_FILE = "/etc/slurm/slurmdbd.secret.conf"
+"""With the line StoragePass=…, put on the node when the tree is applied."""
 UNKNOWN_MIB = 65536
 """Memory assumed for a node of which nothing is known."""
 _LEAST_MIB = 2048  # slurmdbd logs an error below half of the 4 GiB that Slurm's accounting guide recommends

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.cluster.contributions import FirstBoot
 from clustergen.cluster.interfaces import HostInterface, configured, host_interfaces
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, YAML
 from clustergen.render.tree import Outline
-from clustergen.render.views.cloud_init import user_data
 from clustergen.render.views.network.interfaces import Member, interfaces
 
 _NONE = "-"
@@ -114,12 +114,12 @@ def _network_config(kind: str, rows: tuple[HostInterface, ...], boots: str) -> N
 
 
 def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
-    names, systems = _names(cluster), user_data(cluster, outline)
-    pulling = outline.groups.get("pull_node", ())
+    names, boots = _names(cluster), cluster.needs(FirstBoot)
     rows = []
     for group, profile in _profiles(cluster):
         key = group.type.os.key
-        system = key if group in pulling and key in systems else _NONE
+        has_data = any(key in boot.systems and group in outline.groups.get(boot.group, ()) for boot in boots)
+        system = key if has_data else _NONE
         for index, host in enumerate(group.hosts):
             mac = group.macs[index] if group.macs else _NONE
             storage = group.storage[index] if group.storage else _NONE

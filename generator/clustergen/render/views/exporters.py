@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.reports import Reports
+from clustergen.cluster.contributions import SafeWriter
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
@@ -83,8 +83,7 @@ class Unit:
 
 def write_program(cluster: Cluster, os: OperatingSystem) -> bool:
     """The program that replaces files in directories that may belong to another account."""
-    is_used = node_exporter(cluster, os) is not None or cluster.has(Reports)
-    return is_used or state_is_mounted(cluster)
+    return node_exporter(cluster, os) is not None or bool(cluster.needs(SafeWriter)) or state_is_mounted(cluster)
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:

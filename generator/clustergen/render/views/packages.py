@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.contributions import Package
 from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.features.acceptance import Acceptance
-from clustergen.cluster.features.ansible import Pull
-from clustergen.cluster.features.backups import Backups
 from clustergen.cluster.features.containers import OciJobs
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
@@ -106,10 +105,7 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))
     yield from _storage(cluster)
     yield from (("user_node", purpose) for purpose in _users(cluster))
-    if cluster.has(Backups):
-        yield "slurm_accounting", "mariadb_client"
-    if cluster.has(Pull):
-        yield "pull_node", "pull"
+    yield from ((package.group, package.purpose) for package in cluster.needs(Package))
     if cluster.has(Acceptance):
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"

@@ -7,9 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Requisite
-from clustergen.cluster.features.ansible import Pull
-from clustergen.cluster.features.backups import Backups
-from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
@@ -46,19 +43,6 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
     for requisite in cluster.needs(Requisite):
         yield _row(requisite.what, hosts(*requisite.groups), requisite.supply)
-    if cluster.has(Backups):
-        owner = f"{cluster.of(Backups).directory}, mode 0700, of {cluster.slurm.user}"
-        yield _row("directory of backups", hosts("slurm_accounting", "slurm_controller"), owner)
-    if cluster.has(Drift):
-        drift = cluster.of(Drift)
-        controllers = hosts("slurm_controller")
-        yield _row("programs of the drift timer", controllers, f"clustergen and ansible-playbook in {drift.programs}")
-        yield _row("cluster of the drift timer", controllers, f"manifest.yaml and rendered in {drift.directory}")
-        yield _row("ssh key of the drift timer", controllers, "a key of root that all nodes accept")
-    if cluster.has(Pull):
-        pull, nodes = cluster.of(Pull), hosts("pull_node")
-        yield _row("git repository of the nodes", nodes, f"{pull.directory} and {pull.library} in {pull.repository}")
-        yield _row("ansible-pull", nodes, f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
 
 
 def _row(what: str, hosts: str, supply: str) -> dict[str, str]:

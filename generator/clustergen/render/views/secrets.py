@@ -8,12 +8,11 @@ from typing import Literal
 from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Snmp
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.filesystems.entry import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password
-from clustergen.render.views.slurm.slurmdbd import SECRET
 
 
 @record
@@ -49,7 +48,7 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         form = "StoragePass={}\n"
         yield Secret(
             name="slurmdbd",
-            path=SECRET,
+            path=PASSWORD_FILE,
             groups=("slurm_accounting",),
             owner=slurm.user,
             mode="0600",

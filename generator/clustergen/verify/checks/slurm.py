@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.hostlist import HostlistError, contains
 from clustergen.records import replace
-from clustergen.render.views.slurm.slurmdbd import SECRET
 from clustergen.verify.checks.base import Check, Trial, paths, place_of
 from clustergen.verify.files import Entry
 from clustergen.verify.newer_slurm import Prepared, prepare
@@ -125,8 +125,8 @@ def _refusals(report: SlurmReport, jobs: Mapping[str, str]) -> Iterator[str]:
 
 def _with_password(directory: Path) -> None:
     """Adds the file that brings the database's password, which is made when the tree is applied."""
-    file, secret = directory / "etc/slurm/slurmdbd.conf", directory / SECRET.lstrip("/")
-    if file.is_file() and not secret.exists() and f"Include {SECRET}\n" in file.read_text(encoding="utf-8"):
+    file, secret = directory / "etc/slurm/slurmdbd.conf", directory / PASSWORD_FILE.lstrip("/")
+    if file.is_file() and not secret.exists() and f"Include {PASSWORD_FILE}\n" in file.read_text(encoding="utf-8"):
         secret.write_text("StoragePass=verify\n", encoding="utf-8")
 
 

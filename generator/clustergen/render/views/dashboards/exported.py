@@ -13,7 +13,7 @@ from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.filesystems.nfs.entry import Nfs
-from clustergen.render.views import dcgm, usage_report
+from clustergen.render.views import dcgm
 from clustergen.render.views.alerts import disks, expiry, kernel, roce, snmp, storage, topics
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
 from clustergen.render.views.dashboards import sensors
@@ -58,8 +58,6 @@ def _exported(cluster: Cluster) -> Iterator[str]:
             yield from roce.METRICS
         if expiry.certificates(cluster):
             yield expiry.METRIC
-        if usage_report.is_made(cluster):
-            yield from usage_report.METRICS
     for program in cluster.needs(Exported):
         yield from program.metrics
     if cluster.has(Ipmi):

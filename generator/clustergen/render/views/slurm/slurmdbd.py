@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.slurm.accounting import UNKNOWN_MIB, Accounting, own_pool_mib, shared_pool_mib
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, UNKNOWN_MIB, Accounting, own_pool_mib, shared_pool_mib
 from clustergen.records import record
 from clustergen.render.views.slurm.settings import Section, Setting, section, with_options
 from clustergen.render.views.slurm.stated import as_stated
 
 FILE = "slurmdbd.conf"
-SECRET = "/etc/slurm/slurmdbd.secret.conf"
 _LEAST_POOL_MIB = 128  # MariaDB's own default
 _PURGE = {
     "event": "PurgeEventAfter", "job": "PurgeJobAfter", "resv": "PurgeResvAfter", "step": "PurgeStepAfter",
@@ -61,7 +60,7 @@ def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     ]
     made = as_stated(cluster, FILE, made)
     return SlurmdbdConf(
-        SECRET if spec.has_password else None, with_options(made, spec.options, "slurm.accounting.options")
+        PASSWORD_FILE if spec.has_password else None, with_options(made, spec.options, "slurm.accounting.options")
     )
 
 

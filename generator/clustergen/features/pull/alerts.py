@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.pull.resolved import GROUP, Pull
 from clustergen.render.alerts import Alert, Topic
 
-TEXTFILE = "clustergen-pull.prom"
 _RUNS = 4
 """Runs that may fail before an alert; each starts up to half an interval late."""
 
@@ -40,8 +39,8 @@ def topic(cluster: Cluster) -> Topic | None:
 
 
 def _pulling(cluster: Cluster) -> str:
-    """True if nodes that pull respond: those of the group pull_node."""
-    pulling = membership(cluster).get("pull_node", ())
+    """True if nodes that pull respond: those of its group."""
+    pulling = membership(cluster).get(GROUP, ())
     spared = [
         host
         for group in cluster.groups

@@ -30,7 +30,7 @@ from strategies.trees import (
     tree_of,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DAY = 86400
 SCRIPT = "/usr/local/sbin/clustergen-pull"
 SIGNERS = "/etc/clustergen/pull-signers"

@@ -1,10 +1,12 @@
 """The timer that compares machines with the manifest."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.manifest.base import AbsolutePath, Section, field, section
 from clustergen.units import Bare
 
 
@@ -22,3 +24,16 @@ class Drift(Section):
     programs: AbsolutePath = field(
         "/opt/clustergen/bin", "Directory on the controller with clustergen and ansible-playbook."
     )
+
+
+PLACES = {
+    "drift": (
+        Drift,
+        section(
+            Drift,
+            "Regular comparison of the machines with the manifest; none unless the section is present, which can be"
+            " {}.",
+            enabled=False,
+        ),
+    )
+}

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.backups import section as manifest
 from clustergen.records import record
 
 Kind = Literal["database", "state"]
+TEXTFILE = "clustergen-backup-{kind}.prom"
+"""With metrics of a kind, for the node exporter."""
+EXAMPLE = "/backup/slurm"
 
 
 @record
@@ -21,13 +24,13 @@ class Backups:
     keep_days: int
 
 
-def resolve(manifest: Manifest, cluster: Cluster) -> Backups | None:
-    section = manifest.backups
-    if section is None:
-        return None
+def resolve(section: manifest.Backups, cluster: Cluster) -> Backups:
     periods: dict[Kind, str] = {}
     if cluster.slurm.accounting_hosts:
         periods["database"] = section.database
     if cluster.slurm.controllers:
         periods["state"] = section.state
     return Backups(section.directory.rstrip("/"), periods, section.keep_days)
+
+
+RECORDS = {Backups: resolve}

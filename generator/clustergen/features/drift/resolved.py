@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.drift import section as manifest
 from clustergen.records import copied, record
+
+TEXTFILE = "clustergen-drift.prom"
+"""With metrics of the last comparison, for the node exporter."""
 
 
 @record
@@ -16,6 +19,8 @@ class Drift:
     programs: str
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Drift | None:
-    section = manifest.drift
+def resolve(section: manifest.Drift, _: Cluster) -> Drift | None:
     return copied(Drift, section, interval_seconds=section.interval) if section.enabled else None
+
+
+RECORDS = {Drift: resolve}

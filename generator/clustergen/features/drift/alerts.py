@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.drift.resolved import Drift
 from clustergen.render.alerts import Alert, Topic
 
-TEXTFILE = "clustergen-drift.prom"
 _RUNS = 3
 """Runs that may be missing before an alert."""
 _LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report with the next step for each difference."
 
 
-def is_exported(cluster: Cluster) -> bool:
-    """True if a timer compares the machines and the node exporter reads its result."""
-    return cluster.has(Drift) and cluster.has(NodeExporter)
-
-
 def topic(cluster: Cluster) -> Topic | None:
-    if not is_exported(cluster) or not cluster.slurm.controllers:
+    if not (cluster.has(Drift) and cluster.has(NodeExporter) and cluster.slurm.controllers):
         return None
     seconds = cluster.of(Drift).interval_seconds * _RUNS
     last_run = "clustergen_drift_last_run_timestamp_seconds"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.pull import Pull as PullSection
+from clustergen.features.pull import section as manifest
+from clustergen.features.pull.resolved import GROUP, Pull
 
 _PATH: ManifestPath = ("ansible", "pull")
 
@@ -24,7 +24,7 @@ def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
 
 
 def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(Pull) and "pull_node" not in membership(cluster):
+    if cluster.has(Pull) and GROUP not in membership(cluster):
         yield Finding(
             "pull-without-nodes",
             _PATH,
@@ -45,7 +45,7 @@ def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def pull_age_unused(cluster: Cluster, section: PullSection) -> Iterator[Finding]:
+def pull_age_unused(cluster: Cluster, section: manifest.Pull) -> Iterator[Finding]:
     if not cluster.of(Pull).signers and "max_age" in section.model_fields_set:
         yield Finding(
             "pull-age-unused",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.features.pull.resolved import GROUP, TEXTFILE, Pull
 from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.alerts.pull import TEXTFILE
-from clustergen.render.views.exporters import node_exporter
 from clustergen.render.views.fixed import Fixed
 
-SECRETS = "/etc/clustergen/secrets.yml"
-"""Variables of a node that no repository holds: `secrets_given`."""
 _SCRIPT = "/usr/local/sbin/clustergen-pull"
 _SIGNERS = "/etc/clustergen/pull-signers"
 _STATE = "clustergen-pull"
@@ -52,13 +49,12 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not cluster.has(Pull):
         return None
     pull = cluster.of(Pull)
-    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
     return copied(
         Values,
         pull,
         url=pull.repository,
         signed=bool(pull.signers),
-        metrics_file=f"{textfiles}/{TEXTFILE}" if textfiles else "",
+        metrics_file=textfile(cluster, os, TEXTFILE),
     )
 
 
@@ -77,14 +73,14 @@ def playbook(cluster: Cluster) -> Fixed | None:
     return Fixed() if cluster.has(Pull) else None
 
 
-_UNIT = "pull_node/etc/systemd/system/clustergen-pull"
+_UNIT = f"{GROUP}/etc/systemd/system/clustergen-pull"
 FILES = (
-    File(f"pull_node{_SCRIPT}", unit, mode=0o755, program="pull/clustergen-pull.sh"),
-    File("pull_node/etc/clustergen/pull.sh", values, values=True, per="os"),
-    File(f"pull_node{_SIGNERS}", signers),
+    File(f"{GROUP}{_SCRIPT}", unit, mode=0o755, program="pull/clustergen-pull.sh"),
+    File(f"{GROUP}/etc/clustergen/pull.sh", values, values=True, per="os"),
+    File(f"{GROUP}{_SIGNERS}", signers),
     File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
     File(f"{_UNIT}.timer", unit, restart("clustergen-pull.timer")),
     File("tree/pull.yml", playbook),
 )
-TARGETS = tuple(f"/{file.path}" for file in FILES if file.scope == "pull_node")
+TARGETS = tuple(f"/{file.path}" for file in FILES if file.scope == GROUP)
 """What a node needs for its first run."""

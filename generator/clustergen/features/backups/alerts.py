@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.backups import Backups, Kind
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.backups.resolved import Backups, Kind
 from clustergen.render.alerts import Alert, Topic
 
-TEXTFILE = "clustergen-backup-{kind}.prom"
 _LIMITS = {"hour": 3 * 3600, "day": 26 * 3600}
 """Seconds: two hourly backups may fail; a daily one has two hours for its run."""
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.backups import Backups, Kind
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.monitoring import NodeExporter, textfile
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
+from clustergen.features.backups.resolved import TEXTFILE, Backups, Kind
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.alerts.backups import TEXTFILE
-from clustergen.render.views.exporters import node_exporter
-from clustergen.render.views.slurm.slurmdbd import SECRET
 
 _CALENDAR = {
     ("database", "day"): "*-*-* 02:15:00",
@@ -60,7 +58,7 @@ def _backups(cluster: Cluster, kind: Kind) -> Backups | None:
     return backups if cluster.has(Backups) and kind in (backups := cluster.of(Backups)).periods else None
 
 
-def _units(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Units | None:
+def _units(cluster: Cluster, kind: Kind) -> Units | None:
     backups = _backups(cluster, kind)
     if backups is None:
         return None
@@ -74,7 +72,7 @@ def _units(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Units | None:
         directory=backups.directory,
         period=period,
         calendar=_CALENDAR[kind, period],
-        has_metrics=node_exporter(cluster, os) is not None,
+        has_metrics=cluster.has(NodeExporter),
     )
 
 
@@ -82,25 +80,24 @@ def _values(cluster: Cluster, os: OperatingSystem, kind: Kind) -> Values | None:
     backups, accounting = _backups(cluster, kind), cluster.of(Accounting)
     if backups is None:
         return None
-    textfiles = os.fact("node_exporter_textfile_dir") if node_exporter(cluster, os) else ""
     return Values(
         user=cluster.slurm.user,
         cluster=cluster.slurm.cluster_name,
         directory=backups.directory,
         keep_days=backups.keep_days,
-        metrics_file=f"{textfiles}/{TEXTFILE.format(kind=kind)}" if textfiles else "",
+        metrics_file=textfile(cluster, os, TEXTFILE.format(kind=kind)),
         state=cluster.slurm.state_location.rstrip("/"),
         database=accounting.database_name,
         database_user=accounting.database_user,
         database_host="" if accounting.database_is_local else accounting.database_host,
         database_port="" if accounting.database_port is None else str(accounting.database_port),
-        secret_file=SECRET if accounting.has_password else "",
+        secret_file=PASSWORD_FILE if accounting.has_password else "",
     )
 
 
 def _rows(group: str, kind: Kind) -> tuple[File, ...]:
-    def units(cluster: Cluster, os: OperatingSystem) -> Units | None:
-        return _units(cluster, os, kind)
+    def units(cluster: Cluster) -> Units | None:
+        return _units(cluster, kind)
 
     def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
         return _values(cluster, os, kind)
@@ -109,10 +106,10 @@ def _rows(group: str, kind: Kind) -> tuple[File, ...]:
     place = f"{group}/etc/systemd/system/{name}"
     program = "backup/clustergen-backup.sh"
     return (
-        File(f"{group}/usr/local/sbin/{name}", units, mode=0o755, per="os", program=program),
+        File(f"{group}/usr/local/sbin/{name}", units, mode=0o755, program=program),
         File(f"{group}/etc/clustergen/backup-{kind}.sh", values, values=True, per="os"),
-        File(f"{place}.service", units, DAEMON_RELOAD, per="os", source=f"{unit}.service"),
-        File(f"{place}.timer", units, restart(f"{name}.timer"), per="os", source=f"{unit}.timer"),
+        File(f"{place}.service", units, DAEMON_RELOAD, source=f"{unit}.service"),
+        File(f"{place}.timer", units, restart(f"{name}.timer"), source=f"{unit}.timer"),
     )
 
 

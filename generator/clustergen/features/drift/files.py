@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.drift import Drift
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.features.drift.resolved import TEXTFILE, Drift
 from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.alerts.drift import TEXTFILE, is_exported
 
 _SCRIPT = "/usr/local/sbin/clustergen-drift"
 _STATE = "clustergen-drift"
@@ -34,8 +34,7 @@ class DriftUnit:
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not cluster.has(Drift):
         return None
-    metrics = f"{os.fact('node_exporter_textfile_dir')}/{TEXTFILE}" if is_exported(cluster) else ""
-    return copied(Values, cluster.of(Drift), metrics_file=metrics)
+    return copied(Values, cluster.of(Drift), metrics_file=textfile(cluster, os, TEXTFILE))
 
 
 def unit(cluster: Cluster) -> DriftUnit | None:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.reports import Reports
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.features.reports.resolved import Reports, is_made
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
-from clustergen.render.views.exporters import node_exporter
 
 _SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 _TEXTFILE = "usage.prom"
-METRICS = (
-    "clustergen_usage_gpu_hours",
-    "clustergen_usage_cpu_hours",
-    "clustergen_usage_failed_gpu_hours",
-    "clustergen_usage_jobs",
-    "clustergen_usage_state_hours",
-    "clustergen_usage_begin_timestamp_seconds",
-    "clustergen_usage_end_timestamp_seconds",
-)
-"""What the script writes for node_exporter."""
 _CALENDAR = {"day": "*-*-* 01:30:00", "week": "Mon *-*-* 01:30:00", "month": "*-*-01 01:30:00"}
 
 
@@ -44,15 +34,10 @@ class Units:
     host: str
 
 
-def is_made(cluster: Cluster) -> bool:
-    return cluster.has(Reports) and cluster.slurm.keeps_books
-
-
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not is_made(cluster):
         return None
-    metrics = f"{os.fact('node_exporter_textfile_dir')}/{_TEXTFILE}" if node_exporter(cluster, os) else ""
-    return Values(cluster.of(Reports).period, cluster.slurm.cluster_name, metrics)
+    return Values(cluster.of(Reports).period, cluster.slurm.cluster_name, textfile(cluster, os, _TEXTFILE))
 
 
 def units(cluster: Cluster) -> Units | None:

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from clustergen.diagnostics.words import cut
-from clustergen.manifest.base import NOT_ON_A_LINE, AbsolutePath, Section, field, text
+from clustergen.manifest.base import NOT_EMPTY, NOT_ON_A_LINE, AbsolutePath, Section, field, text
 from clustergen.units import Bare
 
 _PATH = r"[A-Za-z0-9._~/+-]+"
@@ -107,3 +107,11 @@ class Pull(Section):
     signers: tuple[PublicKey, ...] = field(
         (), "Public SSH keys; if set, nodes apply only commits that one of them has signed."
     )
+
+
+PLACES = {
+    "ansible.pull": (
+        Annotated[Pull | None, NOT_EMPTY],
+        field(None, "Compute nodes apply the tree from git themselves; none do unless the section is present."),
+    )
+}

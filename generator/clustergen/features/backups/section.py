@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Section, field
 
 
 class Backups(Section):
@@ -20,3 +20,11 @@ class Backups(Section):
     keep_days: Annotated[int, Field(ge=1, le=3650)] = field(
         14, "Days after which a backup is removed; the last three always stay."
     )
+
+
+PLACES = {
+    "backups": (
+        Annotated[Backups | None, NOT_EMPTY],
+        field(None, "Backups of the accounting database and of slurmctld's state; none unless the section is present."),
+    )
+}

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clustergen.cluster.features.ansible import Pull
 from clustergen.cluster.model import Cluster
+from clustergen.features.pull.files import TARGETS
+from clustergen.features.pull.resolved import ANSIBLE, GROUP, Pull, installs_itself
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import YAML, Format
 from clustergen.render.tree import Outline
-from clustergen.render.views.packages import provision
-from clustergen.render.views.pull import TARGETS
 
-_ANSIBLE = "ansible-core"
-_VENV = "python3-venv"
 # cloud-init knows user data by its first line.
 _FORMAT = Format("YAML", None, YAML.plain)
 
@@ -41,10 +38,10 @@ class UserData:
 def user_data(cluster: Cluster, outline: Outline) -> Mapping[str, UserData]:
     """By operating system, of those with an ansible-core or a Python that is new enough."""
     collected = {}
-    for group in outline.groups.get("pull_node", ()):
+    for group in outline.groups.get(GROUP, ()):
         os = group.type.os
-        packages = tuple(provision(cluster, os).packages.get("pull", ()))
-        if os.key in collected or not {_ANSIBLE, _VENV} & set(packages):
+        packages = tuple(os.fact("package_pull").split())
+        if os.key in collected or not installs_itself(os):
             continue
         members = {name for name, groups in outline.groups.items() if group in groups}
         files = [
@@ -52,7 +49,7 @@ def user_data(cluster: Cluster, outline: Outline) -> Mapping[str, UserData]:
             for file in outline.files.values()
             if file.group in members and file.target in TARGETS
         ]
-        place = "" if _ANSIBLE in packages else cluster.of(Pull).programs.rpartition("/bin")[0]
+        place = "" if ANSIBLE in packages else cluster.of(Pull).programs.rpartition("/bin")[0]
         collected[os.key] = UserData(os.key, packages, place, tuple(files))
     return collected
 

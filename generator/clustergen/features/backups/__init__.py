@@ -1,0 +1,1 @@
+"""Backups of the accounting database and of slurmctld's state to storage of other machines."""

@@ -1,0 +1,1 @@
+"""A timer on a controller that compares the machines with the manifest."""

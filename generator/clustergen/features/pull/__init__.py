@@ -1,0 +1,1 @@
+"""Compute nodes that fetch the tree from git and apply it to themselves, from their first boot on."""

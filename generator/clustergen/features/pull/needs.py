@@ -1,0 +1,38 @@
+"""Contributions of nodes that pull to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import FirstBoot, Group, Package, Requisite
+from clustergen.cluster.groups import membership, targets_on
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.features.pull.resolved import GROUP, Pull, installs_itself
+
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    """Nodes that nobody else depends on, so that each can change on its own."""
+
+    def pulls(group: NodeGroup) -> bool:
+        return group.roles == ("slurm-compute",) and not targets_on(cluster, group)
+
+    if cluster.has(Pull):
+        yield Group(GROUP, pulls)
+
+
+def packages(cluster: Cluster) -> Iterator[Package]:
+    if cluster.has(Pull):
+        yield Package(GROUP, "pull")
+
+
+def requisites(cluster: Cluster) -> Iterator[Requisite]:
+    if cluster.has(Pull):
+        pull = cluster.of(Pull)
+        directories = f"{pull.directory} and {pull.library} in {pull.repository}"
+        yield Requisite("git repository of the nodes", (GROUP,), directories)
+        yield Requisite("ansible-pull", (GROUP,), f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
+
+
+def first_boots(cluster: Cluster) -> Iterator[FirstBoot]:
+    nodes = membership(cluster).get(GROUP, ())
+    yield FirstBoot(GROUP, tuple({group.type.os.key for group in nodes if installs_itself(group.type.os)}))

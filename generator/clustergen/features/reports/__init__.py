@@ -1,0 +1,1 @@
+"""Reports of usage by account and user, when a period is over."""
