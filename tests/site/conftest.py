@@ -39,6 +39,7 @@ def browser() -> Iterator[Browser]:
     """A browser without a window; tools/setup-browser installs it."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--allow-file-access-from-files"]
+        started = playwright.chromium.launch(executable_path=program, args=arguments)
         yield started
         started.close()

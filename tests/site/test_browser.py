@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route
+from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -43,21 +42,12 @@ FAINT = """() => {
 
 @pytest.fixture
 def page(browser: Browser, site: Path) -> Iterator[Page]:
-    """A page that fails its test for an error on the console, and for a request to another host.
+    """A page that fails its test for an error on the console, and for a request to anything but files of the site.
 
     Files come from the disk: over a network, requests fail when containers of other tests start.
     """
-    address = "http://site.example/"
-
-    def answer(route: Route, request: Request) -> None:
-        file = site / unquote(urlsplit(request.url).path).lstrip("/")
-        if request.url.startswith(address) and file.is_file():
-            route.fulfill(path=file)
-        else:
-            route.fulfill(status=404)
-
+    address = f"{site.as_uri()}/"
     context = browser.new_context(viewport=DESKTOP, base_url=address)
-    context.route("**/*", answer)
     page = context.new_page()
     page.set_default_timeout(300_000)
     complaints: list[str] = []
