@@ -169,9 +169,17 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    extensions = {each.name: f"{each.distribution} {each.version}" for each in cluster.extensions}
     meaning = compiled.source.meaning
-    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), extensions), tuple(diagnostics)
+    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), _extensions(cluster)), tuple(diagnostics)
+
+
+def _extensions(cluster: Cluster) -> dict[str, str]:
+    """Those that a cluster uses, with their package and version: it has a record of theirs, or storage of their kind."""
+    from clustergen.feature import extension_of
+
+    kinds = (*cluster.record_types, *map(type, cluster.storage.values()))
+    used = {extension for kind in kinds if (extension := extension_of(kind.__module__))}
+    return {each.name: f"{each.distribution} {each.version}" for each in used}
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

@@ -18,7 +18,7 @@ from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.tracing import used
-from clustergen.feature import Feature, extension_of, modules
+from clustergen.feature import modules
 from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -249,13 +249,6 @@ class Cluster:
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
         return tuple(self._records)
-
-    @cached_property
-    def extensions(self) -> tuple[Feature, ...]:
-        """Those that it uses: whose records it has, or whose kind an entry of storage is."""
-        kinds = (*self._records, *map(type, self.storage.values()))
-        used = {extension for kind in kinds if (extension := extension_of(kind.__module__))}
-        return tuple(sorted(used))
 
     @property
     def storage(self) -> Mapping[str, Entry]:
