@@ -2,7 +2,7 @@
 
     section     what the user writes, and `PLACES`, where in the manifest
     resolved    its records of the cluster, and `RECORDS`, the function that makes each
-    rules       its cross-checks, which also stand in other modules `*_rules`
+    rules       its cross-checks
     codes       `CODES`, of its diagnostics, where they are not in `clustergen.diagnostics.codes`
     needs       what it contributes to files of others: functions that yield records of `cluster.contributions`
     files       its views, and `FILES`, the rows of its own files
@@ -10,8 +10,17 @@
     dashboards  `dashboard`, a page of Grafana
     checks      `CHECKS`, for files that a program can read
 
-A stage loads its own module of each feature and no other, so that `validate` does not pay for dashboards. Features do
-not import each other; what two of them need is in the cluster.
+Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads
+those of each feature and no others, so that `validate` does not pay for dashboards. Features do not import each other;
+what two of them need is in the cluster.
+
+A kind of file system is a feature `storage.KIND` and has more:
+
+    section     its `Mount`, at the place `storage.*.KIND`
+    resolved    an `Entry`, `resolve`, which makes it of the sections of all entries of the kind, and `FILE_SYSTEM`;
+                `polling`, where its client polls on cores of its own
+    rules       `reached`, the hosts that a client has to reach
+    files       `mount_units`; `FILES` of scopes that stand for entries are made for those of the kind
 
 Ours are below `clustergen.features`. Those of others are extensions: packages of the same form, which their wheel names
 as entry points of the group `clustergen.features`, with `API`, the version of this form. Their templates, programs,
@@ -127,6 +136,12 @@ def modules(stage: str) -> tuple[ModuleType, ...]:
         for name in feature.stages
         if name == stage or name.endswith(f"_{stage}")
     )
+
+
+def name_of(module: ModuleType) -> str:
+    """The feature that has a module, as storage.nfs."""
+    package = module.__name__.rpartition(".")[0]
+    return next(each.name for each in features() if each.package == package)
 
 
 def extension_of(name: str) -> Feature | None:

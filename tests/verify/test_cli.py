@@ -19,8 +19,8 @@ from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
+from clustergen.verify.check import no_parser
 from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
-from clustergen.verify.checks.unread import CHECKS as UNREADABLE
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
 from clustergen.verify.rows import Row
 from clustergen.verify.run import claims, unclaimed
@@ -256,7 +256,7 @@ def test_the_page_names_no_program_that_would_not_be_asked(tmp_path: Path) -> No
         cluster = Cluster.read(tmp_path / str(number), [])
         assert unclaimed(cluster.tree) == []
         for check in CHECKS:
-            parsers = set() if check in UNREADABLE else set(check.parser.split(", "))
+            parsers = set() if check.ask is no_parser else set(check.parser.split(", "))
             for entry in claims(check, cluster.tree.entries.values()):
                 askable.setdefault(kind_of(entry.path, entry.source) or "", set()).update(parsers)
     for kind, read_by in by_file().items():

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from clustergen.records import replace
+from clustergen.verify.check import Question, Reader, any_word, failure
 from clustergen.verify.checks import CHECKS, Check, Trial
-from clustergen.verify.checks.base import Question, Reader, any_word, failure
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row

@@ -26,7 +26,7 @@ class Daemon(Listener):
 
     name: str
     group: str  # of the nodes on which it runs
-    source: Source = "cluster"  # of its connections
+    source: Source | None = "cluster"  # of its connections; None: the ports of an entry of storage have it
 
 
 @record

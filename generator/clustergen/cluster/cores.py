@@ -1,4 +1,4 @@
-"""Cores that jobs do not get: those on which WEKA's client polls, and the system's; and their CPUs' numbers.
+"""Cores that jobs do not get: those on which clients of file systems poll, and the system's; and their CPUs' numbers.
 
 Cores are counted as Slurm counts them: socket by socket, so that those of a NUMA node are neighbours.
 """
@@ -9,60 +9,42 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from clustergen.catalogue.systems import Cpu
-from clustergen.cluster.model import NodeType, Port
-from clustergen.filesystems.weka import model
-from clustergen.filesystems.weka.entry import Weka, resolve
+from clustergen.cluster.model import NodeType
+from clustergen.feature import module
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
-
-_OWN_CHOICE = ("core", "num_cores")  # mount options by which the manifest itself says it
-
-
-def weka_interfaces(entry: Weka, ports: Sequence[Port]) -> tuple[str, ...]:
-    """The manifest's, else a node type's storage ports, else its first fabric port; none: WEKA's UDP mode."""
-    if entry.interfaces:
-        return entry.interfaces
-    storage = tuple(port.interface for port in ports if port.network == "storage" and port.interface)
-    fabric = tuple(port.interface for port in ports if port.network == "fabric" and port.interface)
-    return storage or fabric[:1]
+from clustergen.records import record
 
 
-def weka_numa(entry: Weka, node_type: NodeType) -> tuple[int | None, ...]:
-    """NUMA node of each interface; None where nobody says. A machine with one NUMA node has no other."""
-    if node_type.sockets * node_type.numa_per_socket == 1:
-        return tuple(0 for _ in weka_interfaces(entry, node_type.ports))
-    of = {name: port.numa for port in node_type.ports for name in (port.interface, port.device)}
-    return tuple(of.get(name.partition(".")[0]) for name in weka_interfaces(entry, node_type.ports))
+@record
+class Polling:
+    """A client that polls on nodes of a type: `cores` of the NUMA nodes of its interfaces. Entries with the
+    same servers share one client.
+    """
+
+    servers: tuple[str, ...]
+    numa: tuple[int, ...]
+    cores: int
 
 
-def polling_clients(manifest: Manifest) -> dict[str, Weka]:
-    """File systems whose clients poll, which node types depend on."""
-    sections = manifest.storage.items()
-    return {name: resolve(name, section) for name, section in sections if isinstance(section, model.Weka)}
-
-
-def polling_cores(
-    clients: Mapping[str, Weka], node_type: NodeType, entries: Sequence[Nodes]
-) -> Mapping[str, tuple[int, ...]]:
+def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nodes]) -> Mapping[str, tuple[int, ...]]:
     """Storage entry → cores of its client on compute nodes of a type, of which `entries` are: the last ones of its
-    interfaces' NUMA nodes, and never core 0. Entries with the same backends share one client. Fewer than stated where
-    there are no more.
+    interfaces' NUMA nodes, and never core 0. Fewer than stated where there are no more.
     """
     if not node_type.is_resolved or not _have(entries, "slurm-compute"):
         return {}
-    by_backends: dict[tuple[str, ...], tuple[int, ...]] = {}
+    by_servers: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
     width = node_type.cores_per_socket // node_type.numa_per_socket
-    for name, entry in clients.items():
-        if not any(_have(entries, role) for role in entry.clients):
+    for name, section in manifest.storage.items():
+        polls = getattr(module(f"storage.{section.type}", "resolved"), "polling", None)
+        client: Polling | None = polls(section, node_type) if polls else None
+        if client is None or not any(_have(entries, role) for role in section.clients):
             continue
-        numa = [node or 0 for node in weka_numa(entry, node_type)]
-        if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in entry.options):
-            continue
-        if entry.backends not in by_backends:
-            taken = {0}.union(*by_backends.values())
-            by_backends[entry.backends] = tuple(sorted(_last(numa, width, taken, entry.cores)))
-        result[name] = by_backends[entry.backends]
+        if client.servers not in by_servers:
+            taken = {0}.union(*by_servers.values())
+            by_servers[client.servers] = tuple(sorted(_last(client.numa, width, taken, client.cores)))
+        result[name] = by_servers[client.servers]
     return result
 
 

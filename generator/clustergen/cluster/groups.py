@@ -7,13 +7,13 @@ from typing import get_args
 
 from clustergen.catalogue.roles import Role
 from clustergen.cluster.contributions import Group
+from clustergen.cluster.entry import Entry, Scope
+from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.containers import Apptainer, Docker, Podman
 from clustergen.cluster.features.user_guide import UserGuide
+from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.cluster.nfs import server_of
 from clustergen.cluster.slurm.builds import has_sackd
-from clustergen.filesystems import file_systems
-from clustergen.filesystems.entry import Entry, Scope
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")

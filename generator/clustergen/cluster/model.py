@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import Hosts, Wording
 from clustergen.cluster.catalogue_view import CatalogueView
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.tracing import used
 from clustergen.feature import modules
-from clustergen.filesystems.entry import Entry
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts

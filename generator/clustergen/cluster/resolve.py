@@ -14,7 +14,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster import dcgm, networks
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
-from clustergen.cluster.cores import polling_clients, polling_cores
+from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.features import (
     acceptance,
     ansible,
@@ -181,10 +181,9 @@ def _types(manifest: Manifest, catalogue: CatalogueView, report: Report) -> dict
         and has_token("SlurmdParameters", "numa_node_as_socket", SlurmRelease(manifest.slurm.version))
         and manifest.slurm.defaults != "slurm"
     )
-    clients = polling_clients(manifest)
     types = {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
     return {
-        name: _with_polling(manifest, kind, polling_cores(clients, kind, resolver.entries[name]))
+        name: _with_polling(manifest, kind, polling_cores(manifest, kind, resolver.entries[name]))
         for name, kind in types.items()
     }
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.file_system import file_systems
 from clustergen.diff.change import Change, folded
 from clustergen.diff.release import path_between
 from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
 from clustergen.diff.values import hosts_of
-from clustergen.filesystems import file_systems
 from clustergen.render.effects import Effect
 
 _INTERFACES = "/etc/clustergen-network/"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from clustergen.catalogue.acceptance import Share, shares
 from clustergen.catalogue.bandwidth import bus_bandwidths
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, Port
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.units import BitRate, ByteRate
 
@@ -178,7 +178,7 @@ def storage_floor(cluster: Cluster, node_type: NodeType, entry: Entry, nodes: in
     limit, of = entry.bandwidth, "the bandwidth that the manifest states"
     ports = [port for port in node_type.ports if port.network == "storage"] or list(node_type.fabric_ports())[:1]
     rates = [rate for port in ports if (rate := port_rate(cluster, port))]
-    if rates and entry.type != "local":
+    if rates and entry.is_shared:
         wire = ByteRate(nodes * sum(rate.to_bytes().value for rate in rates))
         if wire < limit:
             limit, of = wire, f"the ports of {nodes} node{'s' if nodes > 1 else ''}"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clustergen import filesystems
+from clustergen.cluster.exports import serves
+from clustergen.cluster.file_system import file_system, file_systems
 from clustergen.cluster.groups import mounts, mounts_entry
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import serves
 from clustergen.diagnostics import ClustergenError, did_you_mean
-from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.unit_names import mount_unit
 
 
@@ -25,9 +24,9 @@ def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bo
     declared = replaced(cluster, real)
     units = [str(mount_unit(mount)) for mount in declared.values()]
     units += [f"clustergen-*-{name}.service" for name in declared]
-    kinds = filesystems.file_systems()
+    kinds = file_systems()
     entries = cluster.storage
-    awaited = [name for name in declared if filesystems.file_system(entries[name].type).ready_unit]
+    awaited = [name for name in declared if file_system(entries[name].type).ready_unit]
     chosen = [entries[name] for name in real]
     needed = {purpose for entry in chosen for _, purpose in entry.packages}
     unused = (purpose for kind in kinds for purpose in kind.lab_packages if purpose not in needed)
@@ -55,8 +54,8 @@ def shared_directories(cluster: Cluster, real: Collection[str] = ()) -> dict[str
         entry = cluster.storage[name]
         for group in cluster.groups:
             places = [mount] if mounts_entry(cluster, group, name) else []
-            if isinstance(entry, Nfs) and serves(cluster, group, entry):
-                places.append(entry.path)
+            if (exported := entry.exported()) and serves(cluster, group, entry):
+                places.append(exported.path)
             for host in group.hosts:
                 directory = f"{name}@{host}" if not entry.is_shared else name
                 directories.setdefault(host, []).extend((directory, place) for place in dict.fromkeys(places))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from clustergen.feature import ExtensionError, modules
+from pydantic import Field
+
+from clustergen.feature import ExtensionError, modules, of_family
 from clustergen.manifest.base import Section
 
 S = TypeVar("S", bound=Section)
@@ -19,7 +22,8 @@ Place = Any
 def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     """Fill the places of a section; `path` is its own place in the manifest: `slurm`, `node_types.*`.
 
-    `PLACES` of the module `section` of a feature has, by path, the annotation and the field. TypeError for a place that
+    `PLACES` of the module `section` of a feature has, by path, the annotation and the field; the section alone where it
+    is one of several, for `union`. TypeError for a place that
     nobody fills; ExtensionError for two features in one, and for one that the parent does not have.
     """
 
@@ -45,6 +49,21 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
     return compose
 
 
+def union(place: str, discriminator: str) -> Any:
+    """The union of the sections that features of a family fill in, as `storage.*.nfs` of `storage.*`: one for each word
+    of the discriminator. ExtensionError for one whose feature or discriminator has another word.
+    """
+    _composed.add(place)
+    filled = _places()[place]
+    kinds = [feature.name.partition(".")[2] for feature in of_family(place.partition(".")[0])]
+    for name, section in filled.items():
+        if name not in kinds or section.annotation.model_fields[discriminator].annotation != Literal[name]:
+            raise _refusal(place, name, section)
+    return Annotated[
+        reduce(or_, (section.annotation for section in filled.values())), Field(discriminator=discriminator)
+    ]
+
+
 _composed: set[str] = set()
 
 
@@ -63,8 +82,9 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
     """Path of a parent → its places by name."""
     places: dict[str, dict[str, _Filled]] = {}
     for module in modules("section"):
-        for path, (annotation, info) in getattr(module, "PLACES", {}).items():
+        for path, place in getattr(module, "PLACES", {}).items():
             parent, _, name = path.rpartition(".")
+            annotation, info = place if isinstance(place, tuple) else (place, None)
             filled = _Filled(module.__name__, annotation, info)
             if (other := places.setdefault(parent, {}).setdefault(name, filled)) is not filled:
                 raise ExtensionError(f"{other.module} and {filled.module} both fill {path} of the manifest")

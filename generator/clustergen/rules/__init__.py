@@ -1,7 +1,7 @@
 """Cross-checks of a resolved cluster: a topic per module.
 
 A rule is found by its type: a public function `(cluster: Cluster) -> Iterator[Finding]` in a module of this package or
-in a module `*rules` of a kind of file system. One that judges how something was written has a second argument,
+of the stage `rules` of a feature. One that judges how something was written has a second argument,
 `section`, whose type is that of a section of the manifest, as `Logs` or `Mapping[str, NodeType]`; it is asked where the
 section is present. One that judges the section alone calls its first argument `_`. A rule whose one code no other rule
 reports has the name of that code.
@@ -23,14 +23,13 @@ from clustergen.manifest.places import section_for
 
 Rule = Callable[..., Iterator[Finding]]
 _TYPES = tuple({cluster: "Cluster", "return": "Iterator[Finding]"} for cluster in ("cluster", "_"))
-_PACKAGE = Path(__file__).parents[1]
+_DIRECTORY = Path(__file__).parent
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """All rules, module by module."""
-    files = sorted((*_PACKAGE.glob("rules/[!_]*.py"), *_PACKAGE.glob("filesystems/*/*rules.py")))
-    names = (".".join(("clustergen", *file.relative_to(_PACKAGE).with_suffix("").parts)) for file in files)
+    names = (f"{__name__}.{file.stem}" for file in sorted(_DIRECTORY.glob("[!_]*.py")))
     return tuple(rule for module in (*map(import_module, names), *modules("rules")) for rule in rules_of(module))
 
 

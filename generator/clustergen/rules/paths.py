@@ -25,11 +25,11 @@ from clustergen.cluster.directories import (
     refusal,
     writers,
 )
+from clustergen.cluster.entry import Entry
+from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.nfs import serves
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.diagnostics import Finding
-from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
 
 _OF_SLURM: Mapping[str, tuple[Use, str]] = {

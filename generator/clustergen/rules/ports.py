@@ -13,7 +13,6 @@ from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Grafa
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.monitoring import NodeExporter, Prometheus
-from clustergen.cluster.nfs import answers_quotas, served, server_port
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.diagnostics import Finding, ManifestPath
@@ -37,12 +36,6 @@ def _daemons(cluster: Cluster) -> Iterator[_Daemon]:
     members = membership(cluster)
     for daemon in cluster.needs(Daemon):
         yield _Daemon(daemon.name, daemon.port, daemon.port_at, members.get(daemon.group, ()))
-    port, entry = server_port(cluster)
-    path: ManifestPath | None = ("storage", entry, "port") if entry else None
-    yield _Daemon("the NFS server", port, path, cluster.with_role("nfs-server"))
-    if any(answers_quotas(cluster, entry) for entry in served(cluster).values()):
-        yield _Daemon("rpcbind", ports()["rpcbind"].port, None, cluster.with_role("nfs-server"))
-        yield _Daemon("rpc.rquotad", ports()["rquotad"].port, None, cluster.with_role("nfs-server"))
     for name, one in cluster.slurm.daemons.items():
         yield _Daemon(name, one.port, one.port_at, cluster.with_role(ROLES[name]))
     if cluster.has(Dcgm) and cluster.of(Dcgm).exports:

@@ -79,7 +79,7 @@ def _owner(directory: str) -> str:
 
 
 def _disks(cluster: Cluster) -> list[str]:
-    return [plain(entry.mount) for entry in cluster.storage.values() if entry.type == "local"]
+    return [plain(entry.mount) for entry in cluster.storage.values() if not entry.is_shared]
 
 
 @record

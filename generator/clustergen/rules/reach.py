@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.ip_networks import is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
-from clustergen.filesystems import part
-from clustergen.filesystems.entry import Entry
+from clustergen.feature import module
 from clustergen.hostlist import compress
 
 
@@ -43,5 +43,5 @@ def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
 
 def _servers(cluster: Cluster, group: NodeGroup, entry: Entry) -> list[str]:
     """Hosts that a client of the entry has to reach, as its kind of file system knows them."""
-    reached = getattr(part(entry.type, "rules"), "reached", None)
+    reached = getattr(module(f"storage.{entry.type}", "rules"), "reached", None)
     return reached(cluster, group, entry) if reached else []

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.versions import SlurmRelease, since
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.filesystems.entry import Entry
 from clustergen.manifest.slurm import Accounting
 from clustergen.slurmrules.keys import unread
 
@@ -154,7 +154,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         )
         return
     groups = cluster.with_role("slurm-controller")
-    shared = [entry for entry in cluster.storage.values() if entry.type != "local" and _below(place, entry)]
+    shared = [entry for entry in cluster.storage.values() if entry.is_shared and _below(place, entry)]
     outside = [group for group in groups if not any(group.has(role) for entry in shared for role in entry.clients)]
     if outside:
         yield Finding(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from clustergen.catalogue.system_paths import is_below, plain
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.filesystems.entry import Entry
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.slurm import Slurm
 from clustergen.records import replace

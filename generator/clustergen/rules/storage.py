@@ -1,4 +1,4 @@
-"""Storage: mount points, mount options, interfaces; what kinds of file systems add is in `filesystems`."""
+"""Storage: mount points, mount options, interfaces; what kinds of file systems add is in `features/storage`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.system_paths import mountable, nearest
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.filesystems.entry import Entry
 
 _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
 

@@ -1,12 +1,12 @@
-"""File systems as resolved. Each kind has its own record, in `filesystems`."""
+"""File systems as resolved. Each kind has its own record, in `features/storage`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from clustergen.filesystems import part
-from clustergen.filesystems.entry import Entry
+from clustergen.cluster.entry import Entry
+from clustergen.feature import module
 from clustergen.records import record
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class Storage:
 def resolve(manifest: Manifest, cluster: Cluster) -> Storage:
     entries: dict[str, Entry] = {}
     for name, section in manifest.storage.items():
-        module = part(section.type, "entry")
-        assert module is not None, "every kind of file system has a record"
-        entries[name] = module.resolve(name, section, manifest, cluster)
+        same = {key: other for key, other in manifest.storage.items() if other.type == section.type}
+        kind = module(f"storage.{section.type}", "resolved")
+        assert kind is not None, "every kind of file system has a record"
+        entries[name] = kind.resolve(name, same, cluster)
     return Storage(entries)

@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.catalogue.job_templates import TemplateKind
+from clustergen.cluster.entry import Entry
+from clustergen.cluster.exports import serves
 from clustergen.cluster.features.containers import Apptainer, Podman
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.groups import membership, mounts
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
-from clustergen.cluster.nfs import serves
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.jobs import Pyxis, Resources
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import rights_of
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 
 _HOUR = 60

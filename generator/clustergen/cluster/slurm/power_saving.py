@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import serves
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record

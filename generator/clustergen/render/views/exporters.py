@@ -8,10 +8,10 @@ from typing import Any
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import SafeWriter
+from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
-from clustergen.filesystems import file_systems
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File, View

@@ -8,19 +8,17 @@ from typing import NamedTuple
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import Package
 from clustergen.cluster.dcgm import Dcgm
+from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.containers import OciJobs
 from clustergen.cluster.features.gpu import DirectPci, Driver
+from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import Pyxis
-from clustergen.filesystems import file_systems
-from clustergen.filesystems.local.entry import Local
-from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.tree import Outline
 from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.slurm.containers import PLUGIN
@@ -104,21 +102,13 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for node_type in cluster.node_types:
         yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))
     yield from _storage(cluster)
-    yield from (("user_node", purpose) for purpose in _users(cluster))
+    yield "user_node", "virtual_environments"  # for commands of the guide
     yield from ((package.group, package.purpose) for package in cluster.needs(Package))
     if cluster.has(Acceptance):
         yield "slurm_compute", "acceptance"
         yield "slurm_controller", "acceptance"
         if "hpcc" in cluster.of(Acceptance).benchmarks:
             yield "slurm_compute", "hpcc"
-
-
-def _users(cluster: Cluster) -> Iterator[str]:
-    """The users' programs that the commands of the guide require."""
-    yield "virtual_environments"
-    entries = cluster.storage.values()
-    if any(answers_quotas(cluster, entry) for entry in entries):
-        yield "quota"
 
 
 def _slurm(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
@@ -185,25 +175,25 @@ def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, .
 
 
 def exports(cluster: Cluster) -> list[dict[str, str]]:
-    """NFS exports of nodes of the cluster: `zpool` is the pool that clustergen-zpool creates, or empty."""
+    """Exports of nodes of the cluster: `zpool` is the pool that clustergen-zpool creates, or empty."""
     return [
         {
             "name": name,
             "group": entry_group("export", name),
-            "path": entry.path.rstrip("/"),
-            "zpool": entry.export.zfs.name if entry.export.zfs else "",
+            "path": exported.path,
+            "zpool": exported.pool,
         }
         for name, entry in cluster.storage.items()
-        if isinstance(entry, Nfs) and any(serves(cluster, group, entry) for group in cluster.groups)
+        if (exported := entry.exported()) and server_of(cluster, entry)
     ]
 
 
 def disks(cluster: Cluster) -> list[dict[str, str]]:
-    """Local disks: `device` as the manifest has it, a path or LABEL= or UUID=."""
+    """Disks of clients: `device` as the manifest has it, a path or LABEL= or UUID=."""
     return [
-        {"name": name, "group": mount_group(name), "device": entry.device, "filesystem": entry.filesystem}
+        {"name": name, "group": mount_group(name), "device": disk.device, "filesystem": disk.filesystem}
         for name, entry in cluster.storage.items()
-        if isinstance(entry, Local) and clients_of(cluster, name)
+        if (disk := entry.disk()) and clients_of(cluster, name)
     ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Snmp
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
-from clustergen.filesystems.entry import SecretFile
 from clustergen.records import record
 from clustergen.render.views import grafana, probes
 from clustergen.render.views.slurm.power_saving import BMC_PASSWORD, needs_password

@@ -1,11 +1,13 @@
-"""Who reads which kind of file: a module per field, a `Check` per parser."""
+"""Who reads which kind of file: a module per field, a `Check` per parser; and the checks of features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.diagnostics.selection import words_of
+from clustergen.feature import modules, name_of
+from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
     acceptance,
     access,
@@ -30,29 +32,40 @@ from clustergen.verify.checks import (
     unread,
     warewulf,
 )
-from clustergen.verify.checks.base import Check, Trial, place_of
 
-_MACHINE_ROOM = (facility, pictures, fabric_plan)
-_HOST = (host, network, cloud_init, cloud_init_seed, warewulf)
-_SLURM = (slurm, slurm_hardware)
-_ON_NODES = (tree, *_SLURM, shell, prometheus, grafana, systemd, *_HOST, access, storage, containers, fabric)
-_MODULES = (*_ON_NODES, *_MACHINE_ROOM, acceptance, data, unread)
-CHECKS: tuple[Check, ...] = tuple(check for module in _MODULES for check in module.CHECKS)
-
-COMPONENTS: dict[str, tuple[Check, ...]] = {
-    "ansible": tuple(check for check in tree.CHECKS if check.name.startswith("ansible-")),
-    "containers": containers.CHECKS,
-    "fabric": fabric.CHECKS,
-    "facility": tuple(check for module in _MACHINE_ROOM for check in module.CHECKS),
-    "host": tuple(check for module in _HOST for check in module.CHECKS),
-    "login": access.CHECKS,
-    "monitoring": (*prometheus.CHECKS, *grafana.CHECKS),
-    "scripts": shell.CHECKS,
-    "slurm": tuple(check for module in _SLURM for check in module.CHECKS),
-    "storage": storage.CHECKS,
-    "systemd": systemd.CHECKS,
+_GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
+    "ansible": (tree.CHECKS,),
+    "slurm": (slurm.CHECKS, slurm_hardware.CHECKS),
+    "scripts": (shell.CHECKS,),
+    "monitoring": (prometheus.CHECKS, grafana.CHECKS),
+    "systemd": (systemd.CHECKS,),
+    "host": (host.CHECKS, network.CHECKS, cloud_init.CHECKS, cloud_init_seed.CHECKS, warewulf.CHECKS),
+    "login": (access.CHECKS,),
+    "storage": (storage.CHECKS,),
+    "containers": (containers.CHECKS,),
+    "fabric": (fabric.CHECKS,),
+    "facility": (facility.CHECKS, pictures.CHECKS, fabric_plan.CHECKS),
 }
-"""Checks that belong together, by a name that no other check has."""
+
+
+def _components() -> dict[str, tuple[Check, ...]]:
+    components = {name: [check for checks in parts for check in checks] for name, parts in _GROUND.items()}
+    for module in modules("checks"):
+        components.setdefault(getattr(module, "COMPONENT", name_of(module).partition(".")[0]), []).extend(module.CHECKS)
+    return {name: _ordered(checks) for name, checks in components.items()}
+
+
+def _ordered(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Files that no program can read come last."""
+    return tuple(sorted(checks, key=lambda check: check.ask is no_parser))
+
+
+COMPONENTS = _components()
+"""Checks that belong together, by a name that no other check has: those of a feature by the name of the feature or of
+its family, unless its module has another `COMPONENT`.
+"""
+_OTHERS = (*acceptance.CHECKS, *data.CHECKS, *unread.CHECKS)
+CHECKS = _ordered((tree.AS_RENDERED, *(check for checks in COMPONENTS.values() for check in checks), *_OTHERS))
 
 
 def chosen(names: Iterable[str]) -> tuple[Check, ...]:

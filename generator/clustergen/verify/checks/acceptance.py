@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clustergen.hostlist import expand
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import TIMEOUT
 from clustergen.verify.reframe import START, VERSION, reframe_directory

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.verify.checks.base import Check, Question, Reader, paths
+from clustergen.verify.check import Check, Question, Reader, paths
 from clustergen.verify.programs import Answer, NotHere
 
 # PAM complains to the system's log only: a listener stands where the log would. Services that a file includes and that

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from clustergen.verify.checks.base import Check, Reader, Trial, failure, paths
+from clustergen.verify.check import Check, Reader, Trial, failure, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import NotHere, ask, find
 from clustergen.verify.rows import Row

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from clustergen.verify.checks.base import Check, Trial, failure, paths
+from clustergen.verify.check import Check, Trial, failure, paths
 from clustergen.verify.checks.cloud_init import COMMANDS, VERSION
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot

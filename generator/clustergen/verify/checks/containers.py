@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from clustergen.verify.checks.base import Check, Question, Reader, failure, paths
+from clustergen.verify.check import Check, Question, Reader, failure, paths
 from clustergen.verify.programs import Answer
 
 # Without shared memory and overlays, which the sandbox has not; as a user, whose storage is another than that of root.

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import yaml
 
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.rows import Row
 

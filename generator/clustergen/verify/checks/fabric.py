@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clustergen.catalogue.operating_systems import operating_systems
-from clustergen.verify.checks.base import Check, Question, Reader, Trial, failure, paths
+from clustergen.verify.check import Check, Question, Reader, Trial, failure, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.libnccl import NcclNames, nccl_names
 from clustergen.verify.programs import Answer

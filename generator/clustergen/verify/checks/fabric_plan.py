@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import yaml
 
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer, NotHere, ask, find
 from clustergen.verify.rows import Row

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from clustergen.verify.checks.base import Check, Question, Reader, Trial, paths
+from clustergen.verify.check import Check, Question, Reader, Trial, paths
 from clustergen.verify.checks.prometheus import refused
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer

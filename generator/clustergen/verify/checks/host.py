@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from clustergen.verify.checks.base import Check, Question, Reader, any_word, failure, paths
+from clustergen.verify.check import Check, Question, Reader, any_word, failure, paths
 from clustergen.verify.programs import Answer, NotHere
 
 _VERSION = "$program --version | head -1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.verify.checks.base import Check, Question, Reader, failure, paths
+from clustergen.verify.check import Check, Question, Reader, failure, paths
 from clustergen.verify.programs import Answer
 
 _DIRECTORY = "/etc/clustergen-network"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.verify.checks.base import Check, Question, Reader, paths
+from clustergen.verify.check import Check, Question, Reader, paths
 from clustergen.verify.programs import Answer
 
 _VERSION = "$program --version | head -1"

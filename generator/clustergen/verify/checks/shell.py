@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from clustergen.verify.checks.base import Check, Trial, place_of
+from clustergen.verify.check import Check, Trial, place_of
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import TIMEOUT, Answer, NotHere, ask, find
 from clustergen.verify.rows import Row

@@ -11,7 +11,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.hostlist import HostlistError, contains
 from clustergen.records import replace
-from clustergen.verify.checks.base import Check, Trial, paths, place_of
+from clustergen.verify.check import Check, Trial, paths, place_of
 from clustergen.verify.files import Entry
 from clustergen.verify.newer_slurm import Prepared, prepare
 from clustergen.verify.node_roots import NodeRoot

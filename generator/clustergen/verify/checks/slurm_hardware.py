@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.records import replace
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, detect, has_compiler, has_plugin
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot

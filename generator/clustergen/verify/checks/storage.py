@@ -1,4 +1,4 @@
-"""File systems: what libmount makes of mount units, and what the programs of each kind make of its files."""
+"""File systems: what libmount makes of mount units."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from clustergen.filesystems import parts
-from clustergen.verify.checks.base import Check, Question, Reader, failure, paths
+from clustergen.verify.check import Check, Question, Reader, failure, paths
 from clustergen.verify.programs import Answer
 
 _SETTING = re.compile(r"^(What|Where|Type|Options)=(.*)$", re.MULTILINE)
@@ -55,5 +54,4 @@ CHECKS = (
             whole=True,
         ),
     ),
-    *(check for checks in parts("checks") for check in checks.CHECKS),
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from clustergen.verify.checks.base import Check, Question, Reader, any_word, failure, paths, place_of
+from clustergen.verify.check import Check, Question, Reader, any_word, failure, paths, place_of
 from clustergen.verify.programs import Answer, NotHere
 
 _UNITS = "/etc/systemd/system/"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clustergen import __version__
 from clustergen.render.tree import LOCK
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import INVENTORY, Entry
 from clustergen.verify.programs import NotHere
 from clustergen.verify.rows import Row
@@ -127,16 +127,17 @@ def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
     yield check.judged(entries, complaints, (), _ansible_version())
 
 
+AS_RENDERED = Check(
+    "tree",
+    "the tree as it was rendered",
+    "clustergen",
+    "Every file exists with the hash of the lock file, and there are no other files. This is the only "
+    "check that clustergen performs itself.",
+    paths(LOCK),
+    _as_rendered,
+)
+
 CHECKS = (
-    Check(
-        "tree",
-        "the tree as it was rendered",
-        "clustergen",
-        "Every file exists with the hash of the lock file, and there are no other files. This is the only "
-        "check that clustergen performs itself.",
-        paths(LOCK),
-        _as_rendered,
-    ),
     Check(
         "ansible-inventory",
         "Ansible: inventory and variables",

@@ -2,73 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from clustergen.filesystems import file_systems
-from clustergen.verify.checks.base import Check, Trial, paths
-from clustergen.verify.files import Entry
-from clustergen.verify.rows import Row
-
-
-def _unread(check: Check, _trial: Trial, entries: Sequence[Entry]) -> list[Row]:
-    return [check.row("no parser", entries, [check.proves])]
-
-
-def _unreadable(name: str, what: str, parser: str, why: str, *patterns: str) -> Check:
-    return Check(name, what, parser, why, paths(*patterns), _unread)
-
+from clustergen.verify.check import Check, no_parser, paths, unreadable
 
 _is_table = paths("/etc/clustergen/*", "/etc/clustergen-network/interfaces")
 
 CHECKS = (
-    *(
-        _unreadable(files.name, files.what, files.parser, files.why, *files.patterns)
-        for kind in file_systems()
-        for files in kind.unread
-    ),
-    _unreadable(
+    unreadable(
         "mig",
         "MIG layout",
         "nvidia-mig-parted",
         "NVIDIA's MIG Manager is in no distribution and requires the driver. The catalogue checks the layouts.",
         "/etc/nvidia-mig-manager/*",
     ),
-    _unreadable(
+    unreadable(
         "imex",
         "nodes of an NVLink domain",
         "nvidia-imex",
         "NVIDIA's IMEX daemon is in no distribution and requires the GPUs.",
         "/etc/nvidia-imex/*",
     ),
-    _unreadable(
+    unreadable(
         "dcgm-exporter",
         "counters of dcgm-exporter",
         "dcgm-exporter",
         "NVIDIA's exporter is in no distribution and requires DCGM and GPUs to start.",
         "/etc/dcgm-exporter/*",
     ),
-    _unreadable(
+    unreadable(
         "nccl topology",
         "topology for NCCL",
         "libnccl",
         "NCCL reads it only on a machine with these GPUs.",
         "/etc/nccl-topo*.xml",
     ),
-    _unreadable(
+    unreadable(
         "enroot",
         "containers of jobs",
         "enroot",
         "enroot is in no distribution. Another row checks that its mount table has the form of an fstab.",
         "/etc/enroot/*",
     ),
-    _unreadable(
+    unreadable(
         "apptainer",
         "containers: Apptainer",
         "apptainer",
         "Debian has no package of Apptainer. The names of its settings are unconfirmed.",
         "/etc/apptainer/*",
     ),
-    _unreadable(
+    unreadable(
         "oci.conf",
         "Slurm: OCI jobs",
         "slurmstepd",
@@ -76,7 +57,7 @@ CHECKS = (
         "ran with it by hand in a lab, with Slurm 24.11 and crun.",
         "/etc/slurm/oci.conf",
     ),
-    _unreadable(
+    unreadable(
         "arguments",
         "arguments of Slurm daemons",
         "systemd",
@@ -86,7 +67,7 @@ CHECKS = (
         "/etc/sysconfig/slurm*",
         "/etc/sysconfig/sackd",
     ),
-    _unreadable(
+    unreadable(
         "nhc",
         "checks for LBNL NHC",
         "nhc",
@@ -99,16 +80,16 @@ CHECKS = (
         "clustergen's scripts",
         "Scripts of the tree read them on the node; the tests run these scripts.",
         lambda place, text: _is_table(place, text) and not place.endswith((".sh", ".json", ".nft")),
-        _unread,
+        no_parser,
     ),
-    _unreadable(
+    unreadable(
         "ptm",
         "cabling for ptmd",
         "ptmd",
         "ptmd runs on switches with Cumulus Linux or SONiC.",
         "facility/topology.dot",
     ),
-    _unreadable(
+    unreadable(
         "overview",
         "overview for reviewers, guide for users",
         "(documentation)",

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from clustergen.catalogue.warewulf import fields_by_section
-from clustergen.verify.checks.base import Check, Trial, paths
+from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.rows import Row
 

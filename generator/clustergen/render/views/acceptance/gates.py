@@ -211,7 +211,7 @@ def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
         floor = storage_floor(cluster, node_type, entry, 1, "write")
         yield _gate(node_type, "storage", arguments, (floor,), subject=name)
         yield _gate(node_type, "metadata", arguments, subject=name)
-        if entry.type != "local" and count > 1:
+        if entry.is_shared and count > 1:
             floor = storage_floor(cluster, node_type, entry, count, "write")
             yield _gate(node_type, "storage-whole", arguments, (floor,), subject=name)
             if "ior" in cluster.of(Acceptance).benchmarks:

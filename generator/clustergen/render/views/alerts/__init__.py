@@ -9,6 +9,7 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.discovery import modules_of
 from clustergen.feature import modules
+from clustergen.records import replace
 from clustergen.render.alerts import Topic
 
 _FIRST = (
@@ -19,8 +20,15 @@ _FIRST = (
 
 
 def topics(cluster: Cluster) -> dict[str, Topic]:
-    """Rule files by name: what `topic` of each module of this package and of each feature returns."""
+    """Rule files by name: what `topic` of each module of this package and of each feature returns. Topics of one name
+    are one, of which the first has all but alerts and recordings.
+    """
     topics = (module.topic(cluster) for module in (*modules_of(__name__, "topic"), *modules("alerts")))
-    by_name = {topic.name: topic for topic in topics if topic is not None}
+    by_name: dict[str, Topic] = {}
+    for topic in filter(None, topics):
+        first = by_name.setdefault(topic.name, topic)
+        if topic is not first:
+            recordings, alerts = first.recordings + topic.recordings, first.alerts + topic.alerts
+            by_name[topic.name] = replace(first, recordings=recordings, alerts=alerts)
     names = sorted(by_name, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
     return {name: by_name[name] for name in names}

@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Grafana
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter, Thresholds
-from clustergen.filesystems.entry import Entry
-from clustergen.filesystems.nfs.entry import Nfs
-from clustergen.render.alerts import Alert, Recording, Topic, window
+from clustergen.render.alerts import Alert, Topic
 
 _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
 
 def has_pools(cluster: Cluster) -> bool:
-    """True if the manifest has ZFS pools of NFS servers or Lustre targets, or asks for their collector."""
-    packages = {
-        package for entry in cluster.storage.values()
-        for _, package in entry.packages
-    }  # fmt: skip
-    return bool({"zfs", "lustre_zfs"} & packages) or "zfs" in cluster.of(NodeExporter).collectors
+    """True if servers have ZFS pools, or the manifest asks for their collector."""
+    return "zfs" in cluster.of(NodeExporter).collectors or has_collector(cluster, "zfs")
+
+
+def has_collector(cluster: Cluster, name: str) -> bool:
+    """True if a collector of the node exporter has something to read of an entry."""
+    return any(name in entry.collectors() for entry in cluster.storage.values())
 
 
 def has_arrays(cluster: Cluster) -> bool:
@@ -45,15 +44,12 @@ def topic(cluster: Cluster) -> Topic | None:
                 look="On the server: `zpool status -x`.",
             )
         )  # fmt: skip
-    for name, entry in cluster.storage.items():
-        alerts += _pair(name, entry) if isinstance(entry, Nfs) and entry.failover else ()
-    recordings = tuple(_recordings(cluster))
     title = "File systems: mounted, responding, free space."
     return (
         Topic(
             "storage",
             title,
-            recordings,
+            (),
             tuple(alerts),
             look="On the node: `findmnt <mountpoint>`, `timeout 5 stat -f <mountpoint>`, `journalctl -k --since -1h`.",
             page="storage",
@@ -62,37 +58,6 @@ def topic(cluster: Cluster) -> Topic | None:
         if alerts
         else None
     )
-
-
-def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
-    """Of two servers with a moving address: one serves, and the other one could."""
-    hosts = "|".join(entry.server_hosts)
-
-    def active(unit: str) -> str:
-        return f'node_systemd_unit_state{{name="{unit}.service",state="active",instance=~"{hosts}"}}'
-
-    yield Alert(
-        "NfsFailoverServers", f"(sum({active('nfs-server')}) or vector(0)) != 1", "5m", "critical",
-        f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
-        "Without a server, all clients wait. Two can destroy the file system on the shared disk.",
-        f"`crm_mon -1` on {' or '.join(entry.server_hosts)} shows failed resources and fencing. If two serve, power one"
-        f" off.",
-        (("storage", name),),
-    )  # fmt: skip
-    yield Alert(
-        "NfsFailoverPartner", f"{active('pacemaker')} == 0", "10m", "warning",
-        f"{{{{ $labels.instance }}}} cannot take over {name}",
-        "Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
-        f"After the cause is known: `clustergen-failover {name} start` on {{{{ $labels.instance }}}}, then check.",
-        (("storage", name),),
-    )  # fmt: skip
-
-
-def _recordings(cluster: Cluster) -> Iterator[Recording]:
-    if cluster.has(Grafana) and any(isinstance(entry, Nfs) for entry in cluster.storage.values()):
-        requests = f"(rate(node_nfs_requests_total[{window(cluster, 5)}]))"
-        yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
-        yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")
 
 
 def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:

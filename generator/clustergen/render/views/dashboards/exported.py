@@ -12,7 +12,6 @@ from clustergen.cluster.features.monitoring import Alertmanager, Blackbox, Ipmi
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.slurm.power_saving import PowerSaving
-from clustergen.filesystems.nfs.entry import Nfs
 from clustergen.render.views import dcgm
 from clustergen.render.views.alerts import disks, expiry, kernel, roce, snmp, storage, topics
 from clustergen.render.views.alerts.slurm import POWER_METRIC, SCRIPT_METRICS, STATE_METRICS, own_endpoint
@@ -80,7 +79,7 @@ def _missing_collectors(cluster: Cluster) -> set[str]:
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
         missing.add("infiniband")
-    if not any(isinstance(entry, Nfs) for entry in cluster.storage.values()):
+    if not storage.has_collector(cluster, "nfs"):
         missing.add("nfs")
     if not storage.has_pools(cluster):
         missing.add("zfs")

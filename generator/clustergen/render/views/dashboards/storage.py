@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
-from clustergen.filesystems.entry import Entry
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
     NODE_PAGE,

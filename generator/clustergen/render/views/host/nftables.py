@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import Daemon
 from clustergen.cluster.dcgm import Dcgm, runs_exporter
+from clustergen.cluster.entry import Entry, Scope
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.host import Chrony, Firewall
 from clustergen.cluster.features.monitoring import Alertmanager, Grafana, Ipmi
@@ -23,7 +24,6 @@ from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.monitoring import Monitoring, NodeExporter, Prometheus
 from clustergen.cluster.slurm.job_site import users_groups
-from clustergen.filesystems.entry import Entry, Scope
 from clustergen.records import record
 from clustergen.render.views.fixed import Fixed
 
@@ -90,7 +90,9 @@ def openings(cluster: Cluster, group: str) -> Openings | None:
     """The file of a group."""
     if not is_enabled(cluster):
         return None
-    others = (Service(one.name, one.port, one.source) for one in cluster.needs(Daemon) if one.group == group)
+    others = (
+        Service(one.name, one.port, one.source) for one in cluster.needs(Daemon) if one.group == group and one.source
+    )
     services = SERVICES[group](cluster) if group in SERVICES else ()
     return _openings(cluster, [*services, *others])
 

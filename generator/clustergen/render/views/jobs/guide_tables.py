@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import quota_commands
+from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.nfs import answers_quotas, serves
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.job_site import JobSite, shared_with_jobs, users_groups, visible
 from clustergen.cluster.slurm.model import Partition
@@ -123,12 +123,12 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
         if not places:
             continue
         served = any(serves(cluster, group, entry) for group in cluster.groups)
-        asked = not served or answers_quotas(cluster, entry)
+        asked = not served or entry.shows_quotas
         yield {
             "Directory": entry.mount.rstrip("/"),
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
             "Available on": " and ".join(places),
-            "Use": _use(name in shared, entry.type == "local", entry.read_only),
+            "Use": _use(name in shared, not entry.is_shared, entry.read_only),
             "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount) if asked else "",
         }
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
 from clustergen.cluster.directories import own_directory
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.facility.expectations import gpu_floors
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.alerts.health import concerns

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clustergen.cluster.dcgm import job_map, job_metrics
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.scheduling import Preemption
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.fixed import Fixed

@@ -7,13 +7,13 @@ import re
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.features.host import UserLimits
+from clustergen.cluster.file_system import file_system
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
-from clustergen.filesystems import file_system
-from clustergen.filesystems.entry import Entry
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File

@@ -1,0 +1,1 @@
+"""Quotas of file systems: limits that clustergen-quota compares and sets."""

@@ -1,0 +1,166 @@
+"""Lustre clients: LNet, the mount, client parameters, default layouts of directories."""
+
+from __future__ import annotations
+
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.features.storage.lustre import servers
+from clustergen.features.storage.lustre.lnet import lnet_nets
+from clustergen.features.storage.lustre.resolved import Component, LnetNet, Lustre, Striping
+from clustergen.records import record
+from clustergen.render.effects import SYSCTL, Effect, drain, run
+from clustergen.render.file import File
+from clustergen.render.formats import YAML, Safe
+from clustergen.render.mounts import MountUnit, Source, remote_mount
+from clustergen.render.unit_names import mount_unit
+from clustergen.units import Bytes
+
+
+def mount_units(_: Cluster, entry: Lustre, __: NodeType) -> dict[str, MountUnit]:
+    """One node of the MGS's failover group per colon; commas join the NIDs of one node."""
+    return remote_mount(
+        entry,
+        Source(
+            what=f"{':'.join(entry.mgs)}:/{entry.fsname}{entry.subdirectory.rstrip('/')}",
+            kind="lustre",
+            options=["flock", "noatime"],
+            requires=["lnet.service"],
+            timeout="5min",
+            note="LNet cannot stop under a mounted client, so stopping it unmounts this file system first.",
+        ),
+    )
+
+
+@record
+class LnetConf:
+    """/etc/lnet.conf: what `lnetctl import` reads at boot."""
+
+    nets: tuple[LnetNet, ...]
+
+
+def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
+    """The Lustre file systems that nodes of a type mount."""
+    entries = {
+        name: entry
+        for group in cluster.of_type[node_type.name]
+        for name, entry in mounts(cluster, group).items()
+        if isinstance(entry, Lustre)
+    }
+    return list(entries.values())
+
+
+def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
+    nets = tuple(net for net in lnet_nets(cluster, node_type, lustre_entries(cluster, node_type)) if net.interfaces)
+    return LnetConf(nets) if nets else None
+
+
+@record
+class LnetSysctl:
+    """ARP settings of the interfaces that share an LNet network."""
+
+    interfaces: tuple[str, ...]
+
+
+def lnet_sysctl(cluster: Cluster, node_type: NodeType) -> LnetSysctl | None:
+    """Needed where one LNet network has several interfaces: each must answer for its own address alone."""
+    nets = lnet_nets(cluster, node_type, lustre_entries(cluster, node_type))
+    shared = tuple(name for net in nets if len(net.interfaces) > 1 for name in net.interfaces)
+    return LnetSysctl(tuple(dict.fromkeys(shared))) if shared else None
+
+
+@record
+class Parameters:
+    """A oneshot that sets client parameters after each mount."""
+
+    unit: str
+    title: str
+    mount: Safe
+    settings: tuple[str, ...]  # NAME=VALUE
+
+
+def parameters(_: Cluster, entry: Lustre) -> dict[str, Parameters] | None:
+    if not entry.parameters:
+        return None
+    # max_mod_rpcs_in_flight must stay below max_rpcs_in_flight, which is therefore set before it.
+    ordered = sorted(entry.parameters.items(), key=lambda item: item[0].endswith("max_mod_rpcs_in_flight"))
+    settings = tuple(f"{key}={value}" for key, value in ordered)
+    unit = f"clustergen-lustre-{entry.name}.service"
+    title = f"Lustre client parameters of {entry.name}"
+    return {entry.name: Parameters(unit, title, mount_unit(entry.mount), settings)}
+
+
+def _run_parameters(view: Parameters) -> Effect:
+    return run(view.unit)
+
+
+@record
+class Layout:
+    """The default layout of a directory: words for `lfs setstripe`, and what `lfs getstripe` says of it then."""
+
+    directory: str
+    expected: str  # a part per component, with `;` between: end, stripes, stripe size, pool; `-` where left open
+    words: str
+
+
+@record
+class Layouts:
+    """The values of clustergen-striping, which an administrator runs once."""
+
+    mount: str
+    layouts: tuple[Layout, ...]
+
+
+def _size(size: Bytes) -> str:
+    """A size as lfs takes it: its K, M and G are powers of 1024, and a bare number is bytes."""
+    for letter, shift in (("G", 30), ("M", 20), ("K", 10)):
+        if not size.value & ((1 << shift) - 1):
+            return f"{size.value >> shift}{letter}"
+    return str(size.value)
+
+
+def _words(part: Component) -> list[str]:
+    words = ["-E", _size(part.end) if part.end else "-1", "-c", str(part.stripes)]
+    if part.stripe_size is not None:
+        words += ["-S", _size(part.stripe_size)]
+    if part.pool is not None:
+        words += ["-p", part.pool]
+    return words
+
+
+def _expected(part: Component) -> str:
+    end = str(part.end.value) if part.end else "EOF"
+    size = str(part.stripe_size.value) if part.stripe_size is not None else "-"
+    return f"{end} {part.stripes} {size} {part.pool or '-'}"
+
+
+def _layout(striping: Striping) -> Layout:
+    return Layout(
+        directory=striping.directory,
+        expected=";".join(map(_expected, striping.components)),
+        words=" ".join(word for part in striping.components for word in _words(part)),
+    )
+
+
+def striping(_: Cluster, entry: Lustre) -> dict[str, Layouts] | None:
+    if not entry.striping:
+        return None
+    return {entry.name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
+
+
+def striping_program(cluster: Cluster) -> bool:
+    return any(isinstance(entry, Lustre) and entry.striping for entry in cluster.storage.values())
+
+
+FILES: tuple[File, ...] = (
+    *servers.FILES,
+    File("lustre_client/etc/lnet.conf", lnet_conf, drain("lnet.service"), per="type", format=YAML),
+    File("lustre_client/etc/sysctl.d/60-clustergen-lnet.conf", lnet_sysctl, SYSCTL, per="type"),
+    File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),
+    File(
+        "lustre_client/usr/local/sbin/clustergen-striping",
+        striping_program,
+        mode=0o755,
+        program="storage/clustergen-striping.sh",
+    ),
+    File("mount/etc/clustergen/striping-{name}.sh", striping, values=True),
+)

@@ -1,0 +1,161 @@
+"""LNet: networks, interfaces and addresses by which clients reach the servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.diagnostics import Finding
+from clustergen.features.storage.lustre.lnet import (
+    lnet_nets,
+    lustre_clients,
+    server_nids,
+    server_places,
+    unaddressed_nets,
+    unreached_nets,
+    way_to,
+)
+from clustergen.features.storage.lustre.resolved import Lustre
+from clustergen.hostlist import compress
+from clustergen.rules.reach import is_cut_off
+from clustergen.rules.storage import no_rdma, rdma_possible
+
+
+def lustre_entries(cluster: Cluster) -> Iterator[tuple[str, Lustre]]:
+    for name, entry in cluster.storage.items():
+        if isinstance(entry, Lustre):
+            yield name, entry
+
+
+def networks(cluster: Cluster) -> Iterator[Finding]:
+    """Servers that are reached by RDMA only, from a cluster without."""
+    for name, entry in lustre_entries(cluster):
+        nids = [nid for group in entry.mgs for nid in group.split(",")]
+        if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
+            yield no_rdma(cluster, ("storage", name, "mgs"))
+
+
+def interfaces(cluster: Cluster) -> Iterator[Finding]:
+    """LNet needs the name of its interface, except for TCP on the management network, where the default interface is
+    right. Nodes of the fabric must not fall back to TCP in silence.
+    """
+    for name, entry in lustre_entries(cluster):
+        for node_type in cluster.node_types:
+            groups = _clients(cluster, node_type, entry)
+            clients = [host for group in groups for host in group.hosts]
+            unreached = [net for net in unreached_nets(cluster, node_type, entry) if _needs_name(cluster, entry, net)]
+            usable = [
+                each
+                for each in lnet_nets(cluster, node_type, [entry])
+                if each.interfaces or (each.name.startswith("tcp") and each.name not in unreached)
+            ]
+            is_unknown = not node_type.is_resolved and node_type.name != SERVICE  # an error of its own
+            if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, node_type)):
+                continue
+            net = unreached[0]
+            stated = result = ""
+            if usable:
+                result = f"is mounted over {usable[0].name}"
+                stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
+            nics = "nics of a separate node type" if node_type.name == SERVICE else f"node_types.{node_type.name}.nics"
+            why, hint = _astray(cluster, node_type, entry, net) or _unnamed(cluster, entry, net, nics)
+            yield Finding(
+                "lnet-interface-missing",
+                ("storage", name, "mgs"),
+                f"no interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
+                f"{hint}, or set the networks in storage.{name}.lnet{stated}"
+                + ("" if node_type.gpus else f", or leave these nodes out with storage.{name}.clients"),
+                key=True,
+            )
+
+
+def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str, str]:
+    """The problem and the remedy where the manifest names no interface."""
+    nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
+    where = f"is in the {place.name} network, where the MGS {nid} is" if place else f"is on LNet network {net}"
+    network = f" with network: {place.key}" if place and place.key != "fabric" else ""
+    return where, f"list the ports with their interfaces in {nics}{network}"
+
+
+def _astray(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
+    """The same where interfaces are in other networks than the MGS, without a router; None: there are none."""
+    ports = way_to(cluster, node_type, entry, net).astray
+    if not ports:
+        return None
+    nids = " and ".join(f"{host}@{name}" for host, name in server_nids(entry) if name == net)
+    listed = ", ".join(f"{name} in {cidr}" for name, cidr in ports)
+    return (
+        f"has a route to the MGS {nids} ({listed}, without a gateway)",
+        "write NIDs in these networks in mgs, give the nodes addresses in the network of the MGS, or state the gateway"
+        " of these networks if they are routed",
+    )
+
+
+def shared_networks(cluster: Cluster) -> Iterator[Finding]:
+    """File systems in different networks cannot have the same LNet network: it has one list of interfaces on a node."""
+    for node_type in cluster.node_types:
+        first: dict[str, tuple[str, tuple[str, ...]]] = {}
+        for name, entry in lustre_entries(cluster):
+            groups = _clients(cluster, node_type, entry)
+            hosts = compress(host for group in groups for host in group.hosts)
+            for net in lnet_nets(cluster, node_type, [entry]) if groups else ():
+                other, interfaces = first.setdefault(net.name, (name, net.interfaces))
+                if net.interfaces and interfaces and set(interfaces).isdisjoint(net.interfaces):
+                    yield Finding(
+                        "lnet-interface-missing",
+                        ("storage", name, "mgs"),
+                        f"LNet network {net.name} of {hosts} is on {interfaces[0]} for '{other}', so it is not on"
+                        f" {net.interfaces[0]}, which '{name}' needs",
+                        f"give the servers of '{name}' an LNet network with another number, and write it in mgs",
+                        key=True,
+                    )
+
+
+def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
+    """True if LNet's default interface, the first one that is up, is wrong for a network."""
+    if net.startswith("o2ib"):
+        return rdma_possible(cluster)
+    return any(place.key != "management" for place in server_places(cluster, entry, net).values())
+
+
+def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
+    """LNet on RDMA uses the IP address of its interface."""
+    for name, entry in lustre_entries(cluster):
+        rows = [
+            (group, *net)
+            for group in lustre_clients(cluster, entry)
+            for net in unaddressed_nets(cluster, group, entry)[:1]
+            if not is_cut_off(cluster, group, entry)  # storage-unreachable
+        ]
+        if not rows:
+            continue
+        _, net, key, ports = rows[0]
+        hosts = [host for group, *row in rows if row == [net, key, ports] for host in group.hosts]
+        yield Finding(
+            "lnet-address-missing",
+            ("storage", name, "mgs"),
+            f"{ports[0]} of {compress(hosts)} has no IP address in the {key} network, so LNet cannot start on {net} and"
+            f" '{name}' is not mounted",
+            f"add addresses.{key} to these nodes and cidr to networks.{key}; if another system assigns the addresses,"
+            f" write storage.{name}.lnet: [{{name: {net}, interfaces: [{', '.join(ports)}]}}]",
+            key=True,
+        )
+
+
+def _clients(cluster: Cluster, node_type: NodeType, entry: Lustre) -> list[NodeGroup]:
+    return [group for group in cluster.of_type[node_type.name] if any(group.has(role) for role in entry.clients)]
+
+
+def _is_on_fabric(cluster: Cluster, node_type: NodeType) -> bool:
+    """True if nodes of a type are plugged into the fabric, as far as the manifest shows; GPU nodes are, unless it lists
+    their ports.
+    """
+    groups = cluster.of_type[node_type.name]
+    hosts = {host for group in groups for host in group.hosts}
+    return bool(
+        node_type.fabric_ports()
+        or any(group.fabric for group in groups)
+        or any(not hosts.isdisjoint(switch.nodes) for switch in cluster.switches)
+        or (node_type.gpus and not node_type.ports)
+    )

@@ -1,0 +1,117 @@
+"""Lustre: what the manifest says of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clustergen.manifest.base import (
+    AbsolutePath,
+    Device,
+    HostName,
+    Options,
+    Section,
+    field,
+    text,
+)
+from clustergen.manifest.mount import Mount
+from clustergen.manifest.quotas import ProjectQuota
+from clustergen.units import Bytes
+
+NidGroup = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*(,[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*)*$",
+        "write address@network, as 10.0.1.5@o2ib or 10.0.1.5@o2ib,10.0.0.5@tcp",
+        511,
+    ),
+]
+
+
+PoolName = Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,14}$", "use at most 15 letters, digits, _ and -")]
+TargetDevice = Annotated[
+    str,
+    text(
+        r"^(/dev/(disk/by-id|mapper)/[A-Za-z0-9_.:-]+|[a-z][a-z0-9_-]*/[A-Za-z0-9_.-]+)$",
+        "write a path below /dev/disk/by-id or /dev/mapper, or pool/dataset of ZFS",
+        255,
+    ),
+]
+
+
+class Component(Section):
+    """A component of a progressive file layout: from the end of the previous one to `end`."""
+
+    end: Bytes | Literal["rest"] = field(..., "Where it ends; the last one is `rest`.")
+    stripes: Annotated[int, Field(ge=-1, le=2000)] = field(..., "OSTs it is spread over; -1 is all.")
+    stripe_size: Bytes | None = field(None, "Bytes on one OST before the next; a multiple of 64 KiB.")
+    pool: PoolName | None = field(None, "OST pool.")
+
+
+class Striping(Section):
+    """The default layout of a directory."""
+
+    directory: AbsolutePath = field(..., "Directory; must lie in the mount.")
+    components: tuple[Component, ...] = field(
+        ..., "Small parts of a file on few OSTs, large ones on many.", min_length=1
+    )
+
+
+class LnetNet(Section):
+    """An LNet network of the clients."""
+
+    name: Annotated[
+        str, text(r"^(o2ib|tcp)[0-9]*$", "write o2ib or tcp, with a number where there are several: o2ib1")
+    ] = field(..., "o2ib (RDMA: InfiniBand and RoCE) or tcp.")
+    interfaces: tuple[Device, ...] = field(..., "Interfaces, more for multi-rail.", min_length=1)
+
+
+class LustreTarget(Section):
+    """A target on the servers."""
+
+    kind: Literal["MGT", "MDT", "OST"] = field(..., "Kind.")
+    index: Annotated[int, Field(ge=0, le=65535)] | None = field(
+        None, "Unique for its kind in the file system; none for MGT."
+    )
+    server: HostName = field(..., "Where it runs; a node of the cluster if it has a device.", sample="oss1")
+    device: TargetDevice | None = field(
+        None, "Disk on which the target is created, or pool/dataset of ZFS; none: the target is only checked."
+    )
+    size: Bytes | None = field(None, "Expected size of the device; another one by more than 2 % is refused.")
+    standby: tuple[HostName, ...] = field(
+        (), "Servers with the same device that take over; Pacemaker mounts the target."
+    )
+    pool: PoolName | None = field(None, "OST pool of an OST.")
+
+
+class Lustre(Mount):
+    """A Lustre file system."""
+
+    type: Literal["lustre"] = field(..., "Kind of file system.")
+    version: Annotated[str, text(r"^2\.[0-9]{1,2}$", 'write major and minor release: "2.15"')] | None = field(
+        None, "Release of the client; default the first that supports the kernels of the nodes that mount it."
+    )
+    vendor_build: bool = field(
+        False, "The client is a vendor's build, which may support kernels that this release of Lustre does not."
+    )
+    mgs: tuple[NidGroup, ...] = field(
+        ...,
+        "NIDs of the MGS; an entry for each failover node, with commas between NIDs of the same node.",
+        sample="[10.1.0.21@o2ib]",
+        min_length=1,
+    )
+    fsname: str | None = field(None, "Name of the file system, 8 characters at most; default the entry's name.")
+    subdirectory: AbsolutePath | None = field(None, "Mount only this subdirectory.")
+    lnet: tuple[LnetNet, ...] = field(
+        (), "LNet of the clients; default made of the MGS's network and the node type's NICs."
+    )
+    parameters: Options = field({}, "Client parameters: {osc.*.max_rpcs_in_flight: 32}.")
+    striping: tuple[Striping, ...] = field((), "Default layouts.")
+    targets: tuple[LustreTarget, ...] = field(
+        (), "Targets of the servers; those with a device are created and mounted on nodes of the cluster."
+    )
+    quotas: tuple[ProjectQuota, ...] = field((), "Limits of users, groups and projects.")
+
+
+PLACES = {"storage.*.lustre": Lustre}
