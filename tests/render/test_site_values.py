@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from clustergen import compile as compiler
 from clustergen.cluster.features.hardware import Configurations
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.resolve import records, section_name
+from clustergen.cluster.resolve import record_types, section_name
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import load
 from clustergen.render.formats import BARE, Format
@@ -322,7 +322,9 @@ def test_the_page_lists_what_a_template_sees() -> None:
     """Each table below the heading names a kind of value, and its first column all names that this kind has."""
     section = PAGE.read_text(encoding="utf-8").partition("## What a template sees")[2].partition("\n## ")[0]
     resolved = cluster("ml-training")
-    sections = {section_name(record) for record in records()} - set(dir(Cluster))  # those that docs/cluster.md lists
+    sections = {section_name(record) for record in record_types()} - set(
+        dir(Cluster)
+    )  # those that docs/cluster.md lists
     kinds: dict[str, Callable[[], object]] = {
         "cluster": lambda: resolved,
         "group": lambda: resolved.groups[0],

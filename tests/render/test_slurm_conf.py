@@ -11,8 +11,9 @@ from clustergen.catalogue.slurm import key
 from clustergen.catalogue.slurm_values import token
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.ground import tree_width
-from clustergen.render.views.slurm.settings import Section, Setting, with_options
-from clustergen.render.views.slurm.settings import block as line_of
+from clustergen.cluster.slurm.keys.line import Line
+from clustergen.cluster.slurm.keys.line import line as line_of
+from clustergen.render.views.slurm.layout import lines_of
 from strategies.slurm_trees import CPU, GPU, block, cluster, gpu_type, lines, roles, settings, words
 from strategies.trees import COMPUTE, HEAD, text_of
 
@@ -98,10 +99,12 @@ def test_options_of_partitions_and_node_types_come_last(tmp_path: Path) -> None:
     assert block(tree, "PartitionName")["all"]["LLN"] == "YES"
 
 
-def test_a_key_that_comes_several_times_is_replaced_as_a_whole() -> None:
-    ours = [Section("hosts", (Setting("SlurmctldHost", "a"), Setting("SlurmctldHost", "b")))]
-    (section,) = with_options(ours, {"SlurmctldHost": "c"}, "slurm.options")
-    assert [row.value for row in section.rows] == ["c"]
+def test_a_key_that_comes_several_times_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    nodes = [roles("slurm-controller", name="h[1-2]", address="10.0.0.[1-2]"), COMPUTE]
+    slurm = {"defaults": "slurm", "state_shared": True, "partitions": {"p": {"nodes": "all"}}}
+    for options, hosts in (({}, ["h1(10.0.0.1)", "h2(10.0.0.2)"]), ({"SlurmctldHost": "c"}, ["c"])):
+        tree = cluster(tmp_path, nodes=nodes, slurm={**slurm, "options": options})
+        assert [line.pairs[0].value for line in lines(tree, "h1") if line.key == "slurmctldhost"] == hosts
 
 
 @pytest.mark.parametrize("value", ["two words", "a#b", "back\\slash", "{{ x }}", "$(id)", "it's", "-1"])
@@ -112,20 +115,22 @@ def test_free_text_is_quoted_so_that_slurm_reads_it_back(value: str, tmp_path: P
 @pytest.mark.parametrize("value", ['say "no"', "two\nlines"])
 def test_what_slurm_cannot_hold_is_refused(value: str) -> None:
     with pytest.raises(Exception, match=r"hold|control"):
-        _ = Setting("MailDomain", value).line
+        lines_of([Line({"MailDomain": value}, {})])
 
 
 def test_an_option_of_a_line_takes_the_place_of_ours() -> None:
     items = [("PartitionName", "p"), ("State", "UP"), ("LLN", "NO")]
-    made = line_of("slurm.conf", SlurmRelease("24.11"), items, {"state": "DOWN", "ReqResv": "YES"})
-    assert made == "PartitionName=p state=DOWN LLN=NO ReqResv=YES"
+    of_type, of_entry = (("a",), {"state": "DOWN", "ReqResv": "YES"}), (("b",), {"State": "DRAIN"})
+    made = line_of("slurm.conf", SlurmRelease("24.11"), items, of_type, of_entry)
+    assert lines_of([made]) == ("PartitionName=p State=DRAIN LLN=NO ReqResv=YES",)
+    assert made.options == {"State": ("b", "State"), "ReqResv": ("a", "ReqResv")}
 
 
 def test_a_line_without_values_has_none() -> None:
     release = SlurmRelease("24.11")
-    assert line_of("slurm.conf", release, [("NodeName", "a"), ("Gres", ""), ("Weight", None)]) == "NodeName=a"
+    node = line_of("slurm.conf", release, [("NodeName", "a"), ("Gres", ""), ("Weight", None)])
     old = line_of("slurm.conf", SlurmRelease("22.05"), [("PartitionName", "p"), ("PowerDownOnIdle", "YES")])
-    assert old == "PartitionName=p"
+    assert lines_of([node, old]) == ("NodeName=a", "PartitionName=p")
 
 
 # --- controllers and messages -----------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clustergen.cluster.slurm.keys.devices import gpu_counts
+from clustergen.cluster.slurm.keys.gres import device_runs
+from clustergen.cluster.slurm.keys.topology import tree
 from clustergen.cluster.slurm.model import Leaf
 from clustergen.hostlist import count, expand
-from clustergen.render.views.slurm.devices import gpu_counts
-from clustergen.render.views.slurm.gres import device_runs
-from clustergen.render.views.slurm.topology import tree
 from strategies.slurm_trees import CPU, block, cluster, gpu_type, opened, settings
 from strategies.trees import HEAD, node_files, text_of
 

@@ -11,13 +11,12 @@ from clustergen import compile as compiler
 from clustergen.catalogue import slurm as catalogue
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
+from clustergen.cluster.slurm.keys.nodes import partition_line
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding
 from clustergen.importer.forms import value_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition
-from clustergen.render.views.slurm.conf import sections
-from clustergen.render.views.slurm.nodes import partition_line
-from clustergen.render.views.slurm.slurmdbd import slurmdbd_conf
 from clustergen.rules import findings_of, rules_of, slurm_keys
 from clustergen.slurmrules.field_table import Field
 from clustergen.slurmrules.fields import current_names, fields_of, rows
@@ -227,10 +226,8 @@ def test_lines_of_the_manifest_contradict_no_field() -> None:
 
 def printed(of: Cluster, file: str, block: str) -> dict[str, str]:
     if block == "PartitionName":
-        pairs = (word.split("=", 1) for word in partition_line(of, of.slurm.partitions[0]).split())
-        return {key.lower(): value for key, value in pairs}
-    made = sections(of) if file == "slurm.conf" else slurmdbd_conf(of).sections
-    return {row.key.lower(): str(row.value) for section in made for row in section.rows}
+        return {key.lower(): value for key, value in partition_line(of, of.slurm.partitions[0]).keys.items()}
+    return {row.key.lower(): row.value for row in settings_of(of, file).rows}
 
 
 @pytest.mark.slow

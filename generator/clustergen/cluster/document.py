@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from clustergen.catalogue.versions import Release
 from clustergen.cluster.annotations import HOSTS, WORDING
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.resolve import records, section_name
+from clustergen.cluster.resolve import record_types, section_name
 from clustergen.hostlist import compress
 from clustergen.units.base import PydanticField
 
@@ -61,7 +61,7 @@ def schema() -> dict[str, Any]:
         name: _schema(kind, definitions, is_top=True) | ({"description": texts[name]} if name in texts else {})
         for name, kind in _ground().items()
     }
-    others = {section_name(kind): _schema(kind, definitions) for kind in records()}
+    others = {section_name(kind): _schema(kind, definitions) for kind in record_types()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Resolved cluster",

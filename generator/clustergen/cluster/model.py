@@ -217,23 +217,24 @@ class Cluster:
     racks: tuple[Rack, ...]
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
     _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent
+    _derived: Mapping[type, Callable[[Cluster], object]]  # those that are worked out when somebody asks
 
     def of(self, record: type[T]) -> T:
         """The record of this type. LookupError if the cluster does not have it."""
-        used(record)
-        if record not in self._records:
+        if (resolved := self.get(record)) is None:
             raise LookupError(f"the cluster has no {record.__name__}")
-        return self._records[record]  # type: ignore[return-value]
+        return resolved
 
     def get(self, record: type[T]) -> T | None:
         """The record of this type; None if the cluster does not have it."""
         used(record)
-        return self._records.get(record)  # type: ignore[return-value]
+        derive = self._derived.get(record)
+        return derive(self) if derive else self._records.get(record)  # type: ignore[return-value]
 
     def has(self, record: type) -> bool:
         """True if the cluster has a record of this type."""
         used(record)
-        return record in self._records
+        return record in self._records or record in self._derived
 
     def needs(self, kind: type[T]) -> tuple[T, ...]:
         """Contributions of all features of one kind (`cluster.contributions`), in their order."""
@@ -248,7 +249,7 @@ class Cluster:
     @property
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
-        return tuple(self._records)
+        return (*self._records, *self._derived)
 
     @property
     def storage(self) -> Mapping[str, Entry]:

@@ -37,6 +37,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.slurm import accounting, associations, ground, jobs, power_saving, scheduling
+from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import resolving
@@ -113,6 +114,8 @@ _GROUND: Mapping[type, Resolve] = {
     monitoring.Expiry: monitoring.resolve_expiry,
     health.Health: health.resolve,
 }
+_DERIVED: Mapping[type, Callable[[Cluster], object]] = {table.SlurmKeys: table.slurm_keys}
+"""Records that follow from others, worked out when they are first asked for."""
 
 
 def section_name(record: type) -> str:
@@ -127,13 +130,18 @@ def records() -> Mapping[type, Resolve]:
     does not have the record.
     """
     resolvers = dict(_GROUND)
-    names = {section_name(record): record for record in resolvers}
+    names = {section_name(record): record for record in (*resolvers, *_DERIVED)}
     for module in modules("resolved"):
         for record, function in getattr(module, "RECORDS", {}).items():
             if (other := names.setdefault(section_name(record), record)) is not record:
                 raise ExtensionError(f"{other.__module__} and {module.__name__} both have a record {record.__name__}")
             resolvers[record] = function
     return resolvers
+
+
+def record_types() -> tuple[type, ...]:
+    """Those of all records that a cluster may have, in the order in which it is printed."""
+    return (*records(), *_DERIVED)
 
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
@@ -156,6 +164,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         racks=resolve_racks(manifest),
         other_switches=resolve_other_switches(manifest, catalogue, groups, report),
         _records=resolved,
+        _derived=_DERIVED,
     )
     for record, resolve_record in records().items():
         with resolving(record):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from clustergen.catalogue.systems import system
+from clustergen.cluster.slurm.keys.topology import TOP
 from clustergen.diagnostics import ManifestPath
 from clustergen.hostlist import compress
 from clustergen.importer.comments import comments_of
@@ -15,7 +16,6 @@ from clustergen.importer.lines import PLACES, import_lines
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import Originals
 from clustergen.importer.topology import CONF, YAML, Group, MisfitError, Topology, file_of, read_topology
-from clustergen.render.views.slurm.topology import TOP
 
 FABRIC: ManifestPath = ("networks", "fabric")
 _TOPOLOGY: ManifestPath = ("slurm", "topology")

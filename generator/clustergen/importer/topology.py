@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
+from clustergen.cluster.slurm.keys.topology import TOP
 from clustergen.hostlist import HostlistError, expand
 from clustergen.importer.draft import Origin
 from clustergen.importer.originals import Originals
 from clustergen.records import record
-from clustergen.render.views.slurm.topology import TOP
 from clustergen.slurmconf.yaml_nodes import YamlNodesError, compose
 
 YAML, CONF = "topology.yaml", "topology.conf"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.keys.gres import device_lines
 from clustergen.hostlist import compress, expand
 from clustergen.lab.scale import Document
 from clustergen.records import record
-from clustergen.render.views.slurm.gres import gres_conf
 
 # The driver's numbering: 3 is access to the first instance of the first GPU; an instance has room for eight parts.
 _FIRST, _OF_A_GPU, _OF_AN_INSTANCE = 3, 135, 9
@@ -43,18 +43,14 @@ def by_device_file(document: Document, cluster: Cluster) -> None:
     hosts: dict[str, list[str]] = {}
     for entry in document["nodes"]:
         hosts.setdefault(entry["type"], []).extend(expand(entry["name"]))
-    made = gres_conf(cluster)
     lines: list[dict[str, Any]] = []
-    for kind, rendered in zip(cluster.gpu_types, made.types if made else (), strict=True):
+    for kind in cluster.gpu_types:
         if kind.name not in hosts:
             continue
-        device_lines = list(_lines(kind)) if any(kind.gpus.mig if kind.gpus else ()) else _words(rendered.lines)
-        lines += [{**line, "NodeName": compress(hosts[kind.name])} for line in device_lines]
+        has_mig = any(kind.gpus.mig if kind.gpus else ())
+        keys = list(_lines(kind)) if has_mig else [line.keys for line in device_lines(cluster, kind)]
+        lines += [{**line, "NodeName": compress(hosts[kind.name])} for line in keys]
     document["slurm"]["gres_lines"] = [{"NodeName": line.pop("NodeName"), **line} for line in lines]
-
-
-def _words(lines: Sequence[str]) -> list[dict[str, str]]:
-    return [dict(word.split("=", 1) for word in line.split()) for line in lines]
 
 
 def _lines(node_type: NodeType) -> Iterator[Mapping[str, str]]:

@@ -12,7 +12,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.resolve import records, section_name
+from clustergen.cluster.resolve import record_types, section_name
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import natural_key
 from clustergen.units.base import PydanticField
@@ -120,7 +120,7 @@ def names_of_cluster() -> tuple[str, ...]:
 @cache
 def _records() -> Mapping[str, type]:
     """Records of clusters, by the name of their section."""
-    return {section_name(record): record for record in records()}
+    return {section_name(record): record for record in record_types()}
 
 
 def names_of_slurm() -> tuple[str, ...]:

@@ -19,6 +19,14 @@ def rows() -> Iterator[tuple[str, str, str, Field]]:
 
 
 @cache
+def paths_of(file: str, key: str) -> tuple[str, ...]:
+    """The fields that hold a key of the file's own lines, by its name of today: `slurm.priority.max_age`."""
+    row = FIELDS.get((file, ""), {}).get(key)
+    more = MORE.get((file, ""), {}).get(key, ())
+    return tuple(row.path for row in (row, *more) if row is not None)
+
+
+@cache
 def _lower() -> tuple[dict[tuple[str, str, str], Field], dict[tuple[str, str, str], str]]:
     """Both tables by file, block and key in lower case."""
     fields = {(*place, key.lower()): row for place, keys in FIELDS.items() for key, row in keys.items()}

@@ -124,9 +124,6 @@ class StatedFields:
     names: frozenset[str]
 
 
-def resolve_stated_fields(manifest: Manifest, cluster: Cluster) -> StatedFields | None:
-    """Only where Slurm's own defaults hold for all other keys."""
-    if not cluster.slurm.bare:
-        return None
+def resolve_stated_fields(manifest: Manifest, _: Cluster) -> StatedFields:
     fields = {row.path for _, block, _, row in rows() if not block}
     return StatedFields(frozenset(name for name in fields if is_stated(manifest, name)))

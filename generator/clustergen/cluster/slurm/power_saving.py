@@ -10,6 +10,9 @@ from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 
+PROGRAM = "/usr/local/sbin/clustergen-power"
+"""Of a controller, with -off or -on behind it."""
+
 
 @record
 class PowerSaving:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.slurm.keys.devices import gpu_counts
 from clustergen.hardware.discovery.plain import plain
 from clustergen.hardware.drift.model import DriftFinding
-from clustergen.render.views.slurm.devices import gpu_counts
 
 _KEY = re.compile(r"(?:^| )(NodeName|Gres|Version|CPUTot|RealMemory|State|Sockets|CoresPerSocket|ThreadsPerCore)=(\S*)")
 _REASON = re.compile(r" Reason=(.{0,300}?)(?: \[[^\]]{0,80}\])?(?: (?:Comment|Extra|InstanceId)=|$)")

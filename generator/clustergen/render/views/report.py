@@ -12,6 +12,7 @@ from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.jobs import PrivateTmp, Resources
+from clustergen.cluster.slurm.keys.private_tmp import listed
 from clustergen.facility.placement import switches_of
 from clustergen.records import record
 from clustergen.render.file import File
@@ -22,7 +23,6 @@ from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.report_power import power, power_intro, racks, racks_intro
 from clustergen.render.views.requisites import requisites
-from clustergen.render.views.slurm.private_tmp import listed
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes
 from clustergen.units.duration import slurm_minutes

@@ -1,30 +1,15 @@
-"""slurm.conf: the sections of all topics, with the manifest's own values in their places, then nodes and partitions."""
+"""slurm.conf: the keys in effect by topic, then nodes and partitions."""
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
-from clustergen.records import record
-from clustergen.render.formats import Safe
-from clustergen.render.views.slurm import accounting, daemons, hooks, power_saving, private_tmp, resources, scheduling
-from clustergen.render.views.slurm.nodes import TypeNodes, node_sets, nodes, partition_line, weights_derived
-from clustergen.render.views.slurm.settings import Section, own_lines, with_options
-from clustergen.render.views.slurm.stated import as_stated
+from itertools import groupby
 
-TOPICS = (
-    daemons.controllers,
-    daemons.messages,
-    resources.resources,
-    resources.jobs,
-    scheduling.scheduler,
-    scheduling.priority,
-    scheduling.preemption,
-    scheduling.topology,
-    accounting.accounting,
-    hooks.hooks,
-    private_tmp.namespace,
-    power_saving.settings,
-    daemons.logging,
-)
+from clustergen.cluster.assumptions import of_hardware
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.keys.nodes import node_line, node_sets, own_slurm_lines, partition_line, weights_derived
+from clustergen.records import record
+from clustergen.render.formats import Safe, comment_text
+from clustergen.render.views.slurm.layout import Section, TypeLines, assumption_text, lines_of, sections
 
 
 @record
@@ -34,18 +19,9 @@ class SlurmConf:
     node_sets: tuple[Safe, ...]
     weights_derived: bool
     """Whether a Weight is ours, and not the manifest's."""
-    types: tuple[TypeNodes, ...]
+    types: tuple[TypeLines, ...]
     partitions: tuple[Safe, ...]
     lines: tuple[Safe, ...]
-
-
-def sections(cluster: Cluster) -> tuple[Section, ...]:
-    """The settings of slurm.conf by topic, each row with its reason."""
-    slurm = cluster.slurm
-    site_keys = {key.lower() for line in slurm.lines for key in line}
-    made = as_stated(cluster, "slurm.conf", [topic(cluster) for topic in TOPICS])
-    ours = [Section(part.title, tuple(row for row in part.rows if row.key.lower() not in site_keys)) for part in made]
-    return with_options(ours, slurm.options, "slurm.options")
 
 
 def slurm_conf(cluster: Cluster) -> SlurmConf | None:
@@ -53,10 +29,27 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         return None
     return SlurmConf(
         release=str(cluster.slurm.release),
-        sections=sections(cluster),
-        node_sets=node_sets(cluster),
+        sections=sections(cluster, "slurm.conf"),
+        node_sets=lines_of(node_sets(cluster)),
         weights_derived=weights_derived(cluster),
-        types=nodes(cluster),
-        partitions=tuple(partition_line(cluster, partition) for partition in cluster.slurm.partitions),
-        lines=own_lines(cluster.slurm.lines),
+        types=_nodes(cluster),
+        partitions=lines_of(partition_line(cluster, partition) for partition in cluster.slurm.partitions),
+        lines=lines_of(own_slurm_lines(cluster)),
     )
+
+
+def _nodes(cluster: Cluster) -> tuple[TypeLines, ...]:
+    """In the manifest's order, which is that in which Slurm counts and ranks them."""
+    runs = ((kind, list(groups)) for kind, groups in groupby(cluster.compute, key=lambda group: group.type.name))
+    return tuple(
+        TypeLines(
+            comment_text(_title(groups[0].type)),
+            lines_of(node_line(cluster, group) for group in groups),
+            assumption_text(of_hardware(cluster, groups[0].type)),
+        )
+        for _, groups in runs
+    )
+
+
+def _title(node_type: NodeType) -> str:
+    return node_type.name if node_type.title == node_type.name else f"{node_type.name}: {node_type.title}"

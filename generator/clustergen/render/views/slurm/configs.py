@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from clustergen.cluster.model import Cluster
 from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM, YAML
 from clustergen.render.views.slurm.accounts import accounts
-from clustergen.render.views.slurm.cgroup import cgroup_conf
 from clustergen.render.views.slurm.conf import slurm_conf
-from clustergen.render.views.slurm.extras import acct_gather_conf, mpi_conf
 from clustergen.render.views.slurm.gres import gres_conf
+from clustergen.render.views.slurm.layout import Sections, sections
 from clustergen.render.views.slurm.placing import configuration, slurm_user
 from clustergen.render.views.slurm.slurmdbd import mariadb_conf, slurmdbd_conf
 from clustergen.render.views.slurm.topology import topology_conf, topology_yaml
 
 _RESTART_SLURMD = Effect("restart-slurmd")
 
+
+def keys_alone(file: str, cluster: Cluster) -> Sections | None:
+    """A file of keys by topic, where some are in effect."""
+    parts = sections(cluster, file)
+    return Sections(parts) if parts else None
+
+
 FILES: tuple[File, ...] = (
     *configuration("slurm.conf", slurm_conf, RECONFIGURE, SLURM),
     *configuration("gres.conf", gres_conf, RECONFIGURE, SLURM),
-    *configuration("cgroup.conf", cgroup_conf, _RESTART_SLURMD, SLURM),
+    *configuration("cgroup.conf", partial(keys_alone, "cgroup.conf"), _RESTART_SLURMD, SLURM),
     *configuration("topology.conf", topology_conf, RECONFIGURE, SLURM),
     *configuration("topology.yaml", topology_yaml, RECONFIGURE, YAML),
-    *configuration("mpi.conf", mpi_conf, _RESTART_SLURMD, SLURM),
-    *configuration("acct_gather.conf", acct_gather_conf, _RESTART_SLURMD, SLURM),
+    *configuration("mpi.conf", partial(keys_alone, "mpi.conf"), _RESTART_SLURMD, SLURM),
+    *configuration("acct_gather.conf", partial(keys_alone, "acct_gather.conf"), _RESTART_SLURMD, SLURM),
     File(
         "slurm_accounting/etc/slurm/slurmdbd.conf",
         slurmdbd_conf,

@@ -1,37 +1,15 @@
-"""Power saving: the keys of slurm.conf, and the programs with which slurmctld switches nodes off and on."""
+"""Power saving: the programs with which slurmctld switches nodes off and on."""
 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
-from clustergen.cluster.slurm.power_saving import PowerSaving, with_other_roles
+from clustergen.cluster.slurm.power_saving import PROGRAM, PowerSaving
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.views.slurm.settings import Section, Setting, section
 
 BMC_PASSWORD = "/etc/clustergen/bmc-password"
 TABLE = "/etc/clustergen/power-nodes"
-_PROGRAM = "/usr/local/sbin/clustergen-power"
-_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
-
-
-def settings(cluster: Cluster) -> Section:
-    rows: list[Setting | None] = []
-    if cluster.has(PowerSaving):
-        saving = cluster.of(PowerSaving)
-        staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
-        rows = [
-            Setting("SuspendProgram", f"{_PROGRAM}-off"),
-            Setting("ResumeProgram", f"{_PROGRAM}-on"),
-            Setting("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off"),
-            Setting("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down"),
-            Setting("SuspendRate", saving.suspend_per_minute, "nodes per minute"),
-            Setting("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current"),
-            Setting("SuspendExcNodes", ",".join(staying), "stated, or with other roles") if staying else None,
-            Setting("SuspendExcParts", ",".join(saving.except_partitions)) if saving.except_partitions else None,
-            Setting("SuspendExcStates", _REPAIR, "somebody may be working on the node"),
-        ]
-    return section("Power saving", "slurm.conf", cluster.slurm.release, rows)
 
 
 def _by_bmc(cluster: Cluster) -> str | None:
@@ -91,7 +69,7 @@ _SOURCE = "power/clustergen-power.py"
 FILES: tuple[File, ...] = (
     File("slurm_controller/etc/clustergen/power.json", values, values=True),
     File("slurm_controller/usr/local/lib/clustergen/redfish.py", values, program="lib/redfish.py"),
-    File(f"slurm_controller{_PROGRAM}-off", values, mode=0o755, program=_SOURCE),
-    File(f"slurm_controller{_PROGRAM}-on", values, mode=0o755, program=_SOURCE),
+    File(f"slurm_controller{PROGRAM}-off", values, mode=0o755, program=_SOURCE),
+    File(f"slurm_controller{PROGRAM}-on", values, mode=0o755, program=_SOURCE),
     File(f"slurm_controller{TABLE}", nodes),
 )

@@ -1,37 +1,13 @@
-"""topology.conf or topology.yaml: the switches, so that jobs are placed on neighbouring nodes.
-
-The fabric of the manifest is a graph: a leaf has cables to several spines. Slurm wants a tree, so switches above one
-switch count as one: all spines together are one switch. Where several trees are left, they hang on one of our own.
-"""
+"""topology.conf or topology.yaml: the switches, so that jobs are placed on neighbouring nodes."""
 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nvlink import domains
+from clustergen.cluster.slurm.keys.topology import Block, TreeSwitch, block_sizes, blocks, topology_lines, tree
 from clustergen.cluster.slurm.scheduling import Topology
-from clustergen.hostlist import compress, count
 from clustergen.records import record
 from clustergen.render.formats import Safe
-from clustergen.render.views.slurm.settings import Pairs, block, knows, own_lines
-
-FILE = "topology.conf"
-TOP = "fabric"
-NO_LEAF = "no-leaf"
-
-
-@record
-class TreeSwitch:
-    """A line of the tree: nodes or switches below, never both."""
-
-    name: str
-    nodes: str = ""
-    switches: str = ""
-
-
-@record
-class Block:
-    name: str
-    nodes: str
+from clustergen.render.views.slurm.layout import lines_of
 
 
 @record
@@ -47,17 +23,8 @@ class TopologyYaml:
 
 
 def topology_conf(cluster: Cluster) -> TopologyConf | None:
-    if site_lines := cluster.of(Topology).lines:
-        return TopologyConf(own_lines(site_lines))
-    if cluster.slurm.topology == "flat" or cluster.of(Topology).format == "yaml":
-        return None
-    if cluster.slurm.topology == "block":
-        parts: list[Pairs] = [[("BlockName", item.name), ("Nodes", item.nodes)] for item in blocks(cluster)]
-        if knows(FILE, "BlockSizes", cluster.slurm.release):
-            parts.append([("BlockSizes", ",".join(map(str, block_sizes(cluster))))])
-    else:
-        parts = [[("SwitchName", s.name), ("Nodes", s.nodes), ("Switches", s.switches)] for s in tree(cluster)]
-    return TopologyConf(tuple(block(FILE, cluster.slurm.release, part) for part in parts if part))
+    lines = lines_of(topology_lines(cluster))
+    return TopologyConf(lines) if lines else None
 
 
 def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
@@ -66,112 +33,3 @@ def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
     if cluster.slurm.topology == "block":
         return TopologyYaml((), tuple(blocks(cluster)), block_sizes(cluster))
     return TopologyYaml(tuple(tree(cluster)) if cluster.slurm.topology == "tree" else (), (), ())
-
-
-def leaf_nodes(cluster: Cluster) -> dict[str, list[str]]:
-    """Leaf → its nodes that run slurmd. Slurm takes a node in one leaf: the first that names it has it."""
-    waiting = dict.fromkeys(cluster.hosts("slurm-compute"))
-    nodes_of_leaf: dict[str, list[str]] = {}
-    for leaf in cluster.slurm.leaves:
-        assigned = [host for host in leaf.nodes if host in waiting]
-        for host in assigned:
-            del waiting[host]
-        if assigned:
-            nodes_of_leaf[leaf.name] = assigned
-    if waiting:
-        nodes_of_leaf[NO_LEAF] = list(waiting)
-    return nodes_of_leaf
-
-
-def tree(cluster: Cluster) -> list[TreeSwitch]:
-    """Leaves first, in the manifest's order, the top last."""
-    leaves = leaf_nodes(cluster)
-    switches = _Merged(cluster)
-    below: dict[str, list[str]] = {}
-    nodes: dict[str, list[str]] = {}
-    for name, hosts in leaves.items():
-        nodes.setdefault(switches.one(name), []).extend(hosts)
-    order = list(nodes)
-    for name in order:
-        if above := switches.parent(name):
-            below.setdefault(above, []).append(name)
-            if above not in order:
-                order.append(above)
-    lines = []
-    for name in order:
-        if name in nodes:
-            leaf = f"{name}-nodes" if name in below else name  # a switch has nodes or switches
-            lines.append(TreeSwitch(leaf, nodes=compress(nodes[name])))
-            if name in below:
-                below[name].append(leaf)
-        if name in below:
-            lines.append(TreeSwitch(name, switches=compress(below[name])))
-    tops = [name for name in order if switches.parent(name) is None]
-    if len(tops) > 1:
-        lines.append(TreeSwitch(TOP, switches=compress(tops)))
-    return lines
-
-
-class _Merged:
-    """Switches above one switch count as one, and so do those above them: what is left is a tree, or several."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._uplinks = {switch.name: tuple(switch.uplinks) for switch in cluster.switches}
-        self._uplinks |= {leaf.name: leaf.parents for leaf in cluster.slurm.leaves}  # those of all rails together
-        self._first: dict[str, str] = {}
-        self._members = {name: [name] for name in self._uplinks}
-        merging = True
-        while merging:
-            merging = False
-            for name in list(self._members):
-                several = self._above(name) if name in self._members else []
-                for other in several[1:]:
-                    self._first[other] = several[0]
-                    self._members[several[0]] += self._members.pop(other)
-                    merging = True
-
-    def one(self, name: str) -> str:
-        """The switch that stands for it."""
-        while name in self._first:
-            name = self._first[name]
-        return name
-
-    def parent(self, name: str) -> str | None:
-        above = [other for other in self._above(name) if other != name]
-        return above[0] if above else None
-
-    def _above(self, name: str) -> list[str]:
-        tops = (top for member in self._members.get(name, ()) for top in self._uplinks[member])
-        return list(dict.fromkeys(self.one(top) for top in tops))
-
-
-def blocks(cluster: Cluster) -> list[Block]:
-    stated = cluster.of(Topology).blocks
-    if stated:
-        return [Block(name, nodes) for name, nodes in stated.items()]
-    return [Block(name, compress(nodes)) for name, nodes in _neighbours(cluster).items()]
-
-
-def _neighbours(cluster: Cluster) -> dict[str, list[str]]:
-    """NVLink domains that span nodes, each as a block; of all other nodes, those on one leaf."""
-    imex_domains = domains(cluster)
-    inside = {host for hosts in imex_domains.values() for host in hosts}
-    outside = {name: [host for host in hosts if host not in inside] for name, hosts in leaf_nodes(cluster).items()}
-    return imex_domains | {name: hosts for name, hosts in outside.items() if hosts}
-
-
-def block_sizes(cluster: Cluster) -> tuple[int, ...]:
-    """The size of the smallest block, or of a whole NVLink domain, and its doubles as far as there are blocks."""
-    stated = cluster.of(Topology).block_sizes
-    if stated:
-        return stated
-    sizes = block_counts(cluster)
-    whole = (
-        [] if cluster.of(Topology).blocks or not cluster.slurm.release.has("block-gaps") else domains(cluster).values()
-    )
-    base = max(map(len, whole), default=min(sizes, default=1))
-    return tuple(base << level for level in range(len(sizes).bit_length()))
-
-
-def block_counts(cluster: Cluster) -> list[int]:
-    return [count(item.nodes) for item in blocks(cluster)]

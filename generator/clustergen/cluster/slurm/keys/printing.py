@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.render.views.slurm.settings import Value
+from clustergen.cluster.slurm.keys.row import Value
 from clustergen.slurmrules.field_table import Field
 from clustergen.units import Bytes, Duration
 

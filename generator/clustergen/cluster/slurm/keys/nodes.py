@@ -2,68 +2,44 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
 
-from clustergen.cluster.assumptions import of_hardware
 from clustergen.cluster.cores import slurm_cpu_list
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.slurm.keys.devices import gres
+from clustergen.cluster.slurm.keys.line import Line, Pairs, line, own_lines
+from clustergen.cluster.slurm.keys.printing import printed
+from clustergen.cluster.slurm.keys.row import Value
 from clustergen.cluster.slurm.model import Partition
 from clustergen.hostlist import compress
-from clustergen.records import record
-from clustergen.render.formats import Safe, comment_text
-from clustergen.render.views.slurm.devices import gres
-from clustergen.render.views.slurm.printing import printed
-from clustergen.render.views.slurm.settings import Pairs, Value, block
 from clustergen.slurmrules.field_table import FIELDS
 from clustergen.units.duration import slurm_minutes
 
-FILE = "slurm.conf"
+_FILE = "slurm.conf"
 
 
-@record
-class TypeNodes:
-    """The lines of one node type."""
-
-    title: Safe
-    lines: tuple[Safe, ...]
-    assumed: Safe | None = None
-    """Values of the lines that no source confirms."""
+def slurm_lines(cluster: Cluster) -> Iterator[Line]:
+    """All lines of several keys in slurm.conf, in its order."""
+    yield from node_sets(cluster)
+    yield from (node_line(cluster, group) for group in cluster.compute)
+    yield from (partition_line(cluster, partition) for partition in cluster.slurm.partitions)
+    yield from own_slurm_lines(cluster)
 
 
-def node_sets(cluster: Cluster) -> tuple[Safe, ...]:
-    sets = cluster.slurm.node_sets
-    return tuple(
-        block(FILE, cluster.slurm.release, [("NodeSet", name), ("Nodes", hosts)]) for name, hosts in sets.items()
-    )
+def own_slurm_lines(cluster: Cluster) -> Iterator[Line]:
+    return own_lines(("slurm", "lines"), cluster.slurm.lines)
 
 
-def nodes(cluster: Cluster) -> tuple[TypeNodes, ...]:
-    """In the manifest's order, which is that in which Slurm counts and ranks them."""
-    runs = ((kind, list(groups)) for kind, groups in groupby(cluster.compute, key=lambda group: group.type.name))
-    return tuple(
-        TypeNodes(
-            comment_text(_title(groups[0].type)),
-            tuple(node_line(cluster, group) for group in groups),
-            _assumed(cluster, groups[0].type),
-        )
-        for _, groups in runs
-    )
+def node_sets(cluster: Cluster) -> Iterator[Line]:
+    for name, hosts in cluster.slurm.node_sets.items():
+        yield line(_FILE, cluster.slurm.release, [("NodeSet", name), ("Nodes", hosts)])
 
 
-def _assumed(cluster: Cluster, node_type: NodeType) -> Safe | None:
-    assumption = of_hardware(cluster, node_type)
-    return comment_text(f"Assumed: {assumption.message}; {assumption.hint}.") if assumption is not None else None
-
-
-def _title(node_type: NodeType) -> str:
-    return node_type.name if node_type.title == node_type.name else f"{node_type.name}: {node_type.title}"
-
-
-def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
+def node_line(cluster: Cluster, group: NodeGroup) -> Line:
     """One entry of the manifest. Of a machine of which nothing is known, only what it is called."""
     node_type = group.type
-    options = {**node_type.slurm_options, **group.slurm_options}
-    boards = {key.lower() for key in options} & {"boards", "socketsperboard"}
+    of_type, of_entry = node_type.slurm_options, group.slurm_options
+    boards = {key.lower() for key in (*of_type, *of_entry)} & {"boards", "socketsperboard"}
     names: Pairs = [("NodeName", group.folded), ("NodeAddr", compress(group.addresses))]
     hardware: Pairs = [
         ("Sockets", None if boards else node_type.slurm_sockets),
@@ -77,13 +53,20 @@ def node_line(cluster: Cluster, group: NodeGroup) -> Safe:
     use: Pairs = [
         ("Gres", gres(node_type.gpus)),
         ("Feature", ",".join(dict.fromkeys([*node_type.features, *group.features]))),
-        ("Weight", weight(cluster, group)),
+        ("Weight", _weight(cluster, group)),
         ("State", group.state),
     ]
-    return block(FILE, cluster.slurm.release, [*names, *(hardware if node_type.is_resolved else []), *use], options)
+    pairs = [*names, *(hardware if node_type.is_resolved else []), *use]
+    return line(
+        _FILE,
+        cluster.slurm.release,
+        pairs,
+        (("node_types", node_type.name, "slurm_options"), of_type),
+        (("nodes", group.index, "slurm_options"), of_entry),
+    )
 
 
-def weight(cluster: Cluster, group: NodeGroup) -> int | None:
+def _weight(cluster: Cluster, group: NodeGroup) -> int | None:
     """Jobs without GPUs go to nodes without GPUs first, where there are both."""
     stated = _stated_weight(group)
     if stated is not None or cluster.slurm.bare:
@@ -93,7 +76,7 @@ def weight(cluster: Cluster, group: NodeGroup) -> int | None:
 
 def weights_derived(cluster: Cluster) -> bool:
     """True if a node has a Weight that the manifest does not state."""
-    return any(weight(cluster, group) is not None and _stated_weight(group) is None for group in cluster.compute)
+    return any(_weight(cluster, group) is not None and _stated_weight(group) is None for group in cluster.compute)
 
 
 def _stated_weight(group: NodeGroup) -> int | None:
@@ -105,7 +88,7 @@ def _both_kinds(cluster: Cluster) -> bool:
     return len({group.type.gpus is not None for group in cluster.compute}) > 1
 
 
-def partition_line(cluster: Cluster, partition: Partition) -> Safe:
+def partition_line(cluster: Cluster, partition: Partition) -> Line:
     """The fields that the partition states, by the table of fields, and those whose value is worked out."""
     derived: dict[str, Value | None] = {
         "Nodes": None if partition.nodes == "none" else partition.nodes,
@@ -119,15 +102,16 @@ def partition_line(cluster: Cluster, partition: Partition) -> Safe:
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
-        "TRESBillingWeights": billing(partition) if cluster.slurm.slurmdbd_hosts or cluster.slurm.bare else None,
+        "TRESBillingWeights": _billing(partition) if cluster.slurm.slurmdbd_hosts or cluster.slurm.bare else None,
     }
     pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
-    for key, row in FIELDS[FILE, "PartitionName"].items():
+    for key, row in FIELDS[_FILE, "PartitionName"].items():
         pairs.append((key, derived[key] if key in derived else printed(row, getattr(partition, row.path))))
-    return block(FILE, cluster.slurm.release, pairs, partition.options)
+    place = ("slurm", "partitions", partition.name, "options")
+    return line(_FILE, cluster.slurm.release, pairs, (place, partition.options))
 
 
-def billing(partition: Partition) -> str:
+def _billing(partition: Partition) -> str:
     """TRESBillingWeights; memory is weighed by the GiB."""
     return ",".join(
         f"{name}={weight:g}{'G' if name.lower() == 'mem' else ''}" for name, weight in partition.billing.items()

@@ -47,3 +47,9 @@ def tres_of(cluster: Cluster) -> list[str]:
     )
     names = ["gres/gpu", *(f"gres/gpu:{name}" for name in types if name)] if types else []
     return names + ["gres/shard"] * has_shards(cluster) + ["gres/mps"] * has_mps(cluster)
+
+
+def gres_names(cluster: Cluster) -> list[str]:
+    """Kinds of devices."""
+    names = ["gpu"] if cluster.gpu_types else []
+    return names + ["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster)

@@ -1,0 +1,27 @@
+"""slurm.conf: which idle nodes are switched off, and with which programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.keys.row import Row
+from clustergen.cluster.slurm.power_saving import PROGRAM, PowerSaving, with_other_roles
+
+_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
+
+
+def keys(cluster: Cluster) -> Iterator[Row]:
+    if not cluster.has(PowerSaving):
+        return
+    saving = cluster.of(PowerSaving)
+    staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
+    yield Row("SuspendProgram", f"{PROGRAM}-off")
+    yield Row("ResumeProgram", f"{PROGRAM}-on")
+    yield Row("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off")
+    yield Row("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down")
+    yield Row("SuspendRate", saving.suspend_per_minute, "nodes per minute")
+    yield Row("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current")
+    yield Row("SuspendExcNodes", ",".join(staying), "stated, or with other roles")
+    yield Row("SuspendExcParts", ",".join(saving.except_partitions))
+    yield Row("SuspendExcStates", _REPAIR, "somebody may be working on the node")

@@ -1,0 +1,197 @@
+"""The table of Slurm's keys in effect: for each file the keys with their values, and where the manifest sets them.
+
+What the release does not know is left out, by the catalogue's tables; what the manifest says in `options` takes the
+place of a topic's value, or is added, and no key is in a file twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.ground import StatedFields
+from clustergen.cluster.slurm.keys import (
+    accounting,
+    daemons,
+    gres,
+    hooks,
+    nodes,
+    other_files,
+    power_saving,
+    private_tmp,
+    resources,
+    scheduling,
+    slurmdbd,
+    topology,
+)
+from clustergen.cluster.slurm.keys.line import Line
+from clustergen.cluster.slurm.keys.row import Row, knows
+from clustergen.cluster.slurm.model import Options
+from clustergen.diagnostics import ManifestPath
+from clustergen.records import record
+from clustergen.slurmrules.fields import paths_of
+
+OWN_VALUE = "set in the manifest"
+
+
+class Topic(NamedTuple):
+    """Keys of one file under one heading."""
+
+    file: str
+    title: str
+    rows: Callable[[Cluster], Iterable[Row]]
+
+
+TOPICS = (
+    Topic("slurm.conf", "Cluster and controllers", daemons.controllers),
+    Topic("slurm.conf", "Authentication, messages and timeouts", daemons.messages),
+    Topic("slurm.conf", "Resources", resources.resources),
+    Topic("slurm.conf", "Jobs", resources.jobs),
+    Topic("slurm.conf", "Scheduler", scheduling.scheduler),
+    Topic("slurm.conf", "Priority", scheduling.priority),
+    Topic("slurm.conf", "Preemption", scheduling.preemption),
+    Topic("slurm.conf", "Topology", scheduling.topology),
+    Topic("slurm.conf", "Accounting", accounting.accounting),
+    Topic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
+    Topic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
+    Topic("slurm.conf", "Private directories of jobs", private_tmp.namespace),
+    Topic("slurm.conf", "Power saving", power_saving.keys),
+    Topic("slurm.conf", "Logs and metrics", daemons.logging),
+    Topic("cgroup.conf", "Limits of jobs", other_files.cgroup),
+    Topic("acct_gather.conf", "Energy from the BMC", other_files.acct_gather),
+    Topic("slurmdbd.conf", "Daemon", slurmdbd.daemon),
+    Topic("slurmdbd.conf", "Database", slurmdbd.database),
+    Topic("slurmdbd.conf", "Retention of records", slurmdbd.retention),
+)
+"""In the order of the rendered files."""
+
+OPTIONS: Mapping[str, tuple[ManifestPath, Callable[[Cluster], Options]]] = {
+    "slurm.conf": (("slurm", "options"), lambda cluster: cluster.slurm.options),
+    "cgroup.conf": (("slurm", "cgroup_options"), lambda cluster: cluster.slurm.cgroup_options),
+    "mpi.conf": (("slurm", "mpi_options"), lambda cluster: cluster.slurm.mpi_options),
+    "acct_gather.conf": (("slurm", "acct_gather_options"), lambda cluster: cluster.slurm.acct_gather_options),
+    "slurmdbd.conf": (("slurm", "accounting", "options"), lambda cluster: cluster.of(Accounting).options),
+}
+"""File → passthrough options for its keys, with their place."""
+
+
+LINES: Mapping[str, Callable[[Cluster], Iterable[Line]]] = {
+    "slurm.conf": nodes.slurm_lines,
+    "gres.conf": gres.gres_lines,
+    "topology.conf": topology.topology_lines,
+}
+
+
+@record
+class Setting:
+    """A key in effect."""
+
+    key: str
+    value: str  # without quotes
+    at: ManifestPath | None  # field or option of the manifest that sets it; None: it is a default, or derived
+    is_option: bool  # passed through
+    topic: str  # heading in the file
+    reason: str = ""  # as printed behind it; empty: none
+
+
+@record
+class Settings:
+    """Keys in effect in one file."""
+
+    rows: tuple[Setting, ...]
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Setting]:
+        return {row.key.lower(): row for row in reversed(self.rows)}
+
+    def get(self, key: str) -> Setting | None:
+        """The key of that name, in any case; the first of several."""
+        return self._by_key.get(key.lower())
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key.lower() in self._by_key
+
+    def text(self, key: str) -> str:
+        """Its value; empty where it is not in effect."""
+        row = self.get(key)
+        return row.value if row else ""
+
+    def at(self, key: str) -> ManifestPath | None:
+        """Where the manifest sets it."""
+        row = self.get(key)
+        return row.at if row else None
+
+
+@record
+class SlurmKeys:
+    """What Slurm's files hold, by the name of the file."""
+
+    settings: Mapping[str, Mapping[str, tuple[Setting, ...]]]  # by key; only SlurmctldHost may be there twice
+    lines: Mapping[str, tuple[Line, ...]]  # of several keys: of node sets, nodes, partitions, devices and switches
+
+
+@once_per_cluster
+def slurm_keys(cluster: Cluster) -> SlurmKeys:
+    settings: dict[str, dict[str, tuple[Setting, ...]]] = {}
+    for file in OPTIONS:
+        for row in settings_of(cluster, file).rows:
+            rows = settings.setdefault(file, {})
+            rows[row.key] = (*rows.get(row.key, ()), row)
+    lines = {file: tuple(lines_of(cluster)) for file, lines_of in LINES.items()}
+    return SlurmKeys(settings, {file: several for file, several in lines.items() if several})
+
+
+def settings_of(cluster: Cluster, file: str) -> Settings:
+    """The keys in effect in one file: `settings_of(cluster, "slurm.conf").text("SlurmdTimeout")`."""
+    kept = _kept(cluster)
+    if file not in kept:
+        kept[file] = Settings(tuple(_settings(cluster, file)))
+    return kept[file]
+
+
+@once_per_cluster
+def _kept(_: Cluster) -> dict[str, Settings]:
+    return {}
+
+
+def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
+    if file == "slurmdbd.conf" and not cluster.slurm.accounting_hosts:
+        return
+    place, options = OPTIONS[file][0], OPTIONS[file][1](cluster)
+    stated = {name.lower(): (name, str(value)) for name, value in options.items()}
+    where = ".".join(map(str, place))
+    placed: set[str] = set()
+    for topic in TOPICS:
+        for row in topic.rows(cluster) if topic.file == file else ():
+            name, at = row.key.lower(), _at(cluster, file, row.key)
+            if not _is_in_effect(cluster, file, row, at):
+                continue
+            if name not in stated:
+                yield Setting(row.key, str(row.value), at, False, topic.title, row.reason)
+            elif name not in placed:
+                placed.add(name)
+                key, value = stated[name]
+                yield Setting(row.key, value, (*place, key), True, topic.title, f"{OWN_VALUE}: {where}")
+    for name, (key, value) in stated.items():
+        if name not in placed:
+            yield Setting(key, value, (*place, key), True, f"Set in the manifest: {where}")
+
+
+def _is_in_effect(cluster: Cluster, file: str, row: Row, at: ManifestPath | None) -> bool:
+    if row.value is None or row.value == "" or not knows(file, row.key, cluster.slurm.release):
+        return False
+    is_in_lines = file == "slurm.conf" and row.key.lower() in _keys_of_lines(cluster)
+    return not is_in_lines and (row.always or at is not None or not cluster.slurm.bare)
+
+
+@once_per_cluster
+def _keys_of_lines(cluster: Cluster) -> frozenset[str]:
+    return frozenset(key.lower() for line in cluster.slurm.lines for key in line)
+
+
+def _at(cluster: Cluster, file: str, key: str) -> ManifestPath | None:
+    names = cluster.of(StatedFields).names
+    return next((tuple(path.split(".")) for path in paths_of(file, key) if path in names), None)
