@@ -174,7 +174,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
 
 
 def _extensions(cluster: Cluster) -> dict[str, str]:
-    """Those that a cluster uses, with their package and version: it has a record of theirs, or storage of their kind."""
+    """Extensions that a cluster uses: it has a record or an entry of storage of theirs. Name → package and version."""
     from clustergen.feature import extension_of
 
     kinds = (*cluster.record_types, *map(type, cluster.storage.values()))
