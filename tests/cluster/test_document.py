@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -104,9 +105,144 @@ def _meaning(value: Any) -> Any:
     return [_meaning(inner) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("change", [_reordered, _expanded, _with_defaults])
+def _respelled(data: Any) -> Any:
+    """With quantities in their smallest units: 512GiB as bytes, 2d as seconds."""
+    if isinstance(data, dict):
+        return {key: _respelled(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_respelled(value) for value in data]
+    for match in [re.fullmatch(r"(\d+)(GiB|TB|kW|d|h|min)", data)] if isinstance(data, str) else []:
+        if match:
+            size, unit = _SMALLEST[match[2]]
+            return f"{int(match[1]) * size}{unit}"
+    return data
+
+
+_SMALLEST = {
+    "GiB": (1 << 30, "B"),
+    "TB": (10**12, "B"),
+    "kW": (1000, "W"),
+    "d": (86400, "s"),
+    "h": (3600, "s"),
+    "min": (60, "s"),
+}
+_SECTIONS = {
+    "racks": {"rack1": {"power": "40kW", "cooling": "40kW"}},
+    "slurm": {
+        "version": "24.11",
+        "partitions": {"p": {"nodes": "all", "max_time": "2d", "grace_time": "2min", "max_memory_per_node": "64GiB"}},
+        "qos": {"normal": {"max_wall": "12h", "max_tres_per_job": {"mem": "16GiB", "cpu": 4}}},
+    },
+    "facility": {"estimates": {"checkpoint": "2TB", "all_reduce": ["1GiB"]}},
+}
+
+
+@pytest.mark.parametrize("change", [_reordered, _expanded, _with_defaults, _respelled])
 def test_the_same_in_other_words_is_the_same_model(change: Any) -> None:
-    assert _meaning(document(cluster_of(change(manifest())))) == _meaning(document(cluster_of(manifest())))
+    data = manifest(**({} if change is _with_defaults else _SECTIONS))
+    changed = change(data)
+    assert json.dumps(changed) != json.dumps(data)
+    assert _meaning(document(cluster_of(changed))) == _meaning(document(cluster_of(data)))
+
+
+@settings(max_examples=20)
+@given(manifests())
+def test_every_manifest_in_other_words_is_the_same_model(data: dict[str, Any]) -> None:
+    expected = _meaning(document(cluster_of(data)))
+    assert _meaning(document(cluster_of(_respelled(_expanded(_reordered(data)))))) == expected
+    assert _meaning(document(cluster_of({**data, "name": f"{data['name']}x"}))) != expected
+
+
+_UNITS = r"(ms|us|s|minutes|days|w|va|kg|m|c|percent|gbit|mhz|bytes|kib|mib|per_minute|(bytes|bits)_per_s)"
+_QUANTITY = re.compile(
+    "_(time|timeout|interval|period|window|age|delay|latency|retention|duration|life|wall|size|sizes|memory|mem|free"
+    "|capacity|power|cooling|psu|speed|rate|bandwidth|frequency|clock|temperature|pitch|weight|mtu|request)_"
+)
+_WITHOUT_UNIT = {
+    "block_sizes": "numbers of nodes",
+    "capacity": "a number of nodes",
+    "mtu": "bytes in every tool",
+    "port_mtu": "bytes in every tool",
+    "power_factor": "a ratio",
+    "weight": "Slurm's order of nodes",
+}
+"""Number fields with the name of a quantity → why they have no unit."""
+_TEXTS = {"Accounting.purge": "a month has no fixed length"}
+"""Fields whose value is a text with a unit → why."""
+_FREE = re.compile(r"^slurm_keys|purge|options|env\b")
+"""Values as a file of Slurm or the site has them."""
+_NUMBER_WITH_UNIT = re.compile(
+    r"[0-9.]+ ?([muµ]?s|sec|min|minutes?|h|hours?|d|days?|weeks?|months?|years?|[kKMGTP]i?B(/s)?|B|[kMGT]b(it)?/s|[kM]?"
+    r"W|k?VA|%|°?C|k?g|m|[kMG]?Hz)|([0-9]+-)?[0-9]+:[0-9:]+|UNLIMITED"
+)
+
+
+def _properties() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Record, name and schema of each field."""
+    whole = schema()
+    records = {"Cluster": whole, **whole["$defs"]}
+    for record, definition in records.items():
+        yield from ((record, name, field) for name, field in definition["properties"].items())
+
+
+def _kinds(field: Any) -> Iterator[str]:
+    if isinstance(field, dict):
+        yield from [field["type"]] if isinstance(field.get("type"), str) else []
+        field = list(field.values())
+    for inner in field if isinstance(field, list) else ():
+        yield from _kinds(inner)
+
+
+def test_a_number_that_is_a_quantity_has_its_unit_in_its_name() -> None:
+    numbers = {name for _, name, field in _properties() if {"integer", "number"} & set(_kinds(field))}
+    unnamed = {name for name in numbers if _QUANTITY.search(f"_{name}_") and not re.search(f"_({_UNITS}|at)$", name)}
+    assert unnamed == _WITHOUT_UNIT.keys()
+
+
+def test_no_field_has_a_text_with_a_unit() -> None:
+    quantities = {f"{record}.{name}" for record, name, field in _properties() if "examples" in json.dumps(field)}
+    assert quantities == _TEXTS.keys()
+
+
+@pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_no_printed_text_is_a_number_with_a_unit(path: Path) -> None:
+    compiled = compiler.validate(path)
+    assert compiled.cluster is not None
+    texts = {name: yaml.safe_load(text) for name, text in flat(document(compiled.cluster), "")}
+    assert {
+        name: text
+        for name, text in texts.items()
+        if isinstance(text, str) and _NUMBER_WITH_UNIT.fullmatch(text) and not _FREE.search(name)
+    } == {}
+
+
+def test_every_field_has_a_description() -> None:
+    bare = [
+        f"{record}.{name}" for record, name, field in _properties() if not field.get("description", "$ref" in field)
+    ]
+    assert bare == []
+    assert all(record["description"] for record in schema()["$defs"].values())
+
+
+def test_what_is_unknown_of_a_node_type_is_null() -> None:
+    kinds: Any = document(cluster_of(manifest()))["node_types"]
+    service = next(kind for kind in kinds if kind["name"] == "service")
+    small = next(kind for kind in kinds if kind["name"] != "service")
+    assert {name: service[name] for name in ("sockets", "cores", "memory_mib", "real_memory_mib", "job_cores")} == {
+        "sockets": None,
+        "cores": None,
+        "memory_mib": None,
+        "real_memory_mib": None,
+        "job_cores": None,
+    }
+    assert small["cores"] > 0 < small["memory_mib"]
+
+
+def test_what_is_internal_is_not_printed() -> None:
+    printed = document(cluster_of(manifest()))
+    groups: Any = printed["groups"]
+    assert "named_rows" not in printed
+    assert {"index", "folded", "entry"}.isdisjoint(groups[0])
 
 
 def test_a_section_is_printed_alone() -> None:
@@ -273,13 +409,13 @@ def test_the_existence_of_an_entry_is_no_origin_of_its_values(tmp_path: Path) ->
     assert compiled.ok, compiled.diagnostics
     values = {value.path: value for value in (*origins(compiled, "associations"), *origins(compiled, "node_types"))}
     assert {
-        name: values[f"associations.qos.normal.{name}"].origin for name in ("priority", "max_wall", "group_tres")
+        name: values[f"associations.qos.normal.{name}"].origin for name in ("priority", "max_wall_s", "group_tres")
     } == {
         "priority": "written",
-        "max_wall": "default",
+        "max_wall_s": "default",
         "group_tres": "default",
     }
-    assert [cause.path for cause in values["associations.qos.normal.max_wall"].defaults] == [
+    assert [cause.path for cause in values["associations.qos.normal.max_wall_s"].defaults] == [
         "slurm.qos.normal.max_wall"
     ]
     model = values["node_types[0].cpu_model"]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clustergen.cluster.document import schema
-from site_pages.manifest import Schema, inner_of, model_of, slug
+from site_pages.manifest import inner_of, model_of, slug
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cluster.md"
 FIRST = "## What every cluster has"
 _TYPES = {"integer": "whole number", "boolean": "`true` or `false`", "string": "text", "null": "`null`"}
 _OF_THE_PRINT = ("version", "is_partial", "left_out")
 """Keys of what `resolve` prints beside the model."""
-_OF_INPUT = re.compile(r"[;.] (?:A bare number|[Dd]efault)")
-"""Where a description of the manifest's begins to say what one may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,6 @@ class Reference:
     def __init__(self) -> None:
         model = schema()
         self.records: dict[str, dict[str, Any]] = model["$defs"]
-        self.sections = Schema().models
         fields = {name: field for name, field in model["properties"].items() if name not in _OF_THE_PRINT}
         self.ground = {name: field for name, field in fields.items() if name in model["required"]}
         self.parts: dict[str, Part] = {}
@@ -62,14 +58,14 @@ class Reference:
 
     def text(self) -> Iterator[str]:
         parts = list(self.parts.values())
-        yield f"{FIRST}\n\n{self.table('Cluster', self.ground)}"
+        yield f"{FIRST}\n\n{self.table(self.ground)}"
         yield from map(self.part, parts[: self.parts_of_ground])
         yield "## Sections\n\nA section is absent if the cluster does not have what it describes.\n"
         yield from map(self.part, parts[self.parts_of_ground :])
 
     def part(self, part: Part) -> str:
         mark = "####" if "." in part.path else "###"
-        table = f"\n{self.table(part.record, part.fields)}" if part.fields else ""
+        table = f"\n{self.table(part.fields)}" if part.fields else ""
         return f"{mark} {part.title}\n\n{self.records[part.record]['description']}\n{table}"
 
     def held(self, path: str, field: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -83,14 +79,11 @@ class Reference:
         if (inner := inner_of(field)) is not None:
             yield from self.held(f"{path}.NAME", inner)
 
-    def table(self, record: str, fields: dict[str, Any]) -> str:
-        """Its fields; one without a comment means what the manifest's section of the same name says of it."""
-        section = self.sections.get(record, {}).get("properties", {})
+    def table(self, fields: dict[str, Any]) -> str:
         rows = ["| field | description | type |", "|---|---|---|"]
         for name, field in fields.items():
-            shape = "place in the manifest, or `null`" if name.endswith("_at") or name == "at" else self.shape(field)
-            description = field.get("description") or _OF_INPUT.split(section.get(name, {}).get("description", ""))[0]
-            cells = (f"`{name}`", description.removesuffix("."), shape)
+            shape = "keys and indices, or `null`" if name.endswith("_at") or name == "at" else self.shape(field)
+            cells = (f"`{name}`", field.get("description", "").removesuffix("."), shape)
             rows.append("| " + " | ".join(cell.replace("|", "\\|").replace("<", "\\<") for cell in cells) + " |")
         return "\n".join(rows) + "\n"
 

@@ -20,11 +20,11 @@ _UNKNOWN = parts.Gpu("unknown", "NVIDIA GPU", slurm_type="", gres_type="")
 
 @record
 class CatalogueView:
-    """The catalogue with the site's own rows before ours: `own_` are these, by name."""
+    """The catalogue with the site's own rows before ours."""
 
-    own_gpus: Mapping[str, parts.Gpu]
-    own_systems: Mapping[str, System]
-    own_switches: Mapping[str, parts.Switch]
+    own_gpus: Mapping[str, parts.Gpu]  # the site's own, by name
+    own_systems: Mapping[str, System]  # the site's own, by name
+    own_switches: Mapping[str, parts.Switch]  # the site's own, by name
 
     def gpu(self, name: str) -> parts.Gpu | None:
         return self.own_gpus.get(name) or (_UNKNOWN if name == _UNKNOWN.id else parts.gpu(name))

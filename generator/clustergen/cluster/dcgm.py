@@ -25,18 +25,15 @@ JobForm = Literal["label", "info"]
 
 @record
 class Dcgm(Listener):
-    """DCGM of a cluster with GPUs. `node_types`: those whose GPUs it manages; `exports`: their nodes run the exporter.
+    """DCGM of a cluster with GPUs."""
 
-    `job_map`: where the prolog records which job has which GPU.
-    """
-
-    node_types: tuple[str, ...]
-    exports: bool
+    node_types: tuple[str, ...]  # those whose GPUs it manages
+    exports: bool  # their nodes run the exporter
     version: DcgmVersion
     interval_ms: int
     profiling: bool
     counters: tuple[str, ...]
-    job_map: str
+    job_map: str  # directory in which the prolog records which job has which GPU
     job_label_limit: int
 
 

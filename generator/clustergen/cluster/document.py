@@ -2,6 +2,7 @@
 
 `VERSION` rises when a name goes away or changes its meaning; names that are added leave it as it is. Host names and
 addresses are folded, and what the document has in one place is a name in others: the node type of an entry of `nodes`.
+A quantity is a number, and its name ends in the unit: `power_w` of the field `power`.
 """
 
 from __future__ import annotations
@@ -9,26 +10,31 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from clustergen.catalogue.versions import Release
-from clustergen.cluster.annotations import HOSTS, WORDING
+from clustergen.cluster.annotations import FITTED, HOSTS, INTERNAL, MIB, Unit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.resolve import record_types, section_name
 from clustergen.hostlist import compress
+from clustergen.manifest.base import Section
+from clustergen.units import Bytes
 from clustergen.units.base import PydanticField
 
 VERSION = 1
 _COMMENT = re.compile(r"^    (\w+): .*?  # (.+)$", re.MULTILINE)
+_UNIT_IN_NAME = re.compile(r"_(?:ms|us|s|minutes|days|w|va|kg|m|c|percent|gbit|mhz|bytes|kib|mib)$")
+_OF_INPUT = re.compile(r"[;.] (?:A bare number|[Dd]efault)")
+"""Where a description of the manifest's begins to say what one may write."""
 _NAMES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
 def section_names(cluster: Cluster) -> tuple[str, ...]:
     """The sections of a cluster's document, in order."""
-    return (*_ground(), *map(section_name, cluster.record_types))
+    return (*fields(Cluster), *map(section_name, printed(cluster.record_types)))
 
 
 def document(cluster: Cluster, section: str | None = None) -> dict[str, object]:
@@ -37,10 +43,10 @@ def document(cluster: Cluster, section: str | None = None) -> dict[str, object]:
     LookupError for a section that the cluster does not have.
     """
     values: dict[str, object] = {"cluster_version": VERSION}
-    for name, kind in _ground().items():
+    for name, field in fields(Cluster).items():
         if section in (None, name):
-            values[name] = _plain(getattr(cluster, name), kind, is_top=True)
-    for record in cluster.record_types:
+            values[name] = _plain(getattr(cluster, name), field.kind, is_top=True)
+    for record in printed(cluster.record_types):
         if section in (None, name := section_name(record)):
             values[name] = _plain(cluster.of(record), record)
     if len(values) == 1:
@@ -56,12 +62,8 @@ def schema_text() -> str:
 def schema() -> dict[str, Any]:
     """JSON Schema 2020-12 of the document, of any cluster."""
     definitions: dict[str, Any] = {}
-    texts = _comments(Cluster)
-    ground = {
-        name: _schema(kind, definitions, is_top=True) | ({"description": texts[name]} if name in texts else {})
-        for name, kind in _ground().items()
-    }
-    others = {section_name(kind): _schema(kind, definitions) for kind in record_types()}
+    ground = _properties_of(Cluster, definitions, is_top=True)
+    others = {section_name(kind): _schema(kind, definitions) for kind in printed(record_types())}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Resolved cluster",
@@ -72,7 +74,7 @@ def schema() -> dict[str, Any]:
             "version": {"description": "Of the form of JSON that every verb prints.", "type": "integer"},
             "is_partial": {"description": "The manifest is invalid, and more may be missing.", "const": True},
             "left_out": {"description": "Fields of the manifest that are wrong.", "items": {"type": "string"}},
-            "cluster_version": {"const": VERSION},
+            "cluster_version": {"description": "Of the model.", "const": VERSION},
             **ground,
             **others,
         },
@@ -80,19 +82,43 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _ground() -> dict[str, Any]:
-    """Fields of the cluster itself with their annotations."""
-    return _fields(Cluster)
+def printed(types: Iterable[type]) -> tuple[type, ...]:
+    """Those that are a section of the document."""
+    return tuple(record for record in types if not getattr(record, "IS_INTERNAL", False))
+
+
+class Field(NamedTuple):
+    """A field or property of a record."""
+
+    attribute: str
+    kind: Any
+    """Its annotation."""
+    unit: str | None
+    """Of a quantity; empty where each has its own. None: no quantity."""
 
 
 @cache
-def _fields(record: type) -> dict[str, Any]:
-    """Public fields and properties with their annotations; of the cluster itself, its fields."""
+def fields(record: type) -> Mapping[str, Field]:
+    """Fields and properties of a record in the document, by printed name; of the cluster itself, its fields."""
     kinds = get_type_hints(record, include_extras=True)
     if record is not Cluster:
         for name, member in _properties(record).items():
             kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
-    return {name: kind for name, kind in kinds.items() if name[0] != "_" and WORDING not in get_args(kind)}
+    return {
+        "_".join(filter(None, (name, _unit(kind)))): Field(name, kind, _unit(kind))
+        for name, kind in kinds.items()
+        if name[0] != "_" and INTERNAL not in get_args(kind)
+    }
+
+
+def _unit(kind: Any) -> str | None:
+    """The unit of a quantity, or of a list of them; empty for quantities by name, and None for all else."""
+    if isinstance(kind, Unit):
+        return kind
+    if isinstance(kind, type) and issubclass(kind, PydanticField):
+        return kind.UNIT
+    inner = next((unit for unit in map(_unit, reversed(get_args(kind))) if unit is not None), None)
+    return "" if inner and get_origin(kind) is Mapping else inner
 
 
 def _properties(record: type) -> dict[str, property]:
@@ -100,14 +126,40 @@ def _properties(record: type) -> dict[str, property]:
     return {name: member for name, member in members.items() if isinstance(member, property)}
 
 
-def _comments(record: type) -> dict[str, str]:
-    """Comments behind the fields of a record, and docstrings of its properties, or of those that they override."""
-    texts: dict[str, str] = {}
+def _descriptions(record: type) -> dict[str, str]:
+    """Of each field: its comment, or the docstring of the property or of one that it overrides; or else what the
+    manifest says of it, in the section of the record's name or those in its `SECTIONS`.
+    """
+    attributes = [field.attribute for field in fields(record).values()]
+    texts = {name: f"Place of `{name[:-3]}`" for name in attributes if name.endswith("_at")}
+    for base in reversed(record.__mro__[:-1]):
+        for section in vars(base).get("SECTIONS", (base.__name__,)):
+            texts |= _of_manifest(section, attributes)
     for base in reversed(record.__mro__[:-1]):
         texts |= _COMMENT.findall(inspect.getsource(base))
         members = {name: member.__doc__ for name, member in vars(base).items() if isinstance(member, property)}
         texts |= {name: text for name, text in members.items() if text}
     return {name: _sentence(text) for name, text in texts.items()}
+
+
+def _of_manifest(section: str, attributes: Iterable[str]) -> dict[str, str]:
+    """Descriptions of the fields that a section of the manifest has, be it without the unit, but for what to write."""
+    model = _sections().get(section)
+    helps = {name: info.description or "" for name, info in model.model_fields.items()} if model else {}
+    texts = {name: helps.get(name) or helps.get(_UNIT_IN_NAME.sub("", name), "") for name in attributes}
+    return {name: _OF_INPUT.split(text)[0].removesuffix(".") for name, text in texts.items() if text}
+
+
+@cache
+def _sections() -> Mapping[str, type[Section]]:
+    """Sections of the manifest by name, and by module and name: several kinds have `Limits`."""
+    models: dict[str, type[Section]] = {}
+    pending = Section.__subclasses__()
+    while pending:
+        model = pending.pop()
+        pending += model.__subclasses__()
+        models |= {model.__name__: model, f"{model.__module__.rpartition('.')[2]}.{model.__name__}": model}
+    return models
 
 
 def _sentence(text: str) -> str:
@@ -119,10 +171,12 @@ def _sentence(text: str) -> str:
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
     if value is None or type(value) in (bool, int, float):
         return value
-    kind, is_folded = _unfolded(kind, value)
-    if is_folded:
+    kind, marks = _unfolded(kind, value)
+    if HOSTS in marks:
         return compress(value, sort=not isinstance(value, tuple))
-    if isinstance(value, Release | PydanticField | str):
+    if isinstance(value, PydanticField):
+        return value.mib if MIB in marks and isinstance(value, Bytes) else value.number
+    if isinstance(value, Release | str):
         return str.__str__(value) if isinstance(value, str) else str(value)
     if isinstance(value, Mapping):
         inner = (get_args(kind) or (Any, Any))[1]
@@ -134,24 +188,31 @@ def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
             return [_plain(item, kinds[0], is_top=is_top) for item in items]
         return [_plain(item, of, is_top=is_top) for item, of in zip(items, kinds, strict=True)]
     record: type = type(value)
-    if _is_row(record):
+    if is_row(record):
         return str(getattr(value, "id", "") or value.name)
     if record is NodeType and not is_top:
         return str(value.name)
-    return {name: _plain(getattr(value, name), of) for name, of in _fields(record).items()}
+    return {name: value_of(value, field) for name, field in fields(record).items()}
 
 
-def _unfolded(kind: Any, value: object) -> tuple[Any, bool]:
-    """The member of a union that a value is of, without what is annotated, and whether that is a list of hosts."""
+def value_of(record: Any, field: Field) -> object:
+    """The plain value of a record's field."""
+    if FITTED in get_args(field.kind) and not record.is_resolved:
+        return None
+    return _plain(getattr(record, field.attribute), field.kind)
+
+
+def _unfolded(kind: Any, value: object) -> tuple[Any, tuple[object, ...]]:
+    """The member of a union that a value is of, and its marks."""
     for member in get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,):
         bare = get_args(member)[0] if get_origin(member) is Annotated else member
         origin = get_origin(bare) or bare
         if origin is Any or (isinstance(origin, type) and isinstance(value, origin)):
-            return bare, get_origin(member) is Annotated and HOSTS in get_args(member)
-    return kind, False
+            return bare, get_args(member)[1:] if get_origin(member) is Annotated else ()
+    return kind, ()
 
 
-def _is_row(record: Any) -> bool:
+def is_row(record: Any) -> bool:
     """True for a row of the catalogue, or one of a site's own: the document names it."""
     return isinstance(record, type) and record.__module__.startswith("clustergen.catalogue.")
 
@@ -159,8 +220,10 @@ def _is_row(record: Any) -> bool:
 def _schema(kind: Any, definitions: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        folded = {"type": "string", "format": "host-list"}
-        return folded if HOSTS in arguments else _schema(arguments[0], definitions, is_top=is_top)
+        if HOSTS in arguments:
+            return {"type": "string", "format": "host-list"}
+        bare = _schema(arguments[0], definitions, is_top=is_top)
+        return {"anyOf": [bare, {"type": "null"}]} if FITTED in arguments else bare
     if origin in (Union, UnionType):
         return {"anyOf": [_schema(member, definitions) for member in arguments]}
     if origin is Literal:
@@ -177,8 +240,9 @@ def _schema(kind: Any, definitions: dict[str, Any], *, is_top: bool = False) -> 
     if origin in (tuple, frozenset, set):
         return {"type": "array", "items": _schema(arguments[0], definitions, is_top=is_top)}
     if issubclass(kind, PydanticField):
-        return {"type": "string", "examples": list(kind.EXAMPLES)}
-    if issubclass(kind, Release | str) or _is_row(kind) or (kind is NodeType and not is_top):
+        number = get_type_hints(kind.number.fget)["return"]
+        return _schema(number, definitions) if kind.UNIT else {"type": "string", "examples": list(kind.EXAMPLES)}
+    if issubclass(kind, Release | str) or is_row(kind) or (kind is NodeType and not is_top):
         return {"type": "string"}
     if kinds := sorted(kind.__subclasses__(), key=lambda each: each.__name__):
         return {"anyOf": [_record_schema(kind, definitions), *(_schema(each, definitions) for each in kinds)]}
@@ -189,16 +253,21 @@ def _record_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in definitions:
         definitions[name] = {}  # a record that holds its own kind ends here
-        texts = _comments(kind)
-        fields = {
-            field: _schema(of, definitions) | ({"description": texts[field]} if field in texts else {})
-            for field, of in _fields(kind).items()
-        }
+        properties = _properties_of(kind, definitions)
         definitions[name] = {
             "type": "object",
             "description": _sentence(kind.__doc__ or ""),
-            "required": list(fields),
+            "required": list(properties),
             "additionalProperties": False,
-            "properties": fields,
+            "properties": properties,
         }
     return {"$ref": f"#/$defs/{name}"}
+
+
+def _properties_of(record: type, definitions: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
+    texts = _descriptions(record)
+    return {
+        name: _schema(field.kind, definitions, is_top=is_top)
+        | ({"description": texts[field.attribute]} if field.attribute in texts else {})
+        for name, field in fields(record).items()
+    }

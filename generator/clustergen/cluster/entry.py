@@ -23,8 +23,8 @@ Scope = Literal["mount", "export", "serve"]
 class SecretFile:
     """A file of root's with a secret that the site gives."""
 
-    path: str
-    mode: str
+    path: str  # on the node
+    mode: str  # of the file, as 0600
 
 
 @record
@@ -43,12 +43,12 @@ class Listening:
 
 @record
 class Quota:
-    """Limits of a user, group, project or directory; 0 is no limit."""
+    """Limits of a user, group, project or directory."""
 
-    kind: str
-    name: str
-    kib: int
-    files: int
+    kind: str  # user, group, project or directory
+    name: str  # of the user, group or project
+    kib: int  # 0: no limit
+    files: int  # 0: no limit
     directory: str  # of a project
 
 
@@ -84,8 +84,9 @@ class Disk:
 class Entry:
     """An entry of storage. Packages are purposes, which the files of `operating_systems/` turn into packages."""
 
-    name: str
-    type: str
+    SECTIONS = ("Mount",)
+    name: str  # in the manifest
+    type: str  # kind of file system
     mount: str
     clients: tuple[str, ...]  # roles
     clients_at: ManifestPath | None  # None: left to the default
@@ -93,7 +94,7 @@ class Entry:
     options: tuple[str, ...]
     read_only: bool
     bandwidth: ByteRate | None
-    quotas: tuple[Quota, ...]
+    quotas: tuple[Quota, ...]  # of users, groups, projects or directories
 
     @property
     def mount_type(self) -> str:

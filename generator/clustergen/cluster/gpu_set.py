@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 @record
 class MigLayout:
-    """How one GPU is split: MIG profile → instances."""
+    """How one GPU is split."""
 
-    plan: str
-    profiles: Mapping[str, int]
+    plan: str  # name in the manifest
+    profiles: Mapping[str, int]  # MIG profile → instances
 
 
 @record
 class GpuSet:
     """The GPUs of a node."""
 
-    model: Gpu
-    count: int
+    SECTIONS = ("Gpus",)
+    model: Gpu  # row of the catalogue
+    count: int  # of a node
     gres_type: str  # empty where Slurm counts them without types
     numa: tuple[int, ...]  # by GPU; empty where nobody knows
     cores: tuple[str, ...]  # by GPU: Slurm core indices of its NUMA node or socket, as "0-31"; empty where nobody knows
@@ -38,14 +39,12 @@ class GpuSet:
     nvlink: str  # nvswitch, mesh, bridge or none
     autodetect: str  # nvml, nvidia or off
     mig: tuple[MigLayout | None, ...]  # by GPU; empty where MIG is off
-    shards_per_gpu: int
-    mps_per_gpu: int
-    power_limit_w: int | None
-    graphics_clock_mhz: int | None
-    mig_prefix: str | None = None
-    """How the types of MIG instances begin, where that is not the whole name that Slurm detects."""
-    mig_names: Mapping[str, str] = MappingProxyType({})
-    """MIG profile → what the release calls it, where that is another name."""
+    shards_per_gpu: int  # 0: GPUs are not shared
+    mps_per_gpu: int  # 0: GPUs are not shared by MPS
+    power_limit_w: int | None  # of each GPU; None: its own
+    graphics_clock_mhz: int | None  # maximum of each GPU; None: its own
+    mig_prefix: str | None = None  # of the types of MIG instances; None: the whole name that Slurm detects
+    mig_names: Mapping[str, str] = MappingProxyType({})  # MIG profile → what the release calls it, where it differs
     pci: tuple[str, ...] = ()  # address by GPU; empty where nobody knows
     stated: frozenset[str] = frozenset()  # of numa, links and autodetect: those that the manifest gives
 
@@ -65,6 +64,7 @@ class GpuSet:
 
     @property
     def total_shards(self) -> int:
+        """Of a node."""
         return self.count * self.shards_per_gpu
 
 

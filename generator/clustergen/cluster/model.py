@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, wraps
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.annotations import Hosts, Wording
+from clustergen.cluster.annotations import FITTED, INTERNAL, Hosts, Wording
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.features.storage import Storage
@@ -25,6 +25,7 @@ from clustergen.records import record
 from clustergen.units import Watts
 
 T = TypeVar("T")
+FittedInt = Annotated[int, FITTED]
 
 
 @record
@@ -50,33 +51,34 @@ class Port:
 class NodeType:
     """Hardware of some nodes, with Slurm's view of it."""
 
-    name: str
+    SECTIONS = ("Cpu", "NodeType")
+    name: str  # in the manifest
     os: OperatingSystem  # printed by its id, as debian-13
     system: str | None  # row of the catalogue; None: described in the manifest
     title: str  # for people
     is_builtin: bool  # `service`, where the manifest defines no type of that name
     is_resolved: bool  # False for `service`, and where an error kept it from being resolved
     stated: frozenset[str]  # of memory, real_memory, nics and some others: those that the manifest gives
-    cpu_model: str
-    sockets: int
-    cores_per_socket: int
-    threads_per_core: int
-    numa_per_socket: int
-    memory_mib: int  # fitted
+    cpu_model: Annotated[str, FITTED]  # as lscpu names it
+    sockets: FittedInt
+    cores_per_socket: FittedInt
+    threads_per_core: FittedInt
+    numa_per_socket: FittedInt  # NUMA nodes
+    memory_mib: FittedInt  # fitted
     stated_memory_mib: int | None  # RealMemory, where the manifest says it
     names_gpus: bool  # the manifest does; `gpus` is None where they cannot be resolved
     gpus: GpuSet | None  # None: a node has none
-    ports: tuple[Port, ...]
+    ports: tuple[Port, ...]  # of fabric, storage and management
     bmc_ports: tuple[Port, ...]  # not in `ports`: the operating system has no device for them
     psus: int | None  # power supplies
     psu_w: int | None  # of each
     psus_redundant: int | None  # that may fail
     power_max_w: int | None  # maximum wall power of a node
     rack_units: int
-    cpu_numbering: str  # how Linux numbers CPUs: sockets, alternating or siblings
-    reserved_cores: int  # of the system, and of storage clients that poll
+    cpu_numbering: Annotated[str, FITTED]  # how Linux numbers CPUs: sockets, alternating or siblings
+    reserved_cores: FittedInt  # of the system, and of storage clients that poll
     polling: Mapping[str, tuple[int, ...]]  # storage entry → cores of its client
-    reserved_mib: int  # kept from jobs
+    reserved_mib: FittedInt  # kept from jobs
     features: tuple[str, ...]  # Slurm features of its nodes
     weight: int | None  # of Slurm; None: not stated
     numa_as_socket: bool  # Slurm counts each NUMA node as a socket
@@ -84,32 +86,38 @@ class NodeType:
     slurm_options: Mapping[str, str | int | float]
 
     @property
-    def cores(self) -> int:
+    def cores(self) -> FittedInt:
+        """Of a node."""
         return self.sockets * self.cores_per_socket
 
     @property
-    def cpus(self) -> int:
+    def cpus(self) -> FittedInt:
+        """Of a node: its hardware threads."""
         return self.cores * self.threads_per_core
 
     @property
-    def slurm_sockets(self) -> int:
+    def slurm_sockets(self) -> FittedInt:
+        """Sockets as Slurm counts them."""
         return self.sockets * self.numa_per_socket if self.numa_as_socket else self.sockets
 
     @property
-    def slurm_cores_per_socket(self) -> int:
+    def slurm_cores_per_socket(self) -> FittedInt:
+        """Cores of each of these."""
         return self.cores // self.slurm_sockets
 
     @property
-    def real_memory_mib(self) -> int:
+    def real_memory_mib(self) -> FittedInt:
         """RealMemory: 97 % of what is fitted, as firmware and kernel keep some; a node that reports less is invalid."""
         return self.stated_memory_mib or self.memory_mib * 97 // 100
 
     @property
-    def job_memory_mib(self) -> int:
+    def job_memory_mib(self) -> FittedInt:
+        """Memory that jobs may use."""
         return self.real_memory_mib - self.reserved_mib
 
     @property
-    def job_cores(self) -> int:
+    def job_cores(self) -> FittedInt:
+        """Cores that jobs may use."""
         return self.cores - self.reserved_cores
 
     def data_ports(self) -> tuple[Port, ...]:
@@ -124,10 +132,11 @@ class NodeType:
 class NodeGroup:
     """One entry of the manifest's `nodes`."""
 
-    index: int  # in the manifest
+    SECTIONS = ("Nodes",)
+    index: Annotated[int, INTERNAL]  # in the manifest
     entry: Wording  # host list of the names
-    hosts: Hosts
-    folded: str  # the same in Slurm's canonical form
+    hosts: Hosts  # names
+    folded: Annotated[str, INTERNAL]  # the same in Slurm's canonical form
     type: NodeType  # printed by its name
     is_type_known: bool  # False where the manifest names a type that it does not define
     roles: tuple[str, ...]
@@ -156,7 +165,7 @@ class Switch:
     """One switch of the fabric."""
 
     name: str
-    index: int | None  # of its entry in the manifest; None where the plan has it
+    index: Annotated[int | None, INTERNAL]  # of its entry in the manifest; None where the plan has it
     entry: Wording  # host list of the names; empty where the plan has it
     entry_nodes: Wording  # host list of the nodes
     rack: str | None  # None: nobody knows it
@@ -165,7 +174,7 @@ class Switch:
     nics_per_port: int  # 2 where the fabric's rate splits a port between two nodes
     port_gbit: float | None  # of a port; None where nobody knows it
     power_w: int | None  # maximum; None where nobody knows it
-    rack_units: int
+    rack_units: int  # height
     nodes: Hosts  # that are connected to it
     rail: int | None  # None: it serves all rails
     uplinks: Mapping[str, int]  # switch above → cables
@@ -188,10 +197,10 @@ class Circuit:
 class Rack:
     """One rack; `entry` is its name in the manifest, which may stand for several."""
 
-    name: str
+    name: str  # of one rack
     entry: str  # its name in the manifest, which may stand for several
     entry_nodes: Wording  # host list of the nodes of all racks of the entry
-    hosts: Hosts
+    hosts: Hosts  # nodes in it
     units: int  # height
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
@@ -208,13 +217,13 @@ class Rack:
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
 
-    name: str
+    name: str  # of the manifest; Slurm may have another
     os: OperatingSystem  # of nodes whose type states no other
-    catalogue: CatalogueView
+    catalogue: CatalogueView  # what the manifest adds to it
     node_types: tuple[NodeType, ...]  # those in use
     groups: tuple[NodeGroup, ...]  # entries of `nodes`, in the manifest's order, which is Slurm's
     switches: tuple[Switch, ...]  # of the fabric
-    racks: tuple[Rack, ...]
+    racks: tuple[Rack, ...]  # in order of the manifest
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
     _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent
     _derived: Mapping[type, Callable[[Cluster], object]]  # those that are worked out when somebody asks

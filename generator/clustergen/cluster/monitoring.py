@@ -15,44 +15,45 @@ from clustergen.records import copied, record
 
 @record
 class Monitoring:
-    """The hosts that run Prometheus."""
+    """Nodes that monitor the others."""
 
-    hosts: Hosts
+    hosts: Hosts  # that run Prometheus
 
 
 @record
 class NodeExporter(Listener):
-    """node_exporter of all nodes. `smart`: it serves the health of local disks."""
+    """node_exporter of all nodes."""
 
     collectors: tuple[str, ...]
-    smart: bool
+    smart: bool  # it serves the health of local disks
 
 
 @record
 class Scraping:
-    """Seconds between two scrapes; `slowest_s`: between two samples of the exporter that samples least often."""
+    """How often Prometheus reads."""
 
-    interval_s: int
-    slowest_s: int
+    interval_s: int  # between two scrapes
+    slowest_s: int  # between two samples of the exporter that samples least often
 
 
 @record
 class Thresholds:
-    """Thresholds of alerts. °C are None where each GPU model has its own; `throttled`: share of time."""
+    """Thresholds of alerts."""
 
-    gpu_hot_c: int | None
-    gpu_very_hot_c: int | None
+    gpu_hot_c: int | None  # None where each GPU model has its own
+    gpu_very_hot_c: int | None  # None where each GPU model has its own
     disk_free_percent: int
     node_down_s: int
-    throttled: float
+    throttled: float  # share of time
 
 
 @record
 class Prometheus(Listener):
-    """Prometheus, the labels of this cluster, and the site's own targets by job."""
+    """Prometheus."""
 
-    labels: Mapping[str, str]
-    targets: Mapping[str, tuple[str, ...]]
+    SECTIONS = ("Monitoring",)
+    labels: Mapping[str, str]  # of this cluster
+    targets: Mapping[str, tuple[str, ...]]  # the site's own, by job
 
 
 def resolve(manifest: Manifest, cluster: Cluster) -> Monitoring | None:

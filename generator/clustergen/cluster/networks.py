@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from clustergen.cluster.annotations import Hosts
+from clustergen.cluster.annotations import INTERNAL, Hosts
 from clustergen.cluster.catalogue_view import gbit
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
@@ -28,6 +28,7 @@ _CONNECTED_MTU = 65520
 class Plan:
     """A fat tree whose switches are planned."""
 
+    SECTIONS = ("FabricPlan",)
     leaf: str  # model
     spine: str | None  # None: as the leaves
     core: str | None  # None: as the spines
@@ -44,17 +45,17 @@ class Plan:
 
 @record
 class Network:
-    """A network. `type`: that of its planned switches, unless the manifest states it. `rate`: of a port, as stated."""
+    """A network."""
 
-    type: Literal["infiniband", "roce", "ethernet"]
+    type: Literal["infiniband", "roce", "ethernet"]  # that of its planned switches, unless the manifest states it
     cidr: str | None
     domain: str | None  # of host names; None: none
     gateway: str | None
     interface: str | None  # None: of the port
     mtu: int | None  # bytes; None: the system's own
     vlan: int | None  # None: untagged
-    rate: str | None  # of a port, as stated; None: the port's own
-    rate_gbit: int | None
+    rate: Annotated[str | None, INTERNAL]  # of a port, as stated: NDR or 400Gb/s
+    rate_gbit: int | None  # of a port; None: the port's own
     plan: Plan | None  # None: no switches are planned
 
 
@@ -79,6 +80,7 @@ class HostNetwork(Network):
 class ManagementNetwork(HostNetwork):
     """The network that ssh, Slurm and monitoring use."""
 
+    SECTIONS = ("Management",)
     dns: tuple[str, ...]
     ntp: tuple[str, ...]
 
@@ -92,6 +94,7 @@ class StorageNetwork(HostNetwork):
 class BmcNetwork(Network):
     """The network of the management controllers."""
 
+    SECTIONS = ("Bmc",)
     protocol: Literal["ipmi", "redfish"]
 
 
@@ -110,22 +113,19 @@ class Roce:
 
 @record
 class SubnetManager:
-    """The InfiniBand subnet manager.
-
-    `routing`: engines in the order in which opensm tries them. `pkey`: of the partition of jobs; None: the default.
-    """
+    """The InfiniBand subnet manager."""
 
     where: Literal["switch", "node", "ufm"]  # on a managed switch, on nodes, or on a UFM appliance
-    routing: str
-    pkey: str | None
+    routing: str  # engines in the order in which opensm tries them
+    pkey: str | None  # of the partition of jobs; None: the default
 
 
 @record
 class Fabric(Network):
-    """The network between GPUs. `port_mtu`: bytes; None leaves the driver's own."""
+    """The network between GPUs."""
 
     layout: Literal["single", "fat-tree", "rail"]
-    port_mtu: int | None
+    port_mtu: int | None  # bytes; None: the driver's own
     rails: tuple[str, ...]  # networks of the rails, where each has its own
     gateways: tuple[str, ...]  # by rail
     has_separate_rails: bool  # no packet goes from one rail to another

@@ -30,7 +30,7 @@ from jinja2.utils import Namespace, missing
 from clustergen.diagnostics import did_you_mean
 from clustergen.render.formats import FILTERS, Format, RenderError
 from clustergen.render.site_objects import BlockReference, Context, Cycler, Joiner, Range, without_text
-from clustergen.render.site_values import Quantity, Values, names_of_cluster, names_of_slurm
+from clustergen.render.site_values import Values, names_of_cluster, names_of_slurm
 
 for _codec in ("ascii", "unicode-escape"):  # loads them, for the literals of templates
     codecs.lookup(_codec)
@@ -232,8 +232,6 @@ class SiteEnvironment(ImmutableSandboxedEnvironment):
                 owner = obj._undefined_obj
                 raise _MissingError(owner, f"manifest.{argument}", _why_missing(owner, "manifest"))
             obj._fail_with_undefined_error()
-        if isinstance(obj, Quantity) and isinstance(argument, str) and argument in obj.values:
-            return obj.values[argument]
         if isinstance(obj, Mapping):
             if argument in obj:
                 return obj[argument]

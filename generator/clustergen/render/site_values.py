@@ -11,11 +11,12 @@ from typing import Any, get_args
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.roles import Role
 from clustergen.catalogue.versions import Release
+from clustergen.cluster.document import Field, fields, is_row, printed, value_of
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.networks import Networks
 from clustergen.cluster.resolve import record_types, section_name
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import natural_key
-from clustergen.units.base import PydanticField
 
 ROLES: tuple[str, ...] = get_args(Role)
 _TAKES_MORE = 0x0C  # of a code object's flags: *args, **kwargs
@@ -53,22 +54,12 @@ class Values(Mapping[Any, object]):
         return repr(dict(self))
 
 
-class Quantity(str):
-    """The text of a quantity with a unit; `values` are its numbers: `1TiB` has `mib` and `gb`."""
-
-    values: Values
-
-
 def plain(value: object) -> object:
     """The value without its type: what a template may see of it."""
-    if value is None or type(value) in (bool, int, float, str, Quantity, Values):
+    if value is None or type(value) in (bool, int, float, str, Values):
         return value
     if isinstance(value, Enum):
         return plain(value.value)
-    if isinstance(value, PydanticField):
-        text = Quantity(value)
-        text.values = _members(value)
-        return text
     if isinstance(value, Mapping):
         keys = {plain(key): key for key in value}
         return Values("mapping", keys, lambda name: value[keys[name]])
@@ -88,11 +79,13 @@ def _members(source: object) -> Values:
     kind: type = type(source)
     if isinstance(source, Cluster):
         return _members_of_cluster(source)
-    lookups = _lookups(source)
+    lookups, quantities = _lookups(source), _quantities(kind)
 
     def read(name: str) -> object:
         if name in lookups:
             return lookups[name]
+        if name in quantities:
+            return value_of(source, quantities[name])
         value = getattr(source, name)
         return value() if name in _methods(kind) else value
 
@@ -120,7 +113,7 @@ def names_of_cluster() -> tuple[str, ...]:
 @cache
 def _records() -> Mapping[str, type]:
     """Records of clusters, by the name of their section."""
-    return {section_name(record): record for record in record_types()}
+    return {section_name(record): record for record in printed(record_types())}
 
 
 def names_of_slurm() -> tuple[str, ...]:
@@ -157,10 +150,18 @@ def _role(name: str) -> tuple[str, ...]:
 @cache
 def _names(kind: type) -> tuple[str, ...]:
     """Public fields, properties, and methods without an argument."""
-    fields = getattr(kind, "__record_fields__", None) or getattr(kind, "__dataclass_fields__", None)
+    members = getattr(kind, "__record_fields__", None) or getattr(kind, "__dataclass_fields__", None)
     computed = [name for name, member in _computed(kind).items() if isinstance(member, property | cached_property)]
-    names = dict.fromkeys([*(fields or ()), *computed, *_methods(kind)])
+    printed_as = {field.attribute: name for name, field in _quantities(kind).items()}
+    names = dict.fromkeys([*(printed_as.get(name, name) for name in members or ()), *computed, *_methods(kind)])
     return tuple(name for name in names if name[0] != "_" and name != "record_types")  # those are Python's
+
+
+@cache
+def _quantities(kind: type) -> Mapping[str, Field]:
+    """Fields that hold quantities, by their printed name: `power_w`."""
+    is_of_model = hasattr(kind, "__record_fields__") and not is_row(kind) and kind is not Networks
+    return {name: field for name, field in fields(kind).items() if field.unit is not None} if is_of_model else {}
 
 
 @cache

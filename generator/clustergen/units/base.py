@@ -29,6 +29,13 @@ class PydanticField:
     __slots__ = ()
     EXAMPLES: ClassVar[tuple[str, ...]] = ()
     JSON_TYPES: ClassVar[str | list[str]] = "string"
+    UNIT: ClassVar[str] = ""
+    """What `number` counts, as names end: `bytes`. Empty: programs read the text."""
+
+    @property
+    def number(self) -> int | float | str:
+        """The value for programs."""
+        return str(self)
 
     @classmethod
     def parse(cls, text: str) -> Self:

@@ -44,6 +44,11 @@ class Duration(PydanticField):
     """Whether the text was a number without a unit."""
 
     EXAMPLES = ("24h", "30min", "7-12:00:00", "unlimited")
+    UNIT = "s"
+
+    @property
+    def number(self) -> int | Literal["unlimited"]:
+        return "unlimited" if self.unlimited else self.value
 
     @classmethod
     def parse(cls, text: str, *, bare: BareUnit | None = "minute") -> Self:

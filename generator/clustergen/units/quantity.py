@@ -25,6 +25,10 @@ class _Quantity(PydanticField):
     """The spellings that `str` prints, the base unit last; the shortest text wins, then the first unit."""
     USUAL: ClassVar[str] = ""
 
+    @property
+    def number(self) -> int:
+        return self.value
+
     @classmethod
     def parse(cls, text: str, *, bare: str = "") -> Self:
         """`1.5TiB`, `2 TB`: a number and a unit; `bare` is the unit of a number without one, where a format fixes it.
@@ -101,6 +105,7 @@ class Bytes(_Quantity):
 
     __slots__ = ()
     NAME = "a number of bytes"
+    UNIT = "bytes"
     UNITS: ClassVar = {
         **{f"{letter.upper()}iB": 1024**power for letter, power in _KILO.items()},
         **{f"{letter}B": 1000**power for letter, power in _KILO.items()},
@@ -153,6 +158,7 @@ class BitRate(_Quantity):
 
     __slots__ = ()
     NAME = "a rate in bits"
+    UNIT = "bits_per_s"
     UNITS: ClassVar = {
         prefix + bit: 1000**power for bit in ("b/s", "bit/s", "bps") for prefix, power in ({"": 0} | _KILO).items()
     }
@@ -179,6 +185,7 @@ class ByteRate(_Quantity):
 
     __slots__ = ()
     NAME = "a rate in bytes"
+    UNIT = "bytes_per_s"
     UNITS: ClassVar = {
         prefix + byte: 1000**power for byte in ("B/s", "Bps") for prefix, power in ({"": 0} | _KILO).items()
     } | {f"{letter.upper()}iB/s": 1024**power for letter, power in _KILO.items()}
@@ -199,6 +206,7 @@ class Watts(_Quantity):
 
     __slots__ = ()
     NAME = "a power"
+    UNIT = "w"
     UNITS: ClassVar = {"W": 1, "kW": 1000, "MW": 1_000_000}
     CANONICAL = ("MW", "kW", "W")
     USUAL = "W"

@@ -17,18 +17,19 @@ _MOST_FORKS = 100  # that one controller bears
 class Ssh(Listener):
     """How the nodes are reached."""
 
+    SECTIONS = ("Ansible",)
     user: str
     jump: str | None
 
 
 @record
 class Ansible:
-    """Ansible's settings. `forks`: how many hosts it works on at the same time; `variables`: the site's own."""
+    """Ansible's settings."""
 
     become: bool
     python: str
-    forks: int
-    variables: Mapping[str, str | int | bool | float]
+    forks: int  # hosts on which it works at the same time
+    variables: Mapping[str, str | int | bool | float]  # the site's own
 
 
 def resolve_ssh(manifest: Manifest, _: Cluster) -> Ssh:

@@ -10,13 +10,13 @@ from clustergen.records import copied, record
 
 @record
 class Docker:
-    """Docker Engine. `data`, `address_pool`: None is Docker's own; `mirror`: of Docker Hub."""
+    """Docker Engine."""
 
     roles: tuple[str, ...]
     group: str
-    data: str | None
-    address_pool: str | None
-    mirror: str | None
+    data: str | None  # None: Docker's own
+    address_pool: str | None  # None: Docker's own
+    mirror: str | None  # of Docker Hub
 
 
 @record
@@ -38,25 +38,25 @@ class Apptainer:
 
 @record
 class OciJobs:
-    """Bundles that `srun --container` starts. `runtime`: crun or runc."""
+    """Bundles that `srun --container` starts."""
 
-    runtime: str
+    runtime: str  # crun or runc
 
 
 @record
 class Mirror:
-    """`location`: host, port and path."""
+    """A mirror of a registry."""
 
-    registry: str
-    location: str
-    insecure: bool
+    registry: str  # that it mirrors
+    location: str  # host, port and path
+    insecure: bool  # by HTTP
 
 
 @record
 class Mirrors:
     """Mirrors that are asked before their registries. Absent where there are none."""
 
-    mirrors: tuple[Mirror, ...]
+    mirrors: tuple[Mirror, ...]  # in order of the manifest
 
 
 def resolve_docker(manifest: Manifest, _: Cluster) -> Docker | None:

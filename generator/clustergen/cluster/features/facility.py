@@ -42,14 +42,15 @@ class Prices:
 
 @record
 class Facility:
-    """The machine room. `spares`: fraction of each line of the bill; `pue`: of the whole facility to the devices."""
+    """The machine room."""
 
+    SECTIONS = ("Estimates", "Facility")
     cabling: Cabling
     cooling_w: int | None
     power_factor: float
-    pue: float | None
+    pue: float | None  # of the whole facility to the devices
     ups: Ups | None
-    spares: float
+    spares: float  # fraction of each line of the bill
     all_reduce: tuple[Bytes, ...]  # message sizes of the estimates
     checkpoint: Bytes | None
     prices: Prices | None

@@ -13,26 +13,28 @@ _TURING = 7.5  # compute capability
 
 @record
 class Driver:
-    """`branch`: as 580; None: the newest. `kernel_modules`: open or proprietary."""
+    """NVIDIA's driver."""
 
-    branch: str | None
-    kernel_modules: str
+    branch: str | None  # as 580; None: the newest
+    kernel_modules: str  # open or proprietary
 
 
 @record
 class DriverModule:
-    """Kernel modules of the driver. `options`: of the module nvidia; `peermem`: nvidia_peermem is loaded."""
+    """Kernel modules of the driver."""
 
-    options: Mapping[str, str]
+    SECTIONS = ("Gpu",)
+    options: Mapping[str, str]  # of the module nvidia
     peermem: bool
 
 
 @record
 class GpuSettings:
-    """`persistence`: nvidia-persistenced keeps the driver loaded; `compute_mode`: None is left as it is."""
+    """Settings of all GPUs."""
 
-    persistence: bool
-    compute_mode: str | None
+    SECTIONS = ("Gpu",)
+    persistence: bool  # nvidia-persistenced keeps the driver loaded
+    compute_mode: str | None  # None: left as it is
 
 
 @record
@@ -42,10 +44,10 @@ class DirectPci:
 
 @record
 class MigPlans:
-    """Layouts of GPUs: the names that the manifest defines, and those that its node types use."""
+    """Layouts of GPUs."""
 
-    defined: tuple[str, ...]
-    used: frozenset[str]
+    defined: tuple[str, ...]  # names in the manifest
+    used: frozenset[str]  # those that node types use
 
 
 def resolve_driver(manifest: Manifest, cluster: Cluster) -> Driver:

@@ -16,6 +16,8 @@ from clustergen.units import Bytes, Watts
 class NamedRows:
     """Rows of the catalogue that some part of the manifest names, be it in use or not."""
 
+    IS_INTERNAL = True
+
     systems: frozenset[str]
     gpus: frozenset[str]
     switches: frozenset[str]
@@ -33,12 +35,13 @@ class Disk:
 class Configuration:
     """The options that a node type states beside its system, as an order lists them."""
 
+    SECTIONS = ("Cpu", "NodeType", "Power")
     sockets: int | None
-    cpu_model: str | None
+    cpu_model: str | None  # of each socket
     cores_per_socket: int | None
     memory: Bytes | None
-    gpu_count: int | None
-    gpu_model: str | None
+    gpu_count: int | None  # of a node
+    gpu_model: str | None  # of each GPU
     nics: tuple[str | None, ...]  # model of each port
     disks: tuple[Disk, ...]
     psus: int | None
@@ -49,7 +52,7 @@ class Configuration:
 class Configurations:
     """The options of the node types that the manifest defines, by name."""
 
-    of_type: Mapping[str, Configuration]
+    of_type: Mapping[str, Configuration]  # node type → its options
 
 
 def resolve_named_rows(manifest: Manifest, _: Cluster) -> NamedRows:

@@ -11,9 +11,9 @@ from clustergen.records import record
 
 @record
 class TimeZone:
-    """The nodes' time zone, as `Europe/Berlin`. Absent: left as it is on each node."""
+    """The nodes' time zone. Absent: left as it is on each node."""
 
-    name: str
+    name: str  # as Europe/Berlin
 
 
 @record
@@ -25,42 +25,45 @@ class Chrony:
 
 @record
 class UserLimits:
-    """Limits of users and services. `memlock_bytes`: None is unlimited."""
+    """Limits of users and services."""
 
-    memlock_bytes: int | None
+    SECTIONS = ("Host",)
+    memlock_bytes: int | None  # None: unlimited
     nofile: int
 
 
 @record
 class KernelSettings:
-    """`sysctl`: settings of the manifest, which take the place of others. `huge_pages`: of 2 MiB each."""
+    """Settings of the kernel."""
 
-    sysctl: Mapping[str, str]
-    huge_pages: int
+    SECTIONS = ("Host",)
+    sysctl: Mapping[str, str]  # settings of the manifest, which take the place of others
+    huge_pages: int  # of 2 MiB each
 
 
 @record
 class HostsFile:
-    """/etc/hosts. `extra`: names by address, which the file has beside the nodes'."""
+    """/etc/hosts."""
 
-    is_rendered: bool
-    extra: Mapping[str, tuple[str, ...]]
+    is_rendered: bool  # the tree has the file
+    extra: Mapping[str, tuple[str, ...]]  # names by address, beside those of nodes
 
 
 @record
 class Firewall:
-    """`opens`: firewalld allows the cluster's networks every port; `closes`: nftables drops what no service uses."""
+    """The firewall of the nodes."""
 
-    opens: bool
-    closes: bool
+    opens: bool  # firewalld allows the cluster's networks every port
+    closes: bool  # nftables drops what no service uses
 
 
 @record
 class NodeLogins:
-    """`needs_job`: users can ssh only to nodes where they have a job. `admin_group`: its members can to all nodes."""
+    """Who may log in to compute nodes."""
 
-    needs_job: bool
-    admin_group: str | None
+    SECTIONS = ("Host",)
+    needs_job: bool  # users can ssh only to nodes where they have a job
+    admin_group: str | None  # its members can ssh to all nodes
 
 
 def resolve_time_zone(manifest: Manifest, _: Cluster) -> TimeZone | None:

@@ -22,6 +22,7 @@ _PATH = ("monitoring",)
 class Samples:
     """How long Prometheus keeps samples, at most how many bytes, and who else receives them."""
 
+    SECTIONS = ("Monitoring",)
     retention: Duration
     retention_size: Bytes | None
     remote_write: tuple[str, ...]
@@ -41,9 +42,11 @@ class Receiver:
 
 @record
 class Alertmanager(Listener):
-    """Alertmanager; `smtp` is None where no receiver has an email address."""
+    """Alertmanager."""
 
-    smtp: str | None
+    SECTIONS = ("Monitoring",)
+    port: int  # TCP
+    smtp: str | None  # None where no receiver has an email address
     smtp_require_tls: bool
     mail_from: str | None
     receivers: Mapping[str, Receiver]
@@ -53,16 +56,17 @@ class Alertmanager(Listener):
 class Tls:
     """Files on the node."""
 
+    SECTIONS = ("GrafanaTls",)
     certificate: str
     key: str
 
 
 @record
 class Grafana(Listener):
-    """Grafana. `url`: of a reverse proxy; `address`: where browsers reach it, without a slash at its end."""
+    """Grafana."""
 
-    url: str | None
-    address: str
+    url: str | None  # of a reverse proxy
+    address: str  # where browsers reach it, without a slash at its end
     tls: Tls | None
 
 
@@ -75,11 +79,11 @@ class Ipmi(Listener):
 
 @record
 class Blackbox(Listener):
-    """The blackbox exporter; `bmc`: there are BMCs to probe."""
+    """The blackbox exporter."""
 
     interval_s: int
     ssh: bool
-    bmc: bool
+    bmc: bool  # there are BMCs to probe
     web: tuple[str, ...]
 
 
@@ -103,9 +107,9 @@ class Snmp(Listener):
 
 @record
 class Expiry:
-    """Last days of licences and contracts, as 2027-03-31."""
+    """Licences and contracts."""
 
-    dates: Mapping[str, str]
+    dates: Mapping[str, str]  # last day by name, as 2027-03-31
 
 
 def resolve_samples(manifest: Manifest, cluster: Cluster) -> Samples | None:

@@ -13,20 +13,20 @@ from clustergen.records import record
 
 @record
 class Variable:
-    """An environment variable. `reason`: why a debugging variable is set; empty for others."""
+    """An environment variable."""
 
-    value: str
-    reason: str = ""
+    value: str  # text of the variable
+    reason: str = ""  # why a debugging variable is set; empty for others
 
 
 @record
 class Nccl:
-    """Settings of NCCL. `version`: the oldest that jobs use."""
+    """Settings of NCCL."""
 
-    version: NcclVersion
+    version: NcclVersion  # the oldest that jobs use
     debug: str | None
     env: Mapping[str, Variable]
-    writes_topology: bool
+    writes_topology: bool  # a topology file is rendered
     gid_index: int | None
 
 

@@ -9,17 +9,17 @@ from clustergen.records import copied, record
 
 @record
 class Description:
-    """`text`: of the cluster; empty where there is none."""
+    """Description of the cluster."""
 
-    text: str
+    text: str  # empty where there is none
 
 
 @record
 class SiteFiles:
-    """Files of `site/`, as group/path: those that replace rendered ones, and those not checked for secrets."""
+    """Files of `site/`, as group/path."""
 
-    replaces: tuple[str, ...]
-    public: tuple[str, ...]
+    replaces: tuple[str, ...]  # those that replace rendered ones
+    public: tuple[str, ...]  # those not checked for secrets
 
 
 def resolve_description(manifest: Manifest, _: Cluster) -> Description:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @record
 class Storage:
-    """Entries by name, in order of the manifest."""
+    """File systems, in order of the manifest."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, Entry]  # by name
 
 
 def resolve(manifest: Manifest, cluster: Cluster) -> Storage:

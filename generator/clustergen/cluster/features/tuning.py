@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
+from clustergen.cluster.annotations import Unit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.tuning import Tuning as Section
@@ -13,7 +14,7 @@ from clustergen.records import copied, record
 
 @record
 class Tuning:
-    """Settings of kernel and drivers of a node type. `max_read_request`: bytes."""
+    """Settings of kernel and drivers of a node type."""
 
     governor: str | None  # of CPU frequencies; None: left as it is
     idle_latency_us: int | None
@@ -24,7 +25,7 @@ class Tuning:
     interrupts: str | None  # None: left as they are
     rings: int | Literal["max"] | None  # descriptors of a port's queues; None: left as they are
     channels: int | None  # pairs of queues of a port; None: left as they are
-    max_read_request: int | None
+    max_read_request: Annotated[int | None, Unit("bytes")]
     relaxed_ordering: bool | None
 
 
@@ -32,7 +33,7 @@ class Tuning:
 class Tunings:
     """Settings of all node types, those of `service` too."""
 
-    by_type: Mapping[str, Tuning]
+    by_type: Mapping[str, Tuning]  # node type → its settings
 
     def of(self, node_type: NodeType) -> Tuning:
         return self.by_type[node_type.name]
@@ -40,9 +41,9 @@ class Tunings:
 
 @record
 class Firmwares:
-    """Settings of firmware that the site decides, by node type: name in the catalogue → value."""
+    """Settings of firmware that the site decides."""
 
-    by_type: Mapping[str, Mapping[str, str]]
+    by_type: Mapping[str, Mapping[str, str]]  # node type → settings: name in the catalogue → value
 
     def of(self, node_type: NodeType) -> Mapping[str, str]:
         return self.by_type.get(node_type.name, {})

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.annotations import Mib
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Options
 from clustergen.cluster.slurm.rights import ROOT
 from clustergen.manifest.accounts import Account as Section
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
-from clustergen.units import Bytes, Duration
+from clustergen.units import Duration
 
-Tres = Mapping[str, int | Bytes]
-"""Amounts by resource; mem and burst buffers in MiB, or with a unit."""
+Tres = Mapping[str, int | Mib]
+"""Amounts by resource; mem and burst buffers in MiB."""
 
 
 @record
 class Limits:
     """Limits of an account or of a user in it; None and an empty mapping are no limit, or that of the account above."""
 
+    SECTIONS = ("accounts.Limits",)
     fairshare: int  # AS_PARENT: those of the account above
     qos: tuple[str, ...]
     default_qos: str | None
@@ -93,13 +95,13 @@ class User:
 
 @record
 class Associations:
-    """QOS, accounts and users by name. `root`: as in `accounts`, or without limits."""
+    """QOS, accounts and users."""
 
     federation: str | None  # of clusters with one slurmdbd
-    qos: Mapping[str, Qos]
-    accounts: Mapping[str, Account]
-    root: Account
-    users: Mapping[str, User]
+    qos: Mapping[str, Qos]  # by name
+    accounts: Mapping[str, Account]  # by name
+    root: Account  # as in `accounts`, or without limits
+    users: Mapping[str, User]  # by login
 
 
 def resolve(manifest: Manifest, _: Cluster) -> Associations:

@@ -66,7 +66,7 @@ def _daemon(section: Section, cluster: Cluster, name: Name) -> Daemon:
 class Metrics:
     """Slurm's OpenMetrics endpoint, which slurmctld serves on its own port."""
 
-    port: int
+    port: int  # of slurmctld
 
 
 def resolve_metrics(manifest: Manifest, cluster: Cluster) -> Metrics | None:
@@ -81,14 +81,15 @@ def resolve_metrics(manifest: Manifest, cluster: Cluster) -> Metrics | None:
 
 @record
 class Timeouts:
-    """How long Slurm's daemons wait for each other, and what follows. `*_s`: seconds."""
+    """How long Slurm's daemons wait for each other, and what follows."""
 
-    message_s: int
+    SECTIONS = ("Slurm",)
+    message_s: int  # MessageTimeout
     tree_width: int  # fan-out of messages among slurmds
-    slurmctld_s: int
-    slurmd_s: int
-    unkillable_step_s: int
-    resume_s: int
+    slurmctld_s: int  # SlurmctldTimeout
+    slurmd_s: int  # SlurmdTimeout
+    unkillable_step_s: int  # UnkillableStepTimeout
+    resume_s: int  # ResumeTimeout
     return_to_service: int  # ReturnToService
     reboot_program: str
 
@@ -119,9 +120,9 @@ def tree_width(nodes: int) -> int:
 
 @record
 class StatedFields:
-    """Fields of the manifest that hold keys of Slurm's files, and that it sets: `slurm.priority.max_age`."""
+    """Fields of the manifest that hold keys of Slurm's files, and that it sets."""
 
-    names: frozenset[str]
+    names: frozenset[str]  # as slurm.priority.max_age
 
 
 def resolve_stated_fields(manifest: Manifest, _: Cluster) -> StatedFields:

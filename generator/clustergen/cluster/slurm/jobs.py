@@ -12,6 +12,7 @@ from clustergen.records import copied, record
 class Resources:
     """Consumable resources, how tasks are confined to them, and how they start."""
 
+    SECTIONS = ("Slurm", "Resources")
     select: str  # SelectType
     select_parameters: tuple[str, ...]  # empty: by `select` and the GPUs
     enforce_binding: bool
@@ -39,14 +40,14 @@ def resolve_resources(manifest: Manifest, cluster: Cluster) -> Resources:
 
 @record
 class Scripts:
-    """Prolog, epilog and task prolog. `tmpdir`: local scratch, where both prolog and epilog run."""
+    """Prolog, epilog and task prolog."""
 
     prolog: bool
     epilog: bool
     task_prolog: bool
     timeout_s: int  # of prolog and epilog
     job_map: bool  # the prolog records which job has which GPU, for metrics
-    tmpdir: str | None
+    tmpdir: str | None  # local scratch, where both prolog and epilog run
 
     @property
     def scratch(self) -> str | None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster.annotations import HOSTS, Hosts
+from clustergen.cluster.annotations import HOSTS, Hosts, Mib
 from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
-from clustergen.units import Bytes, Duration
+from clustergen.units import Duration
 
 Options = Mapping[str, str | int | float]
 ROLES: dict[str, str] = {
@@ -22,12 +22,12 @@ ROLES: dict[str, str] = {
 
 @record
 class Daemon:
-    """A daemon of Slurm's. `hosts`: nodes of this cluster that run it."""
+    """A daemon of Slurm's."""
 
-    hosts: Hosts
-    port: int
+    hosts: Hosts  # nodes of this cluster that run it
+    port: int  # that it listens on
     port_at: ManifestPath | None
-    log_file: str
+    log_file: str  # path
     log_file_at: ManifestPath | None
     log_level: str  # as info, in slurm.conf
     pid_file: str  # empty: Slurm's own default
@@ -37,16 +37,16 @@ class Daemon:
 class Leaf:
     """A leaf switch in Slurm's topology: one switch, or the leaves of all rails that serve the same nodes."""
 
-    name: str
-    nodes: Hosts
-    parents: tuple[str, ...]
+    name: str  # in topology.conf
+    nodes: Hosts  # that are connected to it
+    parents: tuple[str, ...]  # switches above
 
 
 @record
 class Partition:
     """A partition with its defaults worked out. None is not set; of `*_at`, that the limit is a default."""
 
-    name: str
+    name: str  # in slurm.conf
     nodes: str  # folded, or ALL, none, or node sets as written
     hosts: Annotated[frozenset[str], HOSTS]  # those of `nodes`
     default: bool
@@ -55,11 +55,11 @@ class Partition:
     default_time_minutes: int | None  # None: unlimited
     default_time_at: ManifestPath | None
     cpus_per_gpu: int | None
-    mem_per_gpu_mib: int | None
-    mem_per_cpu_mib: int | None
-    memory_per_node: Bytes | None
-    max_memory_per_cpu: Bytes | None
-    max_memory_per_node: Bytes | None
+    mem_per_gpu_mib: int | None  # DefMemPerGPU
+    mem_per_cpu_mib: int | None  # DefMemPerCPU
+    memory_per_node: Mib | None
+    max_memory_per_cpu: Mib | None
+    max_memory_per_node: Mib | None
     max_cpus_per_node: int | None
     min_nodes: int | None
     max_nodes: int | None
@@ -83,10 +83,10 @@ class Partition:
 
 @record
 class Slurm:
-    """Slurm on this cluster. `bare`: Slurm's own defaults hold where the manifest says nothing."""
+    """Slurm on this cluster."""
 
-    release: SlurmRelease
-    bare: bool
+    release: SlurmRelease  # as 24.11
+    bare: bool  # Slurm's own defaults hold where the manifest says nothing
     build: str  # auto, distribution or schedmd
     cluster_name: str
     auth: str  # munge or slurm
@@ -104,7 +104,7 @@ class Slurm:
     partitions: tuple[Partition, ...]
     node_sets: Mapping[str, str]  # name → host list
     topology: str  # flat, tree or block
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[Leaf, ...]  # switches to which nodes are connected
     options: Options  # further keys of slurm.conf
     lines: tuple[Options, ...]  # further lines of slurm.conf
     gres_options: Options  # further keys of gres.conf

@@ -17,10 +17,10 @@ EXAMPLE = "/backup/slurm"
 
 @record
 class Backups:
-    """Regular backups. `periods`: hour or day, of each kind that this cluster has something to back up of."""
+    """Regular backups."""
 
     directory: str
-    periods: Mapping[Kind, str]
+    periods: Mapping[Kind, str]  # hour or day, of each kind that this cluster has something to back up of
     keep_days: int
 
 

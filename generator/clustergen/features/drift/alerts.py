@@ -15,7 +15,7 @@ _LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report wi
 def topic(cluster: Cluster) -> Topic | None:
     if not (cluster.has(Drift) and cluster.has(NodeExporter) and cluster.slurm.controllers):
         return None
-    seconds = cluster.of(Drift).interval_seconds * _RUNS
+    seconds = cluster.of(Drift).interval_s * _RUNS
     last_run = "clustergen_drift_last_run_timestamp_seconds"
     alerts = (
         Alert(

@@ -41,7 +41,7 @@ def unit(cluster: Cluster) -> DriftUnit | None:
     if not cluster.has(Drift):
         return None
     drift = cluster.of(Drift)
-    return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_seconds)
+    return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_s)
 
 
 _UNIT = "slurm_controller/etc/systemd/system/clustergen-drift"

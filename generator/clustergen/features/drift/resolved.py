@@ -14,13 +14,13 @@ TEXTFILE = "clustergen-drift.prom"
 class Drift:
     """`directory`, `programs`: on the controller, of the manifest and its tree, and of clustergen and Ansible."""
 
-    interval_seconds: int
+    interval_s: int
     directory: str
     programs: str
 
 
 def resolve(section: manifest.Drift, _: Cluster) -> Drift | None:
-    return copied(Drift, section, interval_seconds=section.interval) if section.enabled else None
+    return copied(Drift, section, interval_s=section.interval) if section.enabled else None
 
 
 RECORDS = {Drift: resolve}

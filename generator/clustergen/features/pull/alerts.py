@@ -15,7 +15,7 @@ _RUNS = 4
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(Pull) or not cluster.has(NodeExporter):
         return None
-    limit = _RUNS * cluster.of(Pull).interval_seconds * 3 // 2
+    limit = _RUNS * cluster.of(Pull).interval_s * 3 // 2
     stale = Alert(
         "PullStale", f"time() - clustergen_pull_timestamp_seconds > {limit}", "0s", "warning",
         "{{ $labels.instance }} was last as in git {{ $value | humanizeDuration }} ago",

@@ -55,13 +55,14 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
         url=pull.repository,
         signed=bool(pull.signers),
         metrics_file=textfile(cluster, os, TEXTFILE),
+        max_age_seconds=pull.max_age_s,
     )
 
 
 def unit(cluster: Cluster) -> PullUnit | None:
     if not cluster.has(Pull):
         return None
-    interval = cluster.of(Pull).interval_seconds
+    interval = cluster.of(Pull).interval_s
     return PullUnit(_SCRIPT, _STATE, interval, interval // 2)
 
 

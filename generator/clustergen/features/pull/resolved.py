@@ -16,24 +16,20 @@ TEXTFILE = "clustergen-pull.prom"
 
 @record
 class Pull:
-    """Compute nodes fetch the tree from git and apply it to themselves. Absent: none do.
-
-    `directory`, `library`: in the repository, of the tree and of clustergen; `programs`: on the nodes, with
-    ansible-pull. `max_age_seconds`: of a signed commit that a node without any accepts.
-    """
+    """Compute nodes fetch the tree from git and apply it to themselves. Absent: none do."""
 
     repository: str
     branch: str
-    directory: str
-    library: str
-    programs: str
-    interval_seconds: int
-    max_age_seconds: int
+    directory: str  # of the tree, in the repository
+    library: str  # of clustergen, in the repository
+    programs: str  # with ansible-pull, on the nodes
+    interval_s: int
+    max_age_s: int  # of a signed commit that a node without any accepts
     signers: tuple[str, ...]
 
 
 def resolve(section: manifest.Pull, _: Cluster) -> Pull:
-    return copied(Pull, section, interval_seconds=section.interval, max_age_seconds=section.max_age)
+    return copied(Pull, section, interval_s=section.interval, max_age_s=section.max_age)
 
 
 def installs_itself(os: OperatingSystem) -> bool:

@@ -89,7 +89,7 @@ LINES: Mapping[str, Callable[[Cluster], Iterable[Line]]] = {
 class Setting:
     """A key in effect."""
 
-    key: str
+    key: str  # as Slurm names it
     value: str  # without quotes
     at: ManifestPath | None  # field or option of the manifest that sets it; None: it is a default, or derived
     is_option: bool  # passed through

@@ -36,7 +36,7 @@ class BeegfsServers:
 
 @record
 class Beegfs(Entry):
-    """A BeeGFS file system. `client`: name of its configuration without the suffix."""
+    """A BeeGFS file system."""
 
     version: str
     mgmtd: str  # host, or host:port
@@ -46,8 +46,8 @@ class Beegfs(Entry):
     secret_path: str  # empty: authentication is off
     quota: bool
     servers: BeegfsServers | None
-    client: str
-    client_port: int
+    client: str  # name of its configuration without the suffix
+    client_port: int  # of the client on its node
     client_options: Mapping[str, str]
 
     @property

@@ -36,16 +36,16 @@ class CephServers:
 
 @record
 class Cephfs(Entry):
-    """A CephFS file system. `conf`: name of its ceph.conf without the suffix; `path`: empty for the root directory."""
+    """A CephFS file system."""
 
     monitors: tuple[str, ...]
     fsid: str
     filesystem: str
     user: str
-    path: str
+    path: str  # empty: the root directory
     mounter: str  # kernel, fuse
     servers: CephServers | None
-    conf: str
+    conf: str  # name of its ceph.conf without the suffix
 
     @property
     def mount_type(self) -> str:

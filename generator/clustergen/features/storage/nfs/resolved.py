@@ -52,16 +52,16 @@ class Export:
 
 @record
 class Failover:
-    """Two servers between which the address of an entry moves. `shares`: entries with this address."""
+    """Two servers between which the address of an entry moves."""
 
-    hosts: Hosts
+    hosts: Hosts  # the two servers
     device: str
     size_bytes: int | None
     filesystem: str
     directory: str
     user: str
     check_certificates: bool
-    shares: tuple[str, ...]
+    shares: tuple[str, ...]  # entries with this address
 
 
 @record
