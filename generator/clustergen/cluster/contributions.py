@@ -7,7 +7,7 @@ A function is found by its type, and `cluster.needs(Daemon)` returns what all of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from clustergen.cluster.listener import Listener
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
     from clustergen.cluster.model import NodeGroup
 
 Source = Literal["cluster", "compute", "controllers", "anyone"]
+Value = str | int | bool | float | list[str] | None
 
 
 @record
 class Daemon(Listener):
-    """A daemon that listens on a TCP port: for the firewall, and for the rule that no two daemons want one port."""
+    """A daemon that listens on a port: for the firewall, and for the rule that no two daemons want one port."""
 
     name: str
     group: str  # of the nodes on which it runs
-    source: Source | None = "cluster"  # of its connections; None: the ports of an entry of storage have it
+    source: Source | None = "cluster"  # of its connections; None: the firewall has no rule for it
+    members: tuple[NodeGroup, ...] | None = None  # of the group; None: all
+    protocols: tuple[str, ...] = ("tcp",)
+    ports: str = ""  # a range that it listens in, from `port` on, and that others may be in
+    networks: tuple[str, ...] = ()  # that reach it in addition
 
 
 @record
@@ -58,6 +63,79 @@ class Package:
 
     group: str
     purpose: str
+
+
+@record
+class PackageOf:
+    """A package, by its purpose, of nodes that run a unit or have a file."""
+
+    item: str  # name of the unit, or path of the file
+    purpose: str
+
+
+@record
+class Unit:
+    """A systemd unit that runs on a group's nodes although no file of the tree changes it."""
+
+    group: str
+    name: str
+
+
+@record
+class NodePath:
+    """A path that a role creates on a group's nodes, neither of a package nor of the tree: a node without is behind."""
+
+    group: str
+    path: str
+
+
+@record
+class Secret:
+    """A file that nodes need and the tree never holds. `origin`: made at random when the tree is applied, or given by
+    the site (Ansible Vault). `form`: the file's text around a given secret; `effect`: that of another one, as in the
+    lock file.
+    """
+
+    name: str
+    path: str
+    groups: tuple[str, ...]
+    owner: str
+    mode: str
+    origin: Literal["made", "given"]
+    form: str = "{}"
+    effect: str = "none"
+
+
+@record
+class Variables:
+    """Variables of the inventory, below a title that others may share; those that are None are left out."""
+
+    title: str
+    values: Mapping[str, Value]
+
+
+@record
+class Sysctl:
+    """A kernel setting of all nodes, below a title that others may share. `family`: of systems; empty: of all."""
+
+    title: str
+    key: str
+    value: str
+    why: str
+    family: str = ""
+
+
+@record
+class UserDirectory:
+    """A directory of root with one for each user who runs a job, and one of a login where `at_login`.
+
+    `name`: of the user's, with UID and USER in place of the user's own. `options`: of a tmpfs that is mounted at
+    `directory`; empty for none.
+    """
+
+    directory: str
+    name: str = ""  # empty: there are none in it, only the tmpfs
+    options: str = ""
 
 
 @record

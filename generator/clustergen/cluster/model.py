@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, wraps
+from importlib import import_module
 from typing import Annotated, Any, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -318,8 +319,10 @@ class Cluster:
 
 @cache
 def contributors(of: str) -> tuple[Callable[[Cluster], Iterator[Any]], ...]:
-    """Functions of the modules `needs` of features that return this, as Iterator[Package]."""
-    functions = (function for module in modules("needs") for function in vars(module).values())
+    """Public functions of the modules `needs` of the ground and of features that return this, as Iterator[Package]."""
+    ground = import_module("clustergen.cluster.needs")
+    named = (item for module in (ground, *modules("needs")) for item in vars(module).items())
+    functions = (function for name, function in named if not name.startswith("_"))
     return tuple(each for each in functions if getattr(each, "__annotations__", {}).get("return") == of)
 
 

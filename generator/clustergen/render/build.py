@@ -71,6 +71,9 @@ class Builder:
                 for name, entry in self.cluster.storage.items():
                     if file.kind in ("", entry.type):
                         self._group_file(file, entry_group(file.scope, name), entry)
+            elif file.scope == "each":
+                for name in tuple(self.members):
+                    self._group_file(file, name, name)
             else:
                 self._group_file(file, file.scope)
         return self.files

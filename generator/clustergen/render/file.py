@@ -12,7 +12,8 @@ of the view's own module. What the function is called with depends on `per`:
 Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
 `mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are
-called with the entry after the cluster. `tree` is for files at the top, that go on no node.
+called with the entry after the cluster. `each` stands for every group, and its view is called with the group's name.
+`tree` is for files at the top, that go on no node.
 
 A row with `program` installs a file of `programs/` as it is; its view only says whether, by True or a record. What the
 program has to know of the cluster is a row with `values=True`: the fields of its view, as JSON or assignments of bash.

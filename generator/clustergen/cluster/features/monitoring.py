@@ -17,6 +17,9 @@ from clustergen.units import Bytes, Duration
 
 _PATH = ("monitoring",)
 
+GRAFANA_PASSWORD = "/etc/grafana/admin-password"
+SNMP_AUTHS = "/etc/prometheus-exporters/snmp-auths.yml"
+
 
 @record
 class Samples:

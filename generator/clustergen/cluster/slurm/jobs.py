@@ -7,6 +7,9 @@ from clustergen.cluster.slurm.builds import offers
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 
+PYXIS_PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
+"""Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
+
 
 @record
 class Resources:

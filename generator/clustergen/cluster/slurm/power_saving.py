@@ -12,6 +12,7 @@ from clustergen.records import copied, record
 
 PROGRAM = "/usr/local/sbin/clustergen-power"
 """Of a controller, with -off or -on behind it."""
+BMC_PASSWORD = "/etc/clustergen/bmc-password"
 
 
 @record
@@ -62,3 +63,9 @@ def staying_on(cluster: Cluster) -> frozenset[str]:
     hosts = {host for text in lists if text for host in expand(text)}
     partitions = cluster.slurm.partitions
     return frozenset(hosts.union(*(one.hosts for one in partitions if one.name in saving.except_partitions)))
+
+
+def protocol_of_bmcs(cluster: Cluster) -> str | None:
+    """That of the BMCs that switch nodes; None where a command switches them, or nothing."""
+    bmc = cluster.networks.bmc
+    return bmc.protocol if bmc and cluster.has(PowerSaving) and not cluster.of(PowerSaving).command else None

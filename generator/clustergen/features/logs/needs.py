@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Certificate, Daemon, Exported, Requisite
+from clustergen.cluster.contributions import Certificate, Daemon, Exported, PackageOf, Requisite
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.features.logs.resolved import Logs, LogTls
@@ -34,6 +34,10 @@ def certificates(cluster: Cluster) -> Iterator[Certificate]:
 def requisites(cluster: Cluster) -> Iterator[Requisite]:
     if tls := _tls(cluster):
         yield Requisite("certificates of the log transport", ("all",), f"{tls.ca}, {tls.certificate}, {tls.key}")
+
+
+def packages(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("rsyslog.service", "rsyslog")
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

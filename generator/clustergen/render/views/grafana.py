@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from clustergen.cluster.features.monitoring import Alertmanager, Grafana
+from clustergen.cluster.features.monitoring import GRAFANA_PASSWORD, Alertmanager, Grafana
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Prometheus, Scraping
 from clustergen.records import record
@@ -16,9 +16,7 @@ from clustergen.render.views import dashboards
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 
 UNIT = "grafana-server.service"
-PASSWORD = "/etc/grafana/admin-password"
 DASHBOARDS = "/etc/grafana/dashboards"
-SECRET = "grafana"
 
 
 @record
@@ -76,7 +74,7 @@ def settings(cluster: Cluster) -> Settings | None:
         certificate=tls.certificate if tls else None,
         key=tls.key if tls else None,
         secure=bool(tls) or bool(url and url.scheme == "https"),
-        password=PASSWORD,
+        password=GRAFANA_PASSWORD,
         home=f"{DASHBOARDS}/overview.json",
     )
 

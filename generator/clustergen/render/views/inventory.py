@@ -7,18 +7,13 @@ one more node changes its own line and one range.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_network
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.contributions import Secret, Value, Variables
 from clustergen.cluster.features.ansible import Ansible, Ssh
-from clustergen.cluster.features.gpu import Driver
-from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.cluster.slurm.jobs import Pyxis
-from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
 from clustergen.render.file import File
@@ -31,10 +26,7 @@ from clustergen.render.views.packages import (
     paths_by_group,
     provision,
 )
-from clustergen.render.views.secrets import Secret, secrets
 from clustergen.render.views.units import units_by_group
-
-Value = str | int | bool | float | list[str] | None
 
 
 @record
@@ -55,7 +47,7 @@ class Inventory:
 
 
 @record
-class Variables:
+class GroupVariables:
     """group_vars/all.yml, in sections; then lists of units, purposes of packages, and paths by group."""
 
     sections: tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
@@ -131,11 +123,8 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
         yield Group(name, tuple(children), tuple(hosts))
 
 
-def variables(cluster: Cluster, outline: Outline) -> Variables:
+def variables(cluster: Cluster, outline: Outline) -> GroupVariables:
     ssh, ansible = cluster.of(Ssh), cluster.of(Ansible)
-    slurm, accounting = cluster.slurm, cluster.of(Accounting)
-    keeps_database = bool(slurm.accounting_hosts)
-    database_port = f":{accounting.database_port}" if accounting.database_port else ""
     sections: dict[str, dict[str, Value]] = {
         "How to reach the nodes": {
             "ansible_user": ssh.user,
@@ -145,62 +134,28 @@ def variables(cluster: Cluster, outline: Outline) -> Variables:
             "ansible_python_interpreter": ansible.python,
         },
         "The cluster": {"cluster_name": cluster.name},
-        "BMCs": _bmcs(cluster),
-        "Slurm": {
-            "slurm_release": str(slurm.release),
-            "slurm_build": slurm.build,
-            "slurm_controllers": list(slurm.controllers),
-            "slurm_user": slurm.user,
-            "slurm_configless": slurm.configless,
-            "slurm_database_host": f"{accounting.database_host}{database_port}" if keeps_database else None,
-            "slurm_database_name": accounting.database_name if keeps_database else None,
-            "slurm_database_user": accounting.database_user if keeps_database else None,
-            "slurm_pyxis": cluster.has(Pyxis),
-        },
-        "GPUs": {
-            "nvidia_driver_branch": cluster.of(Driver).branch,
-            "nvidia_kernel_modules": cluster.of(Driver).kernel_modules,
-            "nccl_release": str(cluster.of(Nccl).version),
-        }
-        if cluster.gpu_types
-        else {},
-        "The site's own": dict(ansible.variables),
     }
-    site_variables = sections["The site's own"]
-    for section in list(sections.values())[:-1]:
+    for contribution in cluster.needs(Variables):
+        sections.setdefault(contribution.title, {}).update(contribution.values)
+    site_variables: dict[str, Value] = dict(ansible.variables)
+    for section in sections.values():
         for name in section.keys() & site_variables.keys():
             section[name] = site_variables.pop(name)
+    sections["The site's own"] = site_variables
     shown = {
         title: tuple((name, value) for name, value in section.items() if value is not None)
         for title, section in sections.items()
     }
-    return Variables(
+    return GroupVariables(
         sections=tuple((title, section) for title, section in shown.items() if section),
         file_systems=tuple(_file_systems(cluster)),
-        secrets=tuple(_secret(secret) for secret in secrets(cluster)),
+        secrets=tuple(_secret(secret) for secret in cluster.needs(Secret)),
         units=tuple(units_by_group(cluster, outline).items()),
         packages=tuple(packages_by_group(cluster, outline).items()),
         paths=tuple(paths_by_group(cluster, outline).items()),
         exports=tuple(exports(cluster)),
         disks=tuple(disks(cluster)),
     )
-
-
-def _bmcs(cluster: Cluster) -> dict[str, Value]:
-    """The facts that the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
-    network = cluster.networks.bmc
-    saving = cluster.of(PowerSaving) if cluster.has(PowerSaving) else None
-    if network is None:
-        return {}
-    block = ip_network(network.cidr) if network.cidr else None
-    return {
-        "bmc_protocol": network.protocol,
-        "bmc_netmask": str(block.netmask) if block and block.version == 4 else None,
-        "bmc_gateway": network.gateway,
-        "bmc_vlan": network.vlan,
-        "bmc_user": saving.user if saving else None,
-        "bmc_check_certificates": False if saving and not saving.check_certificates else None,
-    }
 
 
 def _secret(secret: Secret) -> dict[str, Value]:

@@ -12,7 +12,6 @@ from clustergen.render.views.alerts.snmp import MODULES, Module
 _DIRECTORY = "/etc/prometheus-exporters"
 _BLACKBOX, _IPMI = "prometheus-blackbox-exporter.service", "prometheus-ipmi-exporter.service"
 SNMP = "prometheus-snmp-exporter.service"
-SNMP_SECRET, SNMP_AUTHS = "snmp", f"{_DIRECTORY}/snmp-auths.yml"
 SNMP_FILES = f"{_DIRECTORY}/snmp*.yml"  # the tree's modules, the secret with the credentials, and the site's files
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Requisite
+from clustergen.cluster.contributions import Requisite, Secret
 from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
@@ -15,7 +15,6 @@ from clustergen.cluster.slurm.associations import Associations
 from clustergen.hostlist import compress
 from clustergen.render.tree import Outline
 from clustergen.render.views.packages import packages_by_group, provision
-from clustergen.render.views.secrets import secrets
 
 _REPOSITORIES = ("lustre", "slurm", "zfs", "storage_scale", "ceph")  # nobody hosts them, or each site has its own
 
@@ -29,7 +28,7 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         return compress([host for group in groups.values() for host in group.hosts], sort=True) if groups else ""
 
     yield _row("ssh access as the user of ansible_user", hosts("all"), "the key of the machine that runs Ansible")
-    for secret in secrets(cluster):
+    for secret in cluster.needs(Secret):
         if secret.origin == "given":
             what = f"secret {secret.name}: {secret.path}"
             yield _row(what, hosts(*secret.groups), f"secrets_given: {{{secret.name}: …}}")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from clustergen.cluster.groups import ENTRY_SCOPES
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, REBOOT, SYSCTL, reload, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL, YAML
@@ -13,7 +10,7 @@ from clustergen.render.views.host.firewall import UNIT, reload_unit, zone
 from clustergen.render.views.host.kernel import kernel
 from clustergen.render.views.host.limits import limits
 from clustergen.render.views.host.names import cloud_init, hosts
-from clustergen.render.views.host.nftables import GROUPS, NFTABLES_UNIT, base, entry_openings, openings, unit
+from clustergen.render.views.host.nftables import NFTABLES_UNIT, base, openings, unit
 from clustergen.render.views.host.tuning import IRQBALANCE, grub, grubby, irqbalance, script
 from clustergen.render.views.host.tuning import UNIT as TUNING
 
@@ -33,23 +30,11 @@ FILES: tuple[File, ...] = (
     File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
     File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
     File(f"all/{_FIREWALL}/main.nft", base, reload(NFTABLES_UNIT)),
-    *(
-        File(
-            f"{group}/{_FIREWALL}/ports.d/{group}.nft",
-            partial(openings, group=group),
-            reload(NFTABLES_UNIT),
-            source=f"all/{_FIREWALL}/ports.d/ports.nft",
-        )
-        for group in GROUPS
-    ),
-    *(
-        File(
-            f"{scope}/{_FIREWALL}/ports.d/{{group}}.nft",
-            partial(entry_openings, scope=scope),
-            reload(NFTABLES_UNIT),
-            source=f"all/{_FIREWALL}/ports.d/ports.nft",
-        )
-        for scope in ENTRY_SCOPES
+    File(
+        f"each/{_FIREWALL}/ports.d/{{group}}.nft",
+        openings,
+        reload(NFTABLES_UNIT),
+        source=f"all/{_FIREWALL}/ports.d/ports.nft",
     ),
     File(f"all/etc/systemd/system/{NFTABLES_UNIT}", unit, DAEMON_RELOAD),
     File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.contributions import Sysctl
 from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Network
-from clustergen.cluster.slurm.jobs import Pyxis
-from clustergen.records import record
+from clustergen.records import copied, record
 
 _MIB = 1 << 20
 _STATED = "stated in the manifest"
@@ -37,13 +37,16 @@ class Kernel:
 def kernel(cluster: Cluster, os: OperatingSystem) -> Kernel:
     stated = {_normal(key): (key, value) for key, value in cluster.of(KernelSettings).sysctl.items()}
     topics = []
-    for title, settings in (
-        ("Memory", _memory(cluster)),
-        ("Network", _network(cluster)),
-        ("Several fabric interfaces in a node", _rails(cluster)),
-        ("Large clusters", _scale(cluster)),
-        ("Containers without root", _containers(cluster, os)),
-    ):
+    by_title = {
+        "Memory": [*_memory(cluster)],
+        "Network": [*_network(cluster)],
+        "Several fabric interfaces in a node": [*_rails(cluster)],
+        "Large clusters": [*_scale(cluster)],
+    }
+    for need in cluster.needs(Sysctl):
+        if need.family in ("", os.fact("family")):
+            by_title.setdefault(need.title, []).append(copied(Setting, need))
+    for title, settings in by_title.items():
         rows = tuple(_in_place(setting, stated) for setting in settings)
         if rows:
             topics.append(Topic(title, rows))
@@ -151,21 +154,3 @@ def _addresses(cluster: Cluster) -> Mapping[str, int]:
             if addresses:
                 counts["ipv6" if ":" in addresses[0] else "ipv4"] += len(addresses)
     return counts
-
-
-def _containers(cluster: Cluster, os: OperatingSystem) -> Iterator[Setting]:
-    """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
-    AppArmor.
-    """
-    if not cluster.has(Pyxis):
-        return
-    yield Setting(
-        "user.max_user_namespaces",
-        "65536",
-        "enroot starts containers in user namespaces, which hardened systems disable",
-    )
-    if os.fact("family") == "debian":
-        # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
-        yield Setting(
-            "-kernel.unprivileged_userns_clone", "1", "Debian's switch for user namespaces, if the kernel has it"
-        )

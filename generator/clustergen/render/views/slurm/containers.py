@@ -10,9 +10,6 @@ from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM
 from clustergen.render.views.slurm.placing import configuration
 
-PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
-"""Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
-
 
 @record
 class Plugstack:
@@ -38,7 +35,7 @@ def pyxis(cluster: Cluster) -> Pyxis | None:
     if not cluster.has(jobs.Pyxis):
         return None
     spec = cluster.of(jobs.Pyxis)
-    return Pyxis(PLUGIN, (f"runtime_path={spec.runtime_path}", f"container_scope={spec.scope}"))
+    return Pyxis(jobs.PYXIS_PLUGIN, (f"runtime_path={spec.runtime_path}", f"container_scope={spec.scope}"))
 
 
 def enroot(cluster: Cluster) -> Enroot | None:

@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
-from clustergen.cluster.slurm.power_saving import PROGRAM, PowerSaving
+from clustergen.cluster.slurm.power_saving import PROGRAM, PowerSaving, protocol_of_bmcs
 from clustergen.records import record
 from clustergen.render.file import File
 
-BMC_PASSWORD = "/etc/clustergen/bmc-password"
 TABLE = "/etc/clustergen/power-nodes"
-
-
-def _by_bmc(cluster: Cluster) -> str | None:
-    """The protocol of the BMCs; None where nodes are switched by a command, or not at all."""
-    bmc = cluster.networks.bmc
-    return bmc.protocol if bmc and cluster.has(PowerSaving) and not cluster.of(PowerSaving).command else None
-
-
-def needs_password(cluster: Cluster) -> bool:
-    return _by_bmc(cluster) is not None
-
-
-def uses_ipmi(cluster: Cluster) -> bool:
-    return _by_bmc(cluster) == "ipmi"
 
 
 @record
@@ -43,7 +28,7 @@ def values(cluster: Cluster) -> Values | None:
         return None
     saving = cluster.of(PowerSaving)
     return Values(
-        protocol=_by_bmc(cluster) or "",
+        protocol=protocol_of_bmcs(cluster) or "",
         command=saving.command or "",
         user=saving.user,
         check_certificates=saving.check_certificates,
@@ -60,7 +45,7 @@ class Nodes:
 
 
 def nodes(cluster: Cluster) -> Nodes | None:
-    if not needs_password(cluster):
+    if protocol_of_bmcs(cluster) is None:
         return None
     return Nodes(tuple(row for group in cluster.compute for row in zip(group.hosts, group.bmc, strict=False)))
 

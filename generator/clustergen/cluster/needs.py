@@ -1,0 +1,377 @@
+"""Contributions of the ground, and of what is no feature yet, to files of others: see `cluster.contributions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+from clustergen.catalogue.network import ports
+from clustergen.cluster.contributions import (
+    Daemon,
+    NodePath,
+    Package,
+    PackageOf,
+    Secret,
+    Source,
+    Sysctl,
+    Unit,
+    Variables,
+)
+from clustergen.cluster.dcgm import Dcgm, runs_exporter
+from clustergen.cluster.entry import SecretFile
+from clustergen.cluster.exports import server_of
+from clustergen.cluster.features.acceptance import Acceptance
+from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.features.containers import OciJobs
+from clustergen.cluster.features.gpu import DirectPci, Driver
+from clustergen.cluster.features.health import Health
+from clustergen.cluster.features.host import Chrony
+from clustergen.cluster.features.monitoring import (
+    GRAFANA_PASSWORD,
+    SNMP_AUTHS,
+    Alertmanager,
+    Blackbox,
+    Grafana,
+    Ipmi,
+    Snmp,
+)
+from clustergen.cluster.features.nccl import Nccl
+from clustergen.cluster.file_system import file_systems
+from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
+from clustergen.cluster.interfaces import configured
+from clustergen.cluster.listener import Listener
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring, NodeExporter, Prometheus
+from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
+from clustergen.cluster.slurm.jobs import PYXIS_PLUGIN, Pyxis
+from clustergen.cluster.slurm.model import ROLES
+from clustergen.cluster.slurm.power_saving import BMC_PASSWORD, PowerSaving, protocol_of_bmcs
+from clustergen.records import replace
+
+_NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
+_PROGRAMS = ("prometheus", "alertmanager")  # programs that some systems have no package of
+_EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
+_UNPRIVILEGED = "1024-65535"
+_BOTH = ("tcp", "udp")
+_ALL = "all"
+
+
+def _range(name: str, group: str, span: str, source: Source = "cluster") -> Daemon:
+    return Daemon(int(span.partition("-")[0]), None, name, group, source, ports=span)
+
+
+def _catalogued(name: str, group: str, source: Source | None = "cluster", title: str = "") -> Daemon:
+    row = ports()[name]
+    return Daemon(row.port, None, title or name, group, source, protocols=row.protocols)
+
+
+def system_daemons(cluster: Cluster) -> Iterator[Daemon]:
+    """The firewall's main file opens the port of ssh."""
+    ssh = cluster.of(Ssh)
+    yield Daemon(ssh.port, ssh.port_at, "sshd", _ALL, None)
+    if cluster.of(Accounting).database_is_local:
+        yield _catalogued("mariadb", "slurm_accounting", None, "MariaDB")
+
+
+def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
+    """Jobs listen on ports that nobody knows before: those of compute nodes are open to compute nodes."""
+    slurm = cluster.slurm
+    for name, daemon in slurm.daemons.items():
+        yield Daemon(daemon.port, daemon.port_at, name, group_name(ROLES[name]))
+    slurmd = slurm.daemons["slurmd"].port
+    stated = {str(group.slurm_options["Port"]) for group in cluster.compute if "Port" in group.slurm_options}
+    for number in sorted(stated - {str(slurmd)}):
+        yield _range("slurmd", "slurm_compute", number)
+    srun = slurm.srun_ports or _EPHEMERAL
+    yield _range("srun, salloc", "slurm_controller", srun)
+    has_addresses = all(group.addresses for group in cluster.compute)
+    source: Source = "compute" if has_addresses else "cluster"
+    jobs = _range("jobs: srun, MPI, NCCL and users' programs", "slurm_compute", _UNPRIVILEGED, source)
+    yield replace(jobs, protocols=_BOTH)
+    if has_addresses:
+        callers: Source = (
+            "controllers" if all(group.addresses for group in cluster.with_role("slurm-controller")) else "cluster"
+        )
+        yield _range("slurmctld to srun of jobs", "slurm_compute", srun, callers)
+    yield _range("srun, salloc", "login", srun)
+    yield Daemon(slurmd, slurm.daemons["slurmd"].port_at, "sackd", "sackd_node")
+
+
+def chrony_daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if cluster.has(Chrony):
+        yield _catalogued("chrony", "slurm_controller")
+
+
+def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
+    for name, entry in cluster.storage.items():
+        for row in entry.listening(cluster.storage):
+            daemon = _range(row.service, entry_group(row.scope, name), row.ports)
+            yield replace(daemon, protocols=row.protocols, networks=row.networks)
+
+
+def monitoring_daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if cluster.has(Dcgm) and cluster.of(Dcgm).exports:
+        nodes = tuple(group for group in cluster.compute if group.type.name in cluster.of(Dcgm).node_types)
+        yield replace(_catalogued("dcgm", "gpu_node", None, "DCGM"), members=nodes)
+        source: Source | None = "cluster" if any(runs_exporter(cluster, kind) for kind in cluster.gpu_types) else None
+        yield replace(_of(cluster.of(Dcgm), "dcgm-exporter", "gpu_node", source), members=nodes)
+    if cluster.has(NodeExporter):
+        yield _of(cluster.of(NodeExporter), "node exporter", _ALL)
+    if cluster.has(Ipmi):
+        yield replace(
+            _of(cluster.of(Ipmi), "IPMI exporter", _ALL), members=tuple(group for group in cluster.groups if group.bmc)
+        )
+    if cluster.has(Blackbox):
+        yield _of(cluster.of(Blackbox), "blackbox exporter", "monitoring", None)
+    if cluster.has(Snmp):
+        yield _of(cluster.of(Snmp), "SNMP exporter", "monitoring", None)
+    if cluster.has(Prometheus):
+        yield _of(cluster.of(Prometheus), "Prometheus", "monitoring", "anyone")
+    if cluster.has(Alertmanager):
+        yield _of(cluster.of(Alertmanager), "Alertmanager", "monitoring", "anyone")
+        if len(cluster.of(Monitoring).hosts) > 1:
+            yield _catalogued("alertmanager-cluster", "monitoring")
+    if cluster.has(Grafana):
+        yield _of(cluster.of(Grafana), "Grafana", "monitoring", "anyone")
+
+
+def _of(listener: Listener, name: str, group: str, source: Source | None = "cluster") -> Daemon:
+    return Daemon(listener.port, listener.port_at, name, group, source)
+
+
+def units(cluster: Cluster) -> Iterator[Unit]:
+    if cluster.slurm.auth == "munge":
+        yield Unit("slurm_node", "munge.service")
+        yield Unit("slurm_accounting", "munge.service")
+    if cluster.of(Accounting).database_is_local:
+        yield Unit("slurm_accounting", "mariadb.service")
+    for node_type in cluster.gpu_types:
+        if node_type.gpus and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1:
+            yield Unit(node_type.group, "nvidia-fabricmanager.service")
+        if runs_exporter(cluster, node_type):
+            yield Unit(node_type.group, "nvidia-dcgm.service")
+        if cluster.of(Health).enabled and node_type.name in cluster.of(Health).dcgm:
+            yield Unit(node_type.group, "nvidia-dcgm.service")
+    for daemon in ("slurmctld", "slurmdbd", "slurmd"):
+        yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
+
+
+_OF_UNIT = {
+    "munge.service": "munge",
+    "mariadb.service": "mariadb",
+    "slurmctld.service": "slurmctld",
+    "slurmdbd.service": "slurmdbd",
+    "docker.service": "docker",
+    "slurmd.service": "slurmd",
+    "sackd.service": "sackd",
+    "chrony.service": "chrony",
+    "chronyd.service": "chrony",
+    "prometheus-node-exporter.service": "node_exporter",
+    "irqbalance.service": "irqbalance",
+    "prometheus.service": "prometheus",
+    "prometheus-alertmanager.service": "alertmanager",
+    "alertmanager.service": "alertmanager",
+    "grafana-server.service": "grafana",
+    "nfs-server.service": "nfs_server",
+    "clustergen-nftables.service": "nftables",
+    "clustergen-disk-metrics.timer": "smartmontools",
+    "prometheus-ipmi-exporter.service": "ipmi_exporter",
+    "prometheus-blackbox-exporter.service": "blackbox_exporter",
+    "prometheus-snmp-exporter.service": "snmp_exporter",
+    "opensm.service": "opensm",
+    "nvidia-dcgm-exporter.service": "dcgm_exporter",
+    "clustergen-dcgm-guard.service": "dcgm_guard",
+    "nvidia-fabricmanager.service": "nvidia_fabricmanager",
+    "nvidia-imex.service": "nvidia_imex",
+    "nvidia-mig-manager.service": "mig_manager",
+    "/etc/pam.d/sshd": "pam_slurm_adopt",
+}
+
+
+def packages_of(cluster: Cluster) -> Iterator[PackageOf]:
+    for item, purpose in _OF_UNIT.items():
+        yield PackageOf(item, purpose)
+    if cluster.has(Dcgm):
+        yield PackageOf("nvidia-dcgm.service", f"dcgm_{cluster.of(Dcgm).version[0]}")
+
+
+def packages(cluster: Cluster) -> Iterator[Package]:
+    yield Package("slurm_node", "slurm_client")
+    if cluster.has(Pyxis):
+        yield Package("slurm_node", "compiler")
+        yield Package("slurm_node", "slurm_headers")
+        yield Package("slurm_compute", "enroot")
+        yield Package("gpu_node", "nvidia_container_toolkit")
+    yield from _gpu_packages(cluster)
+    yield Package("fabric_node", "rdma")
+    yield Package("podman_node", "podman")
+    yield Package("apptainer_node", "apptainer")
+    yield Package("cdi_node", "nvidia_container_toolkit")
+    if cluster.has(OciJobs):
+        yield Package("slurm_compute", cluster.of(OciJobs).runtime)
+    if configured(cluster):
+        yield Package(_ALL, "network")
+    if any(network.bond for network in configured(cluster).values()):
+        yield Package(_ALL, "bond")
+
+
+def _gpu_packages(cluster: Cluster) -> Iterator[Package]:
+    driver = cluster.of(Driver)
+    yield Package("gpu_node", "kernel_headers")
+    if driver.branch:
+        yield Package("gpu_node", "nvidia_pinning")
+    yield Package("gpu_node", f"nvidia_driver_{driver.kernel_modules}")
+    if cluster.has(DirectPci):
+        yield Package("gpu_node", "pci")
+    for node_type in cluster.gpu_types:
+        if node_type.gpus is None:
+            continue
+        if node_type.gpus.autodetect == "nvml":
+            yield Package(node_type.group, "gpu_nvml")
+        switched = node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
+        if switched and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
+            yield Package(node_type.group, "nvidia_nvlink5")
+
+
+def other_packages(cluster: Cluster) -> Iterator[Package]:
+    for kind in file_systems():
+        for purpose in kind.packages:
+            yield Package(kind.client_group, purpose)
+    for name, entry in cluster.storage.items():
+        for scope, purpose in entry.packages:
+            yield Package(entry_group(scope, name), purpose)
+    yield Package("user_node", "virtual_environments")  # which the commands of the guide require
+    if cluster.has(Acceptance):
+        yield Package("slurm_compute", "acceptance")
+        yield Package("slurm_controller", "acceptance")
+        if "hpcc" in cluster.of(Acceptance).benchmarks:
+            yield Package("slurm_compute", "hpcc")
+
+
+def paths(cluster: Cluster) -> Iterator[NodePath]:
+    if cluster.has(Pyxis):
+        yield NodePath("slurm_node", PYXIS_PLUGIN)
+    for kind in file_systems():
+        for path in kind.paths:
+            yield NodePath(kind.client_group, path)
+    servers = cluster.with_role("monitoring")
+    for name in _PROGRAMS:
+        if servers and all(group.type.os.fact(f"repository_{name}") == "archive" for group in servers):
+            yield NodePath("monitoring", f"/usr/local/bin/{name}")
+    for name, entry in cluster.storage.items():
+        if (exported := entry.exported()) and server_of(cluster, entry):
+            yield NodePath(entry_group("export", name), exported.path)
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    slurm = cluster.slurm
+    members = ("slurm_node", "slurm_accounting") if slurm.accounting_hosts else ("slurm_node",)
+    if slurm.auth == "munge":
+        yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
+    else:
+        yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
+    if path := _jwt_key(cluster):
+        yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
+    if protocol_of_bmcs(cluster):
+        yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), slurm.user, "0400", "given")
+    if slurm.accounting_hosts and cluster.of(Accounting).has_password:
+        form, effect = "StoragePass={}\n", "restart-slurmdbd"
+        yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
+    for name, entry in cluster.storage.items():
+        if (file := entry.secret) and clients_of(cluster, name):
+            servers = (entry_group("serve", name),) if entry.server_hosts else ()
+            yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
+    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+        for path in (receiver.webhook_url_file, receiver.slack_url_file):
+            if path:
+                yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+    yield from _secrets_of_servers(cluster)
+    if cluster.has(Grafana):
+        yield Secret("grafana", GRAFANA_PASSWORD, ("monitoring",), "grafana", "0400", "given")
+    if cluster.has(Snmp):
+        effect = "restart:prometheus-snmp-exporter.service"
+        yield Secret("snmp", SNMP_AUTHS, ("monitoring",), "prometheus", "0400", "given", effect=effect)
+
+
+def _secrets_of_servers(cluster: Cluster) -> Iterator[Secret]:
+    """Each once, for the servers of all entries that have it."""
+    groups: dict[tuple[str, SecretFile], list[str]] = {}
+    for name, entry in cluster.storage.items():
+        for secret in entry.server_secrets:
+            groups.setdefault(secret, []).append(entry_group("serve", name))
+    for (name, file), members in groups.items():
+        yield Secret(name, file.path, tuple(members), "root", file.mode, "given")
+
+
+def _jwt_key(cluster: Cluster) -> str | None:
+    """Where slurm.conf names the key of auth/jwt; None where that is not used."""
+    options = cluster.slurm.options
+    if "auth/jwt" not in str(options.get("AuthAltTypes", "")).split(","):
+        return None
+    words = str(options.get("AuthAltParameters", "")).split(",")
+    return next((word.removeprefix("jwt_key=") for word in words if word.startswith("jwt_key=")), None)
+
+
+def variables(cluster: Cluster) -> Iterator[Variables]:
+    slurm, accounting = cluster.slurm, cluster.of(Accounting)
+    yield from _bmc_variables(cluster)
+    keeps_database = bool(slurm.accounting_hosts)
+    port = f":{accounting.database_port}" if accounting.database_port else ""
+    yield Variables(
+        "Slurm",
+        {
+            "slurm_release": str(slurm.release),
+            "slurm_build": slurm.build,
+            "slurm_controllers": list(slurm.controllers),
+            "slurm_user": slurm.user,
+            "slurm_configless": slurm.configless,
+            "slurm_database_host": f"{accounting.database_host}{port}" if keeps_database else None,
+            "slurm_database_name": accounting.database_name if keeps_database else None,
+            "slurm_database_user": accounting.database_user if keeps_database else None,
+            "slurm_pyxis": cluster.has(Pyxis),
+        },
+    )
+    if cluster.gpu_types:
+        driver = cluster.of(Driver)
+        yield Variables(
+            "GPUs",
+            {
+                "nvidia_driver_branch": driver.branch,
+                "nvidia_kernel_modules": driver.kernel_modules,
+                "nccl_release": str(cluster.of(Nccl).version),
+            },
+        )
+
+
+def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:
+    """The facts that the playbook clustergen.cluster.bmc compares; the addresses are with the hosts."""
+    if (network := cluster.networks.bmc) is None:
+        return
+    block = ip_network(network.cidr) if network.cidr else None
+    saving = cluster.get(PowerSaving)
+    yield Variables(
+        "BMCs",
+        {
+            "bmc_protocol": network.protocol,
+            "bmc_netmask": str(block.netmask) if block and block.version == 4 else None,
+            "bmc_gateway": network.gateway,
+            "bmc_vlan": network.vlan,
+            "bmc_user": saving.user if saving else None,
+            "bmc_check_certificates": False if saving and not saving.check_certificates else None,
+        },
+    )
+
+
+def sysctls(cluster: Cluster) -> Iterator[Sysctl]:
+    """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
+    AppArmor.
+    """
+    if not cluster.has(Pyxis):
+        return
+    title = "Containers without root"
+    why = "enroot starts containers in user namespaces, which hardened systems disable"
+    yield Sysctl(title, "user.max_user_namespaces", "65536", why)
+    # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
+    why = "Debian's switch for user namespaces, if the kernel has it"
+    yield Sysctl(title, "-kernel.unprivileged_userns_clone", "1", why, "debian")
