@@ -185,7 +185,8 @@ def _line(err: Exception) -> str:
 def _entry_points() -> Iterator[Feature]:
     """Entry points of the group, by their files: importing what reads them takes a tenth of `validate`."""
     seen = set()
-    for path in filter(None, dict.fromkeys(sys.path)):
+    paths = sys.path if sys.flags.safe_path else sys.path[1:]  # not where the command is, or the user
+    for path in filter(None, dict.fromkeys(paths)):
         for file in sorted(Path(path).glob("*.dist-info/entry_points.txt")):
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
             name_and_version = file.parent.name.removesuffix(".dist-info").partition("-")
@@ -197,7 +198,14 @@ def _entry_points() -> Iterator[Feature]:
                     break
                 name, equals, package = line.partition("=")
                 if equals and not name.startswith("#"):
-                    yield Feature(name.strip(), package.strip(), name_and_version[0], name_and_version[2])
+                    distribution = _name_in(file.with_name("METADATA")) or name_and_version[0]
+                    yield Feature(name.strip(), package.strip(), distribution, name_and_version[2])
+
+
+def _name_in(metadata: Path) -> str:
+    """The name of a wheel as its author writes it; empty where nothing says so."""
+    lines = metadata.read_text(encoding="utf-8", errors="replace").splitlines() if metadata.is_file() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Name:")), "")
 
 
 @cache
