@@ -27,6 +27,7 @@ from clustergen.units import Watts
 
 T = TypeVar("T")
 FittedInt = Annotated[int, FITTED]
+E = TypeVar("E", bound=Entry)
 
 
 @record
@@ -265,6 +266,10 @@ class Cluster:
     def storage(self) -> Mapping[str, Entry]:
         """File systems by the name of their entry."""
         return self.of(Storage).entries
+
+    def entries(self, kind: type[E]) -> dict[str, E]:
+        """File systems of one kind, by the name of their entry."""
+        return {name: entry for name, entry in self.storage.items() if isinstance(entry, kind)}
 
     def hosts(self, *roles: str) -> list[str]:
         """Host names that have one of the roles, or all, in manifest order."""

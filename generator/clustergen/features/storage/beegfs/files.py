@@ -20,10 +20,6 @@ from clustergen.render.mounts import MountUnit, Source, remote_mount
 from clustergen.render.unit_names import mount_unit
 
 
-def _entries(cluster: Cluster) -> list[Beegfs]:
-    return [entry for entry in cluster.storage.values() if isinstance(entry, Beegfs)]
-
-
 def mount_units(_: Cluster, entry: Beegfs, __: NodeType) -> dict[str, MountUnit]:
     services = ["beegfs-client.service"]
     if not entry.is_8:
@@ -138,7 +134,7 @@ class Mounts:
 
 
 def mounts_conf(cluster: Cluster) -> Mounts:
-    return Mounts(tuple(entry.mount for entry in _entries(cluster)))
+    return Mounts(tuple(entry.mount for entry in cluster.entries(Beegfs).values()))
 
 
 @record
@@ -150,7 +146,7 @@ class Autobuild:
 
 def autobuild(cluster: Cluster) -> Autobuild | None:
     """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs."""
-    rdma = any(entry.rdma for entry in _entries(cluster))
+    rdma = any(entry.rdma for entry in cluster.entries(Beegfs).values())
     return Autobuild("/usr/src/ofa_kernel/default/include") if rdma else None
 
 
@@ -162,7 +158,7 @@ class Helperd:
 
 
 def helperd_conf(cluster: Cluster) -> Helperd | None:
-    return next((Helperd(entry.secret_path) for entry in _entries(cluster) if not entry.is_8), None)
+    return next((Helperd(entry.secret_path) for entry in cluster.entries(Beegfs).values() if not entry.is_8), None)
 
 
 FILES: tuple[File, ...] = (

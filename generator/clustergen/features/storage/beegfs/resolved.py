@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.entry import Entry, Listening, QuotaTool, Scope, SecretFile, resolved, texts
 from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster
 from clustergen.features.storage.beegfs import network
 from clustergen.features.storage.beegfs import section as manifest
 from clustergen.hostlist import compress, expand
 from clustergen.records import copied, record
-
-if TYPE_CHECKING:
-    from clustergen.cluster.model import Cluster
 
 
 @record

@@ -29,9 +29,7 @@ _FIELDS = {
 
 
 def keys(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.storage.items():
-        if not isinstance(entry, Beegfs):
-            continue
+    for name, entry in cluster.entries(Beegfs).items():
         version = BeegfsVersion(entry.version)
         path: ManifestPath = ("storage", name)
         yield from _unknown_keys((*path, "client_options"), "client", entry.client_options, version)
@@ -90,8 +88,8 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
     """Servers are nodes; the clients look for the management server at `mgmtd`; a host has the servers of one entry."""
     hosts = {host: group for group in cluster.groups for host in group.hosts}
     taken: dict[str, str] = {}
-    for name, entry in cluster.storage.items():
-        if not isinstance(entry, Beegfs) or entry.servers is None:
+    for name, entry in cluster.entries(Beegfs).items():
+        if entry.servers is None:
             continue
         path: ManifestPath = ("storage", name, "servers")
         spec = entry.servers

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.entry import Entry, Listening, Scope, SecretFile, catalogued_ports, resolved
 from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster
 from clustergen.features.storage.cephfs import section as manifest
 from clustergen.hostlist import expand
 from clustergen.records import copied, record
-
-if TYPE_CHECKING:
-    from clustergen.cluster.model import Cluster
 
 
 @record

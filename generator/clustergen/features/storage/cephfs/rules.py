@@ -18,8 +18,8 @@ def reached(_: Cluster, __: NodeGroup, entry: Cephfs) -> list[str]:
 def ceph_server(cluster: Cluster) -> Iterator[Finding]:
     """Servers are nodes; clients look for the monitors where they are; a disk is one OSD."""
     hosts = [host for group in cluster.groups for host in group.hosts]
-    for name, entry in cluster.storage.items():
-        if not isinstance(entry, Cephfs) or (spec := entry.servers) is None:
+    for name, entry in cluster.entries(Cephfs).items():
+        if (spec := entry.servers) is None:
             continue
         path: ManifestPath = ("storage", name, "servers")
         for host in entry.server_hosts:
@@ -43,8 +43,8 @@ def ceph_server(cluster: Cluster) -> Iterator[Finding]:
 
 def fuse_paths(cluster: Cluster) -> Iterator[Finding]:
     """mount.fuse.ceph gets the directory as one of the options, which commas separate."""
-    for name, entry in cluster.storage.items():
-        if isinstance(entry, Cephfs) and entry.mounter == "fuse" and "," in entry.path:
+    for name, entry in cluster.entries(Cephfs).items():
+        if entry.mounter == "fuse" and "," in entry.path:
             message = f"ceph-fuse cannot mount '{entry.path}': its mount options are separated by commas"
             hint = "mount a directory without a comma in its name, or write mounter: kernel"
             yield Finding("mount-option-value", ("storage", name, "path"), message, hint)

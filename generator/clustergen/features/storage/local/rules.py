@@ -11,8 +11,8 @@ from clustergen.rules.storage import is_unstable
 
 
 def local_disks(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in cluster.storage.items():
-        if isinstance(entry, Local) and is_unstable(entry.device):
+    for name, entry in cluster.entries(Local).items():
+        if is_unstable(entry.device):
             yield Finding(
                 "device-name-unstable",
                 ("storage", name, "device"),

@@ -40,13 +40,8 @@ class LnetConf:
 
 def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
     """The Lustre file systems that nodes of a type mount."""
-    entries = {
-        name: entry
-        for group in cluster.of_type[node_type.name]
-        for name, entry in mounts(cluster, group).items()
-        if isinstance(entry, Lustre)
-    }
-    return list(entries.values())
+    names = {name for group in cluster.of_type[node_type.name] for name in mounts(cluster, group)}
+    return [entry for name, entry in cluster.entries(Lustre).items() if name in names]
 
 
 def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
@@ -148,7 +143,7 @@ def striping(_: Cluster, entry: Lustre) -> dict[str, Layouts] | None:
 
 
 def striping_program(cluster: Cluster) -> bool:
-    return any(isinstance(entry, Lustre) and entry.striping for entry in cluster.storage.values())
+    return any(entry.striping for entry in cluster.entries(Lustre).values())
 
 
 FILES: tuple[File, ...] = (

@@ -22,15 +22,9 @@ from clustergen.rules.reach import is_cut_off
 from clustergen.rules.storage import no_rdma, rdma_possible
 
 
-def lustre_entries(cluster: Cluster) -> Iterator[tuple[str, Lustre]]:
-    for name, entry in cluster.storage.items():
-        if isinstance(entry, Lustre):
-            yield name, entry
-
-
 def networks(cluster: Cluster) -> Iterator[Finding]:
     """Servers that are reached by RDMA only, from a cluster without."""
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         nids = [nid for group in entry.mgs for nid in group.split(",")]
         if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
             yield no_rdma(cluster, ("storage", name, "mgs"))
@@ -40,7 +34,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """LNet needs the name of its interface, except for TCP on the management network, where the default interface is
     right. Nodes of the fabric must not fall back to TCP in silence.
     """
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         for node_type in cluster.node_types:
             groups = _clients(cluster, node_type, entry)
             clients = [host for group in groups for host in group.hosts]
@@ -96,7 +90,7 @@ def shared_networks(cluster: Cluster) -> Iterator[Finding]:
     """File systems in different networks cannot have the same LNet network: it has one list of interfaces on a node."""
     for node_type in cluster.node_types:
         first: dict[str, tuple[str, tuple[str, ...]]] = {}
-        for name, entry in lustre_entries(cluster):
+        for name, entry in cluster.entries(Lustre).items():
             groups = _clients(cluster, node_type, entry)
             hosts = compress(host for group in groups for host in group.hosts)
             for net in lnet_nets(cluster, node_type, [entry]) if groups else ():
@@ -121,7 +115,7 @@ def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
 
 def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
     """LNet on RDMA uses the IP address of its interface."""
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         rows = [
             (group, *net)
             for group in lustre_clients(cluster, entry)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from clustergen.catalogue.storage import lustre_client
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.entry import Entry, Listening, Scope, catalogued_ports, resolved, texts
 from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ManifestPath
 from clustergen.features.storage.lustre import section as manifest
 from clustergen.hostlist import compress
 from clustergen.records import copied, record
 from clustergen.units import Bytes
-
-if TYPE_CHECKING:
-    from clustergen.cluster.model import Cluster
 
 
 @record

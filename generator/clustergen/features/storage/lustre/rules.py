@@ -14,7 +14,6 @@ from clustergen.features.storage.lustre.lnet import (
     lustre_clients,
     server_nids,
 )
-from clustergen.features.storage.lustre.lnet_rules import lustre_entries
 from clustergen.features.storage.lustre.resolved import Component, Lustre
 
 _FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
@@ -24,7 +23,7 @@ _CHANGES = "mdc.*.max_mod_rpcs_in_flight"
 
 
 def lustre_fsname(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         fsname = entry.fsname
         if not _FSNAME.fullmatch(fsname):
             long = len(fsname) > 8
@@ -43,7 +42,7 @@ def lustre_fsname(cluster: Cluster) -> Iterator[Finding]:
 
 def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
     """A client that the kernel of a node's operating system is too new for: its module does not build."""
-    for _, entry in lustre_entries(cluster):
+    for entry in cluster.entries(Lustre).values():
         if entry.version_at is None or entry.vendor_build:
             continue
         for os in {group.type.os.id: group.type.os for group in lustre_clients(cluster, entry)}.values():
@@ -61,7 +60,7 @@ def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
 
 def lustre_index(cluster: Cluster) -> Iterator[Finding]:
     """An index is needed, once for its kind, and counts on over all servers."""
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         seen: dict[tuple[str, int], str] = {}
         for position, target in enumerate(entry.targets):
             path: ManifestPath = ("storage", name, "targets", position)
@@ -91,7 +90,7 @@ def lustre_index(cluster: Cluster) -> Iterator[Finding]:
 
 
 def parameters(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         release = entry.release()
         for key, value in entry.parameters.items():
             path: ManifestPath = ("storage", name, "parameters", key)
@@ -144,7 +143,7 @@ def _pages(tunable: LustreTunable, text: str) -> str | None:
 
 
 def lustre_striping(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in lustre_entries(cluster):
+    for name, entry in cluster.entries(Lustre).items():
         for position, layout in enumerate(entry.striping):
             path: ManifestPath = ("storage", name, "striping", position)
             if not (layout.directory + "/").startswith(entry.mount.rstrip("/") + "/"):

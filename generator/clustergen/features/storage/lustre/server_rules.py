@@ -14,11 +14,10 @@ _CODE = "lustre-target"
 
 
 def lustre_target(cluster: Cluster) -> Iterator[Finding]:
-    for entry in cluster.storage.values():
-        if isinstance(entry, Lustre):
-            yield from _targets(cluster, entry)
-            yield from _manager(cluster, entry)
-            yield from _clients(cluster, entry)
+    for entry in cluster.entries(Lustre).values():
+        yield from _targets(cluster, entry)
+        yield from _manager(cluster, entry)
+        yield from _clients(cluster, entry)
 
 
 def _targets(cluster: Cluster, entry: Lustre) -> Iterator[Finding]:

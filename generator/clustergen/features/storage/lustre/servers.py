@@ -131,7 +131,7 @@ def service(_: Cluster, entry: Lustre) -> dict[str, TargetService] | None:
 
 def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
     names = {name for group in cluster.of_type[node_type.name] for name in targets_on(cluster, group)}
-    entries = [entry for name, entry in cluster.storage.items() if isinstance(entry, Lustre) and name in names]
+    entries = [entry for name, entry in cluster.entries(Lustre).items() if name in names]
     nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
     return LnetConf(nets) if nets else None
 

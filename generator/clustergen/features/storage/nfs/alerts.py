@@ -12,7 +12,7 @@ from clustergen.render.alerts import Alert, Recording, Topic, window
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    entries = {name: entry for name, entry in cluster.storage.items() if isinstance(entry, Nfs)}
+    entries = cluster.entries(Nfs)
     if not entries or not cluster.has(NodeExporter):
         return None
     alerts = (alert for name, entry in entries.items() if entry.failover for alert in _pair(name, entry))

@@ -18,8 +18,8 @@ _CODE = "nfs-failover"
 
 def pairs(cluster: Cluster) -> Iterator[Finding]:
     taken: dict[str, str] = {}
-    for entry in cluster.storage.values():
-        if isinstance(entry, Nfs) and entry.failover:
+    for entry in cluster.entries(Nfs).values():
+        if entry.failover:
             yield from _servers(cluster, entry, taken)
             yield from _address(cluster, entry)
             yield from _shares(cluster, entry)

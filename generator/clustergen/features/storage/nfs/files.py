@@ -46,7 +46,7 @@ def mount_units(cluster: Cluster, entry: Nfs, node_type: NodeType) -> dict[str, 
 
 
 def _mounted(cluster: Cluster) -> list[Nfs]:
-    return [entry for name, entry in cluster.storage.items() if isinstance(entry, Nfs) and clients_of(cluster, name)]
+    return [entry for name, entry in cluster.entries(Nfs).items() if clients_of(cluster, name)]
 
 
 def _clients(cluster: Cluster, entry: Nfs, node_type: NodeType) -> list[NodeGroup]:

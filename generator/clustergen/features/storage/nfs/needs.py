@@ -29,6 +29,6 @@ def _daemon(name: str, port: int, port_at: ManifestPath | None = None) -> Daemon
 
 def packages(cluster: Cluster) -> Iterator[Package]:
     """quota(1), for commands of the guide; a server elsewhere is assumed to answer it."""
-    entries = (entry for entry in cluster.storage.values() if isinstance(entry, Nfs))
+    entries = cluster.entries(Nfs).values()
     if any(entry.shows_quotas or server_of(cluster, entry) is None for entry in entries):
         yield Package("user_node", "quota")

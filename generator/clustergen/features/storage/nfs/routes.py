@@ -23,11 +23,7 @@ class Route:
 
 def served(cluster: Cluster) -> dict[str, Nfs]:
     """Entries that nodes of this cluster serve."""
-    return {
-        name: entry
-        for name, entry in cluster.storage.items()
-        if isinstance(entry, Nfs) and server_of(cluster, entry) is not None
-    }
+    return {name: entry for name, entry in cluster.entries(Nfs).items() if server_of(cluster, entry) is not None}
 
 
 def is_chosen(entry: Nfs, server: Server) -> bool:

@@ -19,16 +19,10 @@ from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_
 _LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 
 
-def _nfs(cluster: Cluster) -> Iterator[tuple[str, Nfs]]:
-    for name, entry in cluster.storage.items():
-        if isinstance(entry, Nfs):
-            yield name, entry
-
-
 def servers(cluster: Cluster) -> Iterator[Finding]:
     used: set[int] = set()
-    paired = {name for _, entry in _nfs(cluster) if entry.failover for name in entry.failover.shares}
-    for name, entry in _nfs(cluster):
+    paired = {name for entry in cluster.entries(Nfs).values() if entry.failover for name in entry.failover.shares}
+    for name, entry in cluster.entries(Nfs).items():
         server = server_of(cluster, entry)
         if server is not None:
             used.add(server.group.index)
@@ -62,7 +56,7 @@ def servers(cluster: Cluster) -> Iterator[Finding]:
 def _server_meant(cluster: Cluster, hosts: Iterable[str]) -> str | None:
     """The hint where an entry has a server that is no node, but called much like one of these."""
     nodes = set(cluster.hosts())
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         if entry.server not in nodes and (host := suggest(entry.server, hosts)):
             return f"write server: {host} in storage.{name}, not {entry.server}; or remove the role"
     return None
@@ -70,7 +64,7 @@ def _server_meant(cluster: Cluster, hosts: Iterable[str]) -> str | None:
 
 def nfs_version_firewall(cluster: Cluster) -> Iterator[Finding]:
     """NFSv3 needs ports of rpcbind, mountd, statd and lockd, most of which change at each start."""
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         if entry.version == "3" and cluster.of(Firewall).closes and server_of(cluster, entry):
             yield Finding(
                 "nfs-version-firewall",
@@ -82,7 +76,7 @@ def nfs_version_firewall(cluster: Cluster) -> Iterator[Finding]:
 
 def reach(cluster: Cluster) -> Iterator[Finding]:
     """Clients need a network that carries the transport, and, of a node's export, one that it is open to."""
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         if entry.rdma and not rdma_possible(cluster):
             continue
         server = server_of(cluster, entry)
@@ -108,7 +102,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
 def nfs_port(cluster: Cluster) -> Iterator[Finding]:
     """A server has one port of each transport, and all nodes with the role nfs-server have the same file."""
     together = [served(cluster)]
-    together += [shares(cluster, entry.failover) for _, entry in _nfs(cluster) if entry.failover]
+    together += [shares(cluster, entry.failover) for entry in cluster.entries(Nfs).values() if entry.failover]
     for entries in together:
         for rdma in (False, True):
             stated = {name: entry.port for name, entry in entries.items() if entry.rdma == rdma}
@@ -184,7 +178,7 @@ def _unreached(name: str, entry: Nfs, ways: list[Route], clients: list[NodeGroup
 
 
 def transport(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         path: ManifestPath = ("storage", name)
         words = [option.partition("=")[0] for option in entry.options]
         if entry.rdma and (entry.nconnect or "nconnect" in words):
@@ -211,7 +205,7 @@ def transport(cluster: Cluster) -> Iterator[Finding]:
 
 
 def zfs(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         pool = entry.export.zfs
         if pool is None:
             continue
@@ -258,7 +252,7 @@ def zfs(cluster: Cluster) -> Iterator[Finding]:
 
 
 def exports(cluster: Cluster) -> Iterator[Finding]:
-    for name, entry in _nfs(cluster):
+    for name, entry in cluster.entries(Nfs).items():
         for index, option in enumerate(entry.export.options):
             path: ManifestPath = ("storage", name, "export", "options", index)
             yield from option_findings(path, "exports", "an NFS export", option)

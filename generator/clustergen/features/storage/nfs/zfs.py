@@ -90,8 +90,8 @@ def arc(cluster: Cluster, node_type: NodeType) -> Arc | None:
 
 def _zfs_servers(cluster: Cluster, node_type: NodeType) -> Iterator[tuple[NodeGroup, ZfsPool]]:
     for group in cluster.of_type[node_type.name]:
-        for entry in cluster.storage.values():
-            if isinstance(entry, Nfs) and entry.export.zfs is not None and serves(cluster, group, entry):
+        for entry in cluster.entries(Nfs).values():
+            if entry.export.zfs is not None and serves(cluster, group, entry):
                 yield group, entry.export.zfs
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from clustergen.cluster.entry import Entry, Listening, catalogued_ports, resolved
 from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster
 from clustergen.features.storage.storage_scale import section as manifest
 from clustergen.records import record
-
-if TYPE_CHECKING:
-    from clustergen.cluster.model import Cluster
 
 
 @record

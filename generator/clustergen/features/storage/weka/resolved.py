@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from clustergen.cluster.cores import Polling
 from clustergen.cluster.entry import Entry, Listening, catalogued_ports, resolved
 from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.weka import section as manifest
 from clustergen.records import record
-
-if TYPE_CHECKING:
-    from clustergen.cluster.model import Cluster, NodeType
 
 _USUAL_CORES = 2
 _OWN_CHOICE = ("core", "num_cores")  # mount options by which the manifest itself says it

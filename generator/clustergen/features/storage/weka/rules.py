@@ -35,9 +35,9 @@ def weka_cores(cluster: Cluster) -> Iterator[Finding]:
 
 def weka_numa_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Cores on another NUMA node than the interface work, at a lower rate."""
-    for name, entry in cluster.storage.items():
+    for name, entry in cluster.entries(Weka).items():
         for node_type in cluster.node_types:
-            if not isinstance(entry, Weka) or name not in node_type.polling:
+            if name not in node_type.polling:
                 continue
             interfaces = interfaces_of(entry, node_type)
             unknown = [port for port, node in zip(interfaces, numa_of(entry, node_type), strict=True) if node is None]
