@@ -127,15 +127,11 @@ class Sysctl:
 
 @record
 class UserDirectory:
-    """A directory of root with one for each user who runs a job, and one of a login where `at_login`.
-
-    `name`: of the user's, with UID and USER in place of the user's own. `options`: of a tmpfs that is mounted at
-    `directory`; empty for none.
-    """
+    """A directory of root in which the prolog creates one for the user of a job. One below /run is a tmpfs."""
 
     directory: str
-    name: str = ""  # empty: there are none in it, only the tmpfs
-    options: str = ""
+    name: str  # of the user's directory, with UID and USER in place of the user's own; empty: there is none
+    options: str = "size=64m,nr_inodes=16k"  # of the tmpfs
 
 
 @record

@@ -15,6 +15,7 @@ from clustergen.cluster.contributions import (
     Source,
     Sysctl,
     Unit,
+    UserDirectory,
     Variables,
 )
 from clustergen.cluster.dcgm import Dcgm, runs_exporter
@@ -22,7 +23,7 @@ from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.containers import OciJobs
+from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.host import Chrony
@@ -375,3 +376,17 @@ def sysctls(cluster: Cluster) -> Iterator[Sysctl]:
     # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
     why = "Debian's switch for user namespaces, if the kernel has it"
     yield Sysctl(title, "-kernel.unprivileged_userns_clone", "1", why, "debian")
+
+
+def user_directories(cluster: Cluster) -> Iterator[UserDirectory]:
+    pyxis = cluster.get(Pyxis)
+    cache = pyxis.cache.rstrip("/") if pyxis else ""
+    for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data") if pyxis else ():
+        yield UserDirectory(directory, "user-UID")
+    if cluster.has(OciJobs):
+        yield UserDirectory("/run/slurm-oci", "UID")
+    podman = cluster.get(Podman)
+    if podman and podman.storage and "slurm-compute" in podman.roles:
+        yield UserDirectory(podman.storage, "USER")
+    if pyxis:
+        yield UserDirectory(pyxis.runtime_path, "", "size=20%,nr_inodes=100k")  # images; what systemd gives /run

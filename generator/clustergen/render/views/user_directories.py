@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from clustergen.catalogue.system_paths import is_below
-from clustergen.cluster.features.containers import OciJobs, Podman
+from clustergen.cluster.contributions import UserDirectory
+from clustergen.cluster.features.containers import Podman
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
 from clustergen.render.file import File
 
 _PROGRAM = "usr/local/sbin/clustergen-user-directories"
 _SOURCE = "slurm/user-directories.sh"
-_SMALL = "size=64m,nr_inodes=16k"
-"""Of mount points and states of containers."""
-_IMAGES = "size=20%,nr_inodes=100k"
-"""Of images that pyxis imports: what systemd gives /run."""
-_BY_UID, _BY_PREFIX, _BY_NAME = "UID", "user-UID", "USER"
 
 
 @record
@@ -37,34 +32,21 @@ class Storage:
     directory: str
 
 
-def enroot_directories(cluster: Cluster) -> tuple[tuple[str, str], ...]:
-    if not cluster.has(Pyxis):
-        return ()
-    cache = cluster.of(Pyxis).cache.rstrip("/")
-    return tuple((directory, _BY_PREFIX) for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data"))
-
-
 def podman_storage(cluster: Cluster) -> Storage | None:
     return Storage(place) if cluster.has(Podman) and (place := cluster.of(Podman).storage) else None
 
 
 def in_jobs(cluster: Cluster) -> UserDirectories | None:
     """Also where the site has a prolog of its own, which can call the script."""
-    places = enroot_directories(cluster)
-    if cluster.has(OciJobs):
-        places += (("/run/slurm-oci", _BY_UID),)
-    storage = podman_storage(cluster)
-    if storage and "slurm-compute" in cluster.of(Podman).roles:
-        places += ((storage.directory, _BY_NAME),)
-    mounts = [(directory, _SMALL) for directory, _ in places if is_below(directory, "/run")]
-    if cluster.has(Pyxis) and is_below(cluster.of(Pyxis).runtime_path, "/run"):
-        mounts.append((cluster.of(Pyxis).runtime_path, _IMAGES))
-    return UserDirectories(places, tuple(mounts)) if places else None
+    needs = cluster.needs(UserDirectory)
+    places = tuple((each.directory, each.name) for each in needs if each.name)
+    mounts = tuple((each.directory, each.options) for each in needs if is_below(each.directory, "/run"))
+    return UserDirectories(places, mounts) if places else None
 
 
 def at_login(cluster: Cluster) -> UserDirectories | None:
     storage = podman_storage(cluster)
-    return UserDirectories(((storage.directory, _BY_NAME),)) if storage else None
+    return UserDirectories(((storage.directory, "USER"),)) if storage else None
 
 
 def login(cluster: Cluster) -> Login | None:
