@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 
 from clustergen.cluster.fabric import has_rdma, is_rdma_name, rail_gateway, rail_network, rail_suffix
-from clustergen.cluster.features.host import HostsFile
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.hostlist.addresses import Address, address_of
 from clustergen.records import record

@@ -26,7 +26,6 @@ from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.features.health import Health
-from clustergen.cluster.features.host import Chrony
 from clustergen.cluster.features.monitoring import (
     GRAFANA_PASSWORD,
     SNMP_AUTHS,
@@ -99,11 +98,6 @@ def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
     yield Daemon(slurmd, slurm.daemons["slurmd"].port_at, "sackd", "sackd_node")
 
 
-def chrony_daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Chrony):
-        yield _catalogued("chrony", "slurm_controller")
-
-
 def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
     for name, entry in cluster.storage.items():
         for row in entry.listening(cluster.storage):
@@ -166,8 +160,6 @@ _OF_UNIT = {
     "docker.service": "docker",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
-    "chrony.service": "chrony",
-    "chronyd.service": "chrony",
     "prometheus-node-exporter.service": "node_exporter",
     "irqbalance.service": "irqbalance",
     "prometheus.service": "prometheus",
@@ -175,7 +167,6 @@ _OF_UNIT = {
     "alertmanager.service": "alertmanager",
     "grafana-server.service": "grafana",
     "nfs-server.service": "nfs_server",
-    "clustergen-nftables.service": "nftables",
     "clustergen-disk-metrics.timer": "smartmontools",
     "prometheus-ipmi-exporter.service": "ipmi_exporter",
     "prometheus-blackbox-exporter.service": "blackbox_exporter",

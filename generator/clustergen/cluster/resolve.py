@@ -11,7 +11,7 @@ from clustergen.catalogue.operating_systems import operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import dcgm, networks
+from clustergen.cluster import dcgm, host, networks
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
@@ -23,7 +23,6 @@ from clustergen.cluster.features import (
     gpu,
     hardware,
     health,
-    host,
     monitoring,
     nccl,
     provisioning,
@@ -80,8 +79,6 @@ _GROUND: Mapping[type, Resolve] = {
     site.SiteFiles: site.resolve_files,
     ansible.Ssh: ansible.resolve_ssh,
     ansible.Ansible: ansible.resolve,
-    host.TimeZone: host.resolve_time_zone,
-    host.Chrony: host.resolve_chrony,
     host.UserLimits: host.resolve_limits,
     host.KernelSettings: host.resolve_kernel,
     host.HostsFile: host.resolve_hosts_file,

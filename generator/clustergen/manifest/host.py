@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import Address, Domain, Section, UnixName, field, text
+from clustergen.manifest.composition import Place, composed
 from clustergen.units import Bytes
 
 KernelValue = Annotated[
@@ -12,18 +13,11 @@ KernelValue = Annotated[
 ]
 
 
+@composed("host")
 class Host(Section):
     """Settings of the operating system on all nodes."""
 
-    timezone: (
-        Annotated[
-            str,
-            text(
-                r"^[A-Za-z]+(/[A-Za-z0-9_+-]+)*$", "write a zone as timedatectl list-timezones shows it: Europe/Berlin"
-            ),
-        ]
-        | None
-    ) = field(None, "Time zone (/etc/localtime); default: left as it is on the node.")
+    timezone: Place
     memlock: Literal["unlimited"] | Bytes = field("unlimited", "Locked memory limit of users; required by RDMA.")
     nofile: Annotated[int, Field(ge=1024, le=1048576)] = field(131072, "Open files limit of users.")
     sysctl: dict[
@@ -35,7 +29,7 @@ class Host(Section):
     hugepages: Annotated[int, Field(ge=0, le=1048576)] = field(0, "Number of 2 MiB huge pages to reserve.")
     hosts_file: bool = field(True, "Render /etc/hosts with all nodes.")
     extra_hosts: dict[Address, tuple[Domain, ...]] = field({}, "More lines of /etc/hosts.")
-    chrony: bool = field(True, "Configure chrony.")
+    chrony: Place
     firewall: bool | Literal["nftables"] = field(
         True,
         "true: on systems with firewalld, allow the cluster's networks access to every port of its nodes; nftables: in"

@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from typing import NamedTuple
 
 from clustergen.cluster.features.containers import Docker
-from clustergen.cluster.features.host import Firewall, HostsFile
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
@@ -300,14 +300,3 @@ def of_other_fabrics(_: Cluster, section: Fabric) -> Iterator[Finding]:
 def _of_fabric(key: tuple[str, ...], why: str) -> Finding:
     message = f"{key[-1]} of the fabric has no effect: {why}"
     return Finding("network-value-unused", ("networks", "fabric", *key), message, "remove it", key=True)
-
-
-def firewall_without_networks(cluster: Cluster) -> Iterator[Finding]:
-    """The rules admit the networks of the manifest, and nodes talk to each other by their management addresses."""
-    if cluster.of(Firewall).closes and cluster.networks.management.cidr is None:
-        yield Finding(
-            "firewall-without-networks",
-            ("host", "firewall"),
-            "nftables would drop Slurm's packets: the management network has no cidr",
-            "add networks.management.cidr",
-        )

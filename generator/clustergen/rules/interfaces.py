@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from clustergen.cluster.features.host import HostsFile
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.interfaces import configured, host_interfaces, type_ports, uses
 from clustergen.cluster.ip_networks import ip_networks
 from clustergen.cluster.model import Cluster

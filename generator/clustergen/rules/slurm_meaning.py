@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.features.health import Health
-from clustergen.cluster.features.host import NodeLogins
+from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.jobs import PrivateTmp

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.cluster.features.host import KernelSettings
 from clustergen.cluster.features.tuning import Tuning, Tunings
+from clustergen.cluster.host import KernelSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
 

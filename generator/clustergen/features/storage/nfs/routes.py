@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clustergen.cluster.exports import Server, server_of
-from clustergen.cluster.features.host import HostsFile
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.features.storage.nfs.resolved import Nfs

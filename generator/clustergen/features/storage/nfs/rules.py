@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.features.host import Firewall
 from clustergen.cluster.groups import clients_of, mounts_entry
+from clustergen.cluster.host import Firewall
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest

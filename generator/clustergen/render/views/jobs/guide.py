@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from clustergen.cluster.directories import TEMPORARY
 from clustergen.cluster.features.health import Health
-from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.features.user_guide import UserGuide
+from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups

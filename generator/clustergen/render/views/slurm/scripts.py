@@ -10,8 +10,8 @@ from collections.abc import Callable
 from clustergen.cluster.dcgm import job_map, job_metrics
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.features.health import Health
-from clustergen.cluster.features.host import NodeLogins
 from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.scheduling import Preemption

@@ -8,8 +8,8 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
 from clustergen.cluster.entry import Entry
-from clustergen.cluster.features.host import UserLimits
 from clustergen.cluster.file_system import file_system
+from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.builds import from_distribution

@@ -7,9 +7,11 @@ networks stay in firewalld's default zone.
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.host import Firewall
+from clustergen.cluster.host import Firewall
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, run
+from clustergen.render.file import File
 from clustergen.render.views.fixed import Fixed
 
 UNIT = "clustergen-firewall.service"
@@ -37,3 +39,9 @@ def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
 
 def reload_unit(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
     return Fixed() if zone(cluster, os) else None
+
+
+FILES = (
+    File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
+    File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
+)

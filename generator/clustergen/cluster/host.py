@@ -1,4 +1,4 @@
-"""The operating system of all nodes as resolved, a record per topic."""
+"""Settings of all nodes that several features refer to, as resolved: a record per topic."""
 
 from __future__ import annotations
 
@@ -7,20 +7,6 @@ from collections.abc import Mapping
 from clustergen.cluster.model import Cluster
 from clustergen.manifest.model import Manifest
 from clustergen.records import record
-
-
-@record
-class TimeZone:
-    """The nodes' time zone. Absent: left as it is on each node."""
-
-    name: str  # as Europe/Berlin
-
-
-@record
-class Chrony:
-    """Absent: the clock is not configured."""
-
-    ntp: tuple[str, ...]  # servers that the controllers ask
 
 
 @record
@@ -64,17 +50,6 @@ class NodeLogins:
     SECTIONS = ("Host",)
     needs_job: bool  # users can ssh only to nodes where they have a job
     admin_group: str | None  # its members can ssh to all nodes
-
-
-def resolve_time_zone(manifest: Manifest, _: Cluster) -> TimeZone | None:
-    name = manifest.host.timezone
-    return TimeZone(name) if name else None
-
-
-def resolve_chrony(manifest: Manifest, cluster: Cluster) -> Chrony | None:
-    """A single machine without time servers of its own keeps what its distribution has set up."""
-    ntp = manifest.networks.management.ntp
-    return Chrony(ntp) if manifest.host.chrony and (cluster.host_count > 1 or ntp) else None
 
 
 def resolve_limits(manifest: Manifest, _: Cluster) -> UserLimits:

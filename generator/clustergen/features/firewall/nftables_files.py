@@ -11,14 +11,15 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summariz
 
 from clustergen.cluster.contributions import Daemon
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.host import Firewall
+from clustergen.cluster.host import Firewall
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.cluster.slurm.job_site import users_groups
+from clustergen.features.firewall.needs import UNIT
 from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, reload
+from clustergen.render.file import File
 from clustergen.render.views.fixed import Fixed
-
-NFTABLES_UNIT = "clustergen-nftables.service"
 
 
 @record
@@ -134,3 +135,16 @@ def _folded(addresses: list[str]) -> tuple[str, ...]:
                 result += map(str, covering)
                 first = place + 1
     return tuple(result)
+
+
+_DIRECTORY = "etc/clustergen-firewall"
+FILES = (
+    File(f"all/{_DIRECTORY}/main.nft", base, reload(UNIT)),
+    File(
+        f"each/{_DIRECTORY}/ports.d/{{group}}.nft",
+        openings,
+        reload(UNIT),
+        source=f"all/{_DIRECTORY}/ports.d/ports.nft",
+    ),
+    File(f"all/etc/systemd/system/{UNIT}", unit, DAEMON_RELOAD),
+)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import Sysctl
-from clustergen.cluster.features.host import KernelSettings
+from clustergen.cluster.host import KernelSettings
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Network
 from clustergen.records import copied, record
+from clustergen.render.effects import SYSCTL
+from clustergen.render.file import File
 
 _MIB = 1 << 20
 _STATED = "stated in the manifest"
@@ -154,3 +156,6 @@ def _addresses(cluster: Cluster) -> Mapping[str, int]:
             if addresses:
                 counts["ipv6" if ":" in addresses[0] else "ipv4"] += len(addresses)
     return counts
+
+
+FILES = (File("all/etc/sysctl.d/90-clustergen.conf", kernel, SYSCTL, per="os"),)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.fabric import rail_suffix
-from clustergen.cluster.features.host import HostsFile
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
-from clustergen.render.formats import Safe
+from clustergen.render.file import File
+from clustergen.render.formats import YAML, Safe
 from clustergen.render.views.fixed import Fixed
 
 
@@ -63,3 +64,9 @@ def _lines(members: Iterable[tuple[NodeGroup, tuple[str, ...]]], suffix: str, do
         else:
             lines += [f"{address:<15} {host}{suffix}" for host, address in named]
     return Safe("\n".join(lines))
+
+
+FILES = (
+    File("all/etc/hosts", hosts),
+    File("all/etc/cloud/cloud.cfg.d/99-clustergen.cfg", cloud_init, format=YAML),
+)

@@ -1,11 +1,13 @@
-"""The time zone; and chrony: the controllers ask the outside, all others the controllers, so that all agree."""
+"""chrony: the controllers ask the outside, all others the controllers, so that all agree."""
 
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.host import Chrony, TimeZone
 from clustergen.cluster.model import Cluster
+from clustergen.features.chrony.resolved import Chrony
 from clustergen.records import record
+from clustergen.render.effects import restart
+from clustergen.render.file import File
 
 
 @record
@@ -39,5 +41,9 @@ def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
     return ClockServer(cluster.of(Chrony).ntp, clients, os.fact("chrony_unit"))
 
 
-def timezone(cluster: Cluster) -> TimeZone | None:
-    return cluster.of(TimeZone) if cluster.has(TimeZone) else None
+FILES = (
+    File("all/{os.chrony_conf}", clock, lambda view: restart(view.unit), per="os", source="all/etc/chrony/chrony.conf"),
+    File(
+        "slurm_controller/etc/chrony/conf.d/50-clustergen.conf", clock_server, lambda view: restart(view.unit), per="os"
+    ),
+)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.host import UserLimits
+from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, restart
+from clustergen.render.file import File
 
 
 @record
@@ -19,3 +21,10 @@ def limits(cluster: Cluster) -> Limits:
     if limit.memlock_bytes is None:
         return Limits("unlimited", "infinity", limit.nofile)
     return Limits(str(limit.memlock_bytes // 1024), str(limit.memlock_bytes), limit.nofile)
+
+
+FILES = (
+    File("all/etc/security/limits.d/50-clustergen.conf", limits),
+    File("all/etc/systemd/system.conf.d/50-clustergen.conf", limits, DAEMON_RELOAD),
+    File("all/etc/systemd/logind.conf.d/50-clustergen.conf", limits, restart("systemd-logind.service")),
+)

@@ -1,0 +1,1 @@
+"""Time: the controllers ask servers outside, and all other nodes the controllers."""

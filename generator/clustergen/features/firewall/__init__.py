@@ -1,0 +1,1 @@
+"""Ports of the cluster's services: firewalld opens them, and nftables closes all others."""

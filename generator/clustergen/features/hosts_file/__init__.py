@@ -1,0 +1,1 @@
+"""/etc/hosts, with all nodes by all their addresses."""

@@ -1,0 +1,1 @@
+"""Kernel settings of all nodes, by sysctl."""

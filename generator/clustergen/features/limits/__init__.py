@@ -1,0 +1,1 @@
+"""Limits of users and services: locked memory and open files."""
