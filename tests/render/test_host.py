@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from clustergen.compile import validate
-from clustergen.features.kernel_settings.files import tcp_buffer
 from clustergen.features.hosts_file.files import hosts
+from clustergen.features.kernel_settings.files import tcp_buffer
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
