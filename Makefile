@@ -70,8 +70,8 @@ lint: venv ## ruff, vermin, import contracts, tools/lint, shellcheck, yamllint
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.9- programs
 	$(BIN)/python tools/lint
 	$(BIN)/lint-imports --no-logo --no-cache
-	tools/shell-files | xargs -r -n 20 -P $(WORKERS) shellcheck
-	$(BIN)/yamllint --strict .
+	tools/shell-files | tools/once-per-content shellcheck
+	git ls-files --cached --others --exclude-standard '*.yml' '*.yaml' .yamllint | tools/once-per-content $(BIN)/yamllint --strict
 
 ansible: venv ## ansible-lint of the playbooks and of a rendered site.yml
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/ansible-lint --offline -q --profile production playbooks $(DEMO)/rendered/site.yml
