@@ -53,7 +53,8 @@ def _repositories(cluster: Cluster, outline: Outline) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for group, purposes in packages_by_group(cluster, outline).items():
         systems = {node_group.type.os.key: node_group.type.os for node_group in outline.groups[group]}.values()
-        origins = {provision(cluster, os).repositories.get(purpose) for os in systems for purpose in purposes}
+        repositories = [provision(cluster, os).repositories for os in systems]
+        origins = {each.get(purpose) for each in repositories for purpose in purposes}
         for name in _REPOSITORIES:
             if name in origins:
                 groups.setdefault(name, []).append(group)
