@@ -37,6 +37,7 @@ hypothesis.settings.register_profile("full", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("full")
 
+gc.disable()  # until all tests are collected: what is made then lives to the end
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # `make test &` starts everything with SIGINT ignored; programs that tests interrupt would inherit that.
@@ -181,6 +182,7 @@ def pytest_collection_finish() -> None:
     """The garbage collector leaves out what lives to the end, ten thousand tests, and looks less often at the rest."""
     gc.freeze()
     gc.set_threshold(5000)
+    gc.enable()
 
 
 def require_slurm(release: str) -> SlurmInstall:

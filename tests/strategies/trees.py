@@ -37,6 +37,7 @@ MANIFEST: dict[str, Any] = {
 }
 
 
+_TREES: dict[str, Tree] = {}
 WRITE_PROGRAM = "/usr/local/sbin/clustergen-write"
 
 
@@ -48,13 +49,20 @@ def manifest(**changes: Any) -> dict[str, Any]:
 
 
 def tree_of(data: Mapping[str, Any], directory: Path) -> Tree:
-    """Its tree; AssertionError with the diagnostics where it is not valid."""
-    path = directory / "manifest.yaml"
-    path.write_text(json.dumps(data), encoding="utf-8")
+    """Its tree, rendered again only where it is not one of the last 64; AssertionError where it is not valid."""
+    path, text = directory / "manifest.yaml", json.dumps(data)
+    path.write_text(text, encoding="utf-8")
+    is_alone = list(directory.iterdir()) == [path]  # there is no other file that the manifest could name
+    if is_alone and text in _TREES:
+        return _TREES[text]
     compiled = compiler.validate(path)
     assert compiled.ok, compiled.diagnostics
     tree, result = compiler.render(compiled, path)
     assert tree is not None, result
+    if is_alone:
+        _TREES[text] = tree
+        if len(_TREES) > 64:
+            del _TREES[next(iter(_TREES))]
     return tree
 
 
