@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import emptied_by
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import NOBODY, Asked, make_plan
 
@@ -21,9 +23,11 @@ PartitionName=all Nodes=n[1-2] MaxTime=60
 def answer(host: str, **more: Any) -> dict[str, Any]:
     """A host that differs in something harmless."""
     units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
-    empty: dict[str, Any] = {key: [] for key in ("refuse", "reasons", "effects", "later", "empties", "vacates")}
+    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "packages", "paths", "start")
+    empty: dict[str, Any] = {key: [] for key in (*lists, "replaced_secrets")}
     return {
         **empty,
+        "boot": {"at_once": False},
         "behind": True,
         "cancels": {},
         "elsewhere": {},
@@ -148,8 +152,60 @@ def test_only_another_secret_than_the_controllers_is_replaced() -> None:
 
 def test_looking_gives_no_play_any_host() -> None:
     drew, _, _ = plan(cluster(together=True, later=["reboot"], refuse=["x"]), changes=False)
-    plays = ("behind", "controllers", "gate", "emptying", "together", "rolling", "empty", "stop", "marks")
-    assert {drew[name] for name in plays} == {NOBODY}
+    plays = (
+        "behind",
+        "preparing",
+        "booting",
+        "settling",
+        "controllers",
+        "gate",
+        "emptying",
+        "together",
+        "rolling",
+        "empty",
+    )
+    assert {drew[name] for name in (*plays, "stop", "marks")} == {NOBODY}
+
+
+@pytest.mark.parametrize(
+    ("more", "plays"),
+    [
+        ({}, set()),
+        ({"packages": ["chrony"]}, {"preparing"}),
+        ({"paths": ["/srv/data"]}, {"preparing"}),
+        ({"start": ["chrony.service"]}, {"preparing"}),
+        ({"replaced_secrets": ["munge"]}, {"preparing"}),
+        ({"secrets": {"/munge.key": None}}, {"preparing"}),
+        ({"secrets": {"/munge.key": "another"}}, {"preparing"}),
+        ({"boot": {"at_once": True}}, {"booting"}),
+        ({"start": ["slurmd.service"]}, {"preparing", "settling"}),
+        ({"effects": ["restart-slurmd"]}, {"settling"}),
+        ({"effects": ["restart:slurmd.service"]}, {"settling"}),
+        ({"effects": ["reconfigure"]}, {"settling"}),
+        ({"effects": ["restart:chrony.service"]}, set()),
+    ],
+)
+def test_a_play_without_work_for_any_host_has_no_host(more: dict[str, Any], plays: set[str]) -> None:
+    answers = {name: answer(name, secrets={"/munge.key": "one"}) for name in HOSTS}
+    answers["n2"] |= more
+    drew, _, _ = plan(answers)
+    assert drew["accounting"] == NOBODY
+    assert {name: drew[name] for name in ("preparing", "booting", "settling")} == {
+        name: "head,n1,n2" if name in plays else NOBODY for name in ("preparing", "booting", "settling")
+    }
+
+
+def test_nodes_read_nothing_again_that_slurmctld_tells_them() -> None:
+    answers = {name: answer(name, effects=["reconfigure"]) for name in HOSTS}
+    assert plan(answers)[0]["settling"] == NOBODY
+    answers["head"]["effects"] = ["load-accounts"]
+    assert plan(answers)[0]["settling"] == "head,n1,n2"
+
+
+def test_nodes_restart_slurmd_for_a_file_of_the_controller() -> None:
+    answers = cluster()
+    answers["head"]["elsewhere"] = {"n1": ["restart"]}
+    assert plan(answers)[0]["settling"] == "head,n1,n2"
 
 
 def test_the_first_controller_that_answers_tries_out_the_files() -> None:
@@ -159,7 +215,9 @@ def test_the_first_controller_that_answers_tries_out_the_files() -> None:
 
 
 def test_a_database_that_fails_does_not_end_the_run_for_all() -> None:
-    answers = {"db": answer("db", units=["slurmdbd.service"], serving=False), **cluster()}
+    db = answer("db", units=["slurmdbd.service"], serving=False)
+    assert plan({"db": db, **cluster()}, [*HOSTS, "db"])[0]["accounting"] == NOBODY
+    answers = {"db": {**db, "effects": ["restart-slurmdbd"]}, **cluster()}
     drew, _, _ = plan(answers, [*HOSTS, "db"])
     assert drew["accounting"] == "db,head"
     assert plan(cluster())[0]["accounting"] == NOBODY

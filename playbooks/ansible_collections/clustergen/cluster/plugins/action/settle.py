@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import turn_of
 
 
 class ActionModule(Asking):
@@ -15,15 +16,11 @@ class ActionModule(Asking):
         result = super().run(tmp, task_vars)
         fact = task_vars["ansible_facts"]["clustergen"]
         plan = task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
-        turn = [unit for unit in self._task.args.get("units", SLURM_UNITS) if unit in fact["units"]]
         stop = bool(self._task.args.get("stop"))
         effects = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]
-        requested = [effect for effect in dict.fromkeys(effects) if _turn(effect, turn, fact["units"])]
-        if plan["reconfigures"] and "slurmctld.service" not in fact["units"]:
-            requested = [effect for effect in requested if effect != "reconfigure"]
+        turn, requested, idle = turn_of(fact, self._task.args.get("units", SLURM_UNITS), effects, plan["reconfigures"])
         requested += self._task.args.get("effects", [])
-        idle = [unit for unit in turn if unit in fact["start"]]
-        if not (requested or (turn and (stop or idle))):
+        if not (requested or idle or (turn and stop)):
             return dict(result, changed=False, skipped=True, msg="nothing to do")
         done = self.ask(
             "node_settle",
@@ -34,13 +31,3 @@ class ActionModule(Asking):
         if not done.get("failed") and "done" in done:
             result["msg"] = ", ".join(done["done"]) or "already done"
         return result
-
-
-def _turn(effect, turn, units):
-    """True if an effect belongs to the units whose turn it is."""
-    name, _, unit = effect.partition(":")
-    if name == "load-accounts":
-        return "slurmctld.service" in turn
-    if name == "reconfigure":
-        return ("slurmctld.service" if "slurmctld.service" in units else "slurmd.service") in turn
-    return unit in turn or name.removeprefix("restart-") + ".service" in turn

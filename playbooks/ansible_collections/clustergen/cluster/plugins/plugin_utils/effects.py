@@ -17,6 +17,7 @@ SLURM_KINDS = frozenset(
         "refuse",
     )
 )
+NODE_UNITS = ("slurmd.service", "sackd.service", "slurmrestd.service")
 # Kinds that need an empty node; told by a file of the node itself, so that nodes can take turns.
 EMPTYING = frozenset(("remount", "drain", "reboot"))
 # Kinds of changes of Slurm's files for which nodes have to be without jobs; of these `vacate` leaves them drained.
@@ -44,6 +45,27 @@ def boot(changed, leftovers, withheld):
 
 def kind(effect):
     return effect.partition(":")[0]
+
+
+def turn_of(fact, units, effects, reconfigures):
+    """Of these units, those of a host; the effects that are their turn; those that do not run. `reconfigures`: slurmctld
+    tells all nodes.
+    """
+    turn = [unit for unit in units if unit in fact["units"]]
+    requested = [effect for effect in dict.fromkeys(effects) if _is_turn(effect, turn, fact["units"])]
+    if reconfigures and "slurmctld.service" not in fact["units"]:
+        requested = [effect for effect in requested if effect != "reconfigure"]
+    return turn, requested, [unit for unit in turn if unit in fact["start"]]
+
+
+def _is_turn(effect, turn, units):
+    """True if an effect belongs to the units whose turn it is."""
+    name, _, unit = effect.partition(":")
+    if name == "load-accounts":
+        return "slurmctld.service" in turn
+    if name == "reconfigure":
+        return ("slurmctld.service" if "slurmctld.service" in units else "slurmd.service") in turn
+    return unit in turn or name.removeprefix("restart-") + ".service" in turn
 
 
 class Verdict:

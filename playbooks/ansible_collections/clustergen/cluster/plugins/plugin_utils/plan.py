@@ -6,7 +6,7 @@ that host alone: if its files require more than those of the controllers require
 
 from __future__ import annotations
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING, NODE_UNITS, turn_of
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
@@ -73,6 +73,10 @@ def make_plan(answers, asked):
     marked = next(iter([*controllers, *elsewhere]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
     accounting += _companion(behind, accounting)
+    reconfigures = any(_READ_AGAIN & set(answers[name]["effects"]) for name in controllers)
+
+    def has_turn(hosts, units):
+        return any(any(turn_of(answers[host], units, answers[host]["effects"], reconfigures)[1:]) for host in hosts)
 
     def pattern(hosts, selected=True):
         return ",".join(hosts if asked.changes and selected else ()) or NOBODY
@@ -80,12 +84,16 @@ def make_plan(answers, asked):
     plan = {
         "behind": pattern(behind),
         "live": pattern(live),
+        # A task that all hosts skip takes a process for each of them; these plays run for all or none.
+        "preparing": pattern(behind, other or any(_prepares(answers[host]) for host in behind)),
+        "booting": pattern(live, any(answers[host]["boot"]["at_once"] for host in live)),
+        "settling": pattern(live, from_afar or has_turn(live, NODE_UNITS)),
         "alone": pattern([*alone, *_companion(live, alone)], alone),
         "by_themselves": alone,  # names
         "clashing": pattern([*same, *_companion(answers, same)], same),
         "same": same,  # host → whose machine it is, in words
         "controllers": pattern([name for name in controllers if name in behind]),
-        "accounting": pattern(accounting),
+        "accounting": pattern(accounting, has_turn(accounting, ("slurmdbd.service",))),
         "gate": pattern(live, lost and controller and not asked.lost_ok),
         "emptying": pattern(live, emptied),
         "together": pattern(together, emptied),
@@ -102,7 +110,7 @@ def make_plan(answers, asked):
         "tries": next((name for name in controllers if name in behind), ""),
         "marked": marked,
         "last_run": answers[marked]["last_run"] if marked in answers else "",
-        "reconfigures": any(_READ_AGAIN & set(answers[name]["effects"]) for name in controllers),
+        "reconfigures": reconfigures,
         "other_secrets": sorted(other),
         "from_afar": {host: ["restart-slurmd"] for host in from_afar if host in answers},
     }
@@ -158,6 +166,12 @@ def clashes(answers):
 def _companion(hosts, few):
     """Ansible ends a run where all hosts of a play fail: one that has nothing to do in it keeps the others going."""
     return [host for host in hosts if host not in few][:1] if few else []
+
+
+def _prepares(fact):
+    """True if a host requires packages, accounts or secrets before its files."""
+    lists = ("packages", "paths", "start", "replaced_secrets")
+    return any(fact[name] for name in lists) or None in fact["secrets"].values()
 
 
 def _drains(from_afar, answers, host):
