@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.keys.row import Row
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
@@ -13,6 +14,7 @@ from clustergen.records import copied, record
 PROGRAM = "/usr/local/sbin/clustergen-power"
 """Of a controller, with -off or -on behind it."""
 BMC_PASSWORD = "/etc/clustergen/bmc-password"
+_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
 
 
 @record
@@ -43,6 +45,22 @@ def resolve(manifest: Manifest, _: Cluster) -> PowerSaving | None:
         resume_per_minute=section.resume_rate,
         except_nodes=section.except_nodes or "",
     )
+
+
+def keys(cluster: Cluster) -> Iterator[Row]:
+    if not cluster.has(PowerSaving):
+        return
+    saving = cluster.of(PowerSaving)
+    staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
+    yield Row("SuspendProgram", f"{PROGRAM}-off")
+    yield Row("ResumeProgram", f"{PROGRAM}-on")
+    yield Row("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off")
+    yield Row("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down")
+    yield Row("SuspendRate", saving.suspend_per_minute, "nodes per minute")
+    yield Row("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current")
+    yield Row("SuspendExcNodes", ",".join(staying), "stated, or with other roles")
+    yield Row("SuspendExcParts", ",".join(saving.except_partitions))
+    yield Row("SuspendExcStates", _REPAIR, "somebody may be working on the node")
 
 
 def with_other_roles(cluster: Cluster) -> Iterator[str]:

@@ -11,8 +11,7 @@ from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.slurm.jobs import PrivateTmp, Resources
-from clustergen.cluster.slurm.keys.private_tmp import listed
+from clustergen.cluster.slurm.jobs import PrivateTmp, Resources, listed
 from clustergen.facility.placement import switches_of
 from clustergen.records import record
 from clustergen.render.file import File

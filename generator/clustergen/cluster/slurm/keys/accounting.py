@@ -1,4 +1,4 @@
-"""slurm.conf: what is recorded of jobs, and where it goes."""
+"""What is recorded of jobs, and where it goes: in slurm.conf, acct_gather.conf and slurmdbd.conf."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.keys.devices import tres_of
 from clustergen.cluster.slurm.keys.row import Row, words
+
+_PURGE = {
+    "event": "PurgeEventAfter", "job": "PurgeJobAfter", "resv": "PurgeResvAfter", "step": "PurgeStepAfter",
+    "suspend": "PurgeSuspendAfter", "txn": "PurgeTXNAfter", "usage": "PurgeUsageAfter",
+}  # fmt: skip
 
 
 def accounting(cluster: Cluster) -> Iterator[Row]:
@@ -33,3 +38,41 @@ def accounting(cluster: Cluster) -> Iterator[Row]:
             yield Row("AcctGatherEnergyType", f"acct_gather_energy/{spec.energy}")
             yield Row("AcctGatherNodeFreq", every)
     yield Row("PrivateData", ",".join(spec.private), "what users cannot see of others")
+
+
+def acct_gather(cluster: Cluster) -> Iterator[Row]:
+    """Only the BMC has to be told how often; the other sources of energy are read when a sample is due."""
+    spec = cluster.of(Accounting)
+    if spec.energy == "ipmi":
+        yield Row("EnergyIPMIFrequency", max(spec.gather_frequency_s, 10), "seconds; a BMC is slow", always=True)
+        corrected = "energy up to now instead of up to the last sample"
+        yield Row("EnergyIPMICalcAdjustment", "yes", corrected, always=True)
+
+
+def slurmdbd_daemon(cluster: Cluster) -> Iterator[Row]:
+    slurm, hosts = cluster.slurm, cluster.slurm.accounting_hosts
+    slurmdbd = slurm.daemons["slurmdbd"]
+    yield Row("DbdHost", hosts[0], always=True)
+    if len(hosts) > 1:
+        yield Row("DbdBackupHost", hosts[1], "takes over if the first does not respond", always=True)
+    yield Row("DbdPort", slurmdbd.port)
+    yield Row("SlurmUser", slurm.user, "the default is root", always=True)
+    yield Row("AuthType", f"auth/{slurm.auth}", "the same as in slurm.conf")
+    yield Row("PidFile", slurmdbd.pid_file)
+    yield Row("LogFile", slurmdbd.log_file)
+    yield Row("DebugLevel", slurmdbd.log_level)
+    yield Row("PrivateData", ",".join(cluster.of(Accounting).private))
+
+
+def slurmdbd_database(cluster: Cluster) -> Iterator[Row]:
+    spec = cluster.of(Accounting)
+    by_socket = "by socket, authenticated by the Unix account"
+    yield Row("StorageType", "accounting_storage/mysql", always=True)
+    yield Row("StorageHost", spec.database_host, "" if spec.has_password else by_socket)
+    yield Row("StoragePort", spec.database_port or None)
+    yield Row("StorageUser", spec.database_user)
+    yield Row("StorageLoc", spec.database_name)
+
+
+def slurmdbd_retention(cluster: Cluster) -> Iterator[Row]:
+    yield from (Row(_PURGE[kind], str(age)) for kind, age in cluster.of(Accounting).purge.items())

@@ -1,4 +1,4 @@
-"""slurm.conf: what is scheduled (cores, memory, GPUs), how jobs are kept inside it, and how tasks start."""
+"""What is scheduled (cores, memory, GPUs), how tasks start, and what keeps jobs inside their part: cgroup.conf."""
 
 from __future__ import annotations
 
@@ -36,6 +36,15 @@ def resources(cluster: Cluster) -> Iterator[Row]:
         yield Row("SlurmdParameters", "numa_node_as_socket", several, always=True)
     if switches_imex(cluster):
         yield Row("SwitchType", IMEX, "memory export between the trays of an NVLink domain")
+
+
+def cgroup(_: Cluster) -> Iterator[Row]:
+    """The keys that every release takes; swap is constrained too, or a job would leave its memory limit that way."""
+    yield Row("CgroupPlugin", "autodetect", "v2 on all current systems")
+    yield Row("ConstrainCores", "yes")
+    yield Row("ConstrainDevices", "yes", "a job can open only its allocated GPUs")
+    yield Row("ConstrainRAMSpace", "yes", "a job that exceeds its memory is killed, not other jobs")
+    yield Row("ConstrainSwapSpace", "yes", "a job cannot swap instead")
 
 
 def jobs(cluster: Cluster) -> Iterator[Row]:

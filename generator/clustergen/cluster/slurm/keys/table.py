@@ -11,22 +11,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.slurm import jobs, power_saving
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.ground import StatedFields
-from clustergen.cluster.slurm.keys import (
-    accounting,
-    daemons,
-    gres,
-    hooks,
-    nodes,
-    other_files,
-    power_saving,
-    private_tmp,
-    resources,
-    scheduling,
-    slurmdbd,
-    topology,
-)
+from clustergen.cluster.slurm.keys import accounting, daemons, hooks, resources, scheduling
 from clustergen.cluster.slurm.keys.line import Line
 from clustergen.cluster.slurm.keys.row import Row, knows
 from clustergen.cluster.slurm.model import Options
@@ -57,14 +45,14 @@ TOPICS = (
     Topic("slurm.conf", "Accounting", accounting.accounting),
     Topic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
     Topic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
-    Topic("slurm.conf", "Private directories of jobs", private_tmp.namespace),
+    Topic("slurm.conf", "Private directories of jobs", jobs.private_tmp_keys),
     Topic("slurm.conf", "Power saving", power_saving.keys),
     Topic("slurm.conf", "Logs and metrics", daemons.logging),
-    Topic("cgroup.conf", "Limits of jobs", other_files.cgroup),
-    Topic("acct_gather.conf", "Energy from the BMC", other_files.acct_gather),
-    Topic("slurmdbd.conf", "Daemon", slurmdbd.daemon),
-    Topic("slurmdbd.conf", "Database", slurmdbd.database),
-    Topic("slurmdbd.conf", "Retention of records", slurmdbd.retention),
+    Topic("cgroup.conf", "Limits of jobs", resources.cgroup),
+    Topic("acct_gather.conf", "Energy from the BMC", accounting.acct_gather),
+    Topic("slurmdbd.conf", "Daemon", accounting.slurmdbd_daemon),
+    Topic("slurmdbd.conf", "Database", accounting.slurmdbd_database),
+    Topic("slurmdbd.conf", "Retention of records", accounting.slurmdbd_retention),
 )
 """In the order of the rendered files."""
 
@@ -76,13 +64,6 @@ OPTIONS: Mapping[str, tuple[ManifestPath, Callable[[Cluster], Options]]] = {
     "slurmdbd.conf": (("slurm", "accounting", "options"), lambda cluster: cluster.of(Accounting).options),
 }
 """File → passthrough options for its keys, with their place."""
-
-
-LINES: Mapping[str, Callable[[Cluster], Iterable[Line]]] = {
-    "slurm.conf": nodes.slurm_lines,
-    "gres.conf": gres.gres_lines,
-    "topology.conf": topology.topology_lines,
-}
 
 
 @record
@@ -135,6 +116,8 @@ class SlurmKeys:
 
 @once_per_cluster
 def slurm_keys(cluster: Cluster) -> SlurmKeys:
+    from clustergen.cluster.slurm.keys.lines import LINES  # which no rule needs
+
     settings: dict[str, dict[str, tuple[Setting, ...]]] = {}
     for file in OPTIONS:
         for row in settings_of(cluster, file).rows:

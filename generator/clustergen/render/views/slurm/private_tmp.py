@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import PrivateTmp
-from clustergen.cluster.slurm.keys.private_tmp import listed
+from clustergen.cluster.slurm.jobs import PrivateTmp, listed
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
