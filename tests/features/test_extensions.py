@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,37 @@ def test_an_extension_has_a_section_a_check_a_page_and_a_file(tmp_path: Path) ->
     assert "is not read" in run(tmp_path, "explain", "motd-loud")[1]
     assert "m.yaml:" in run(tmp_path, "explain", "m.yaml", "/etc/motd")[1]
     assert "text: Read the news!" in run(tmp_path, "resolve", "m.yaml", "--section", "message")[1]
+
+
+NEEDS = """
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import SlurmTopic
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.keys.row import Row
+from clustergen_motd.resolved import Message
+
+def keys(cluster: Cluster) -> Iterator[Row]:
+    if cluster.has(Message):
+        yield Row("JobSubmitPlugins", "lua", "greets users")
+
+def topics(cluster: Cluster) -> Iterator[SlurmTopic]:
+    yield SlurmTopic("slurm.conf", "Message of the day", keys)
+"""
+
+
+def test_an_extension_sets_keys_of_slurm_that_no_other_topic_sets(tmp_path: Path) -> None:
+    install(tmp_path, needs=NEEDS)
+    assert run(tmp_path, "render", "m.yaml")[0] == 0
+    conf = (tmp_path / "rendered/overlays/slurm_node/etc/slurm/slurm.conf").read_text()
+    assert re.search(r"\n## Message of the day\nJobSubmitPlugins=lua +# greets users\n", conf)
+    assert "key: JobSubmitPlugins" in run(tmp_path, "resolve", "m.yaml", "--section", "slurm_keys")[1]
+    (tmp_path / "clustergen_motd/needs.py").write_text(NEEDS.replace("JobSubmitPlugins", "MpiDefault"))
+    code, out, err = run(tmp_path, "render", "m.yaml")
+    assert code == 3
+    assert "'Jobs' and 'Message of the day' both set MpiDefault in slurm.conf" in out + err
 
 
 def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ A function is found by its type, and `cluster.needs(Daemon)` returns what all of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from clustergen.cluster.listener import Listener
@@ -15,7 +15,8 @@ from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
 if TYPE_CHECKING:
-    from clustergen.cluster.model import NodeGroup
+    from clustergen.cluster.model import Cluster, NodeGroup
+    from clustergen.cluster.slurm.keys.row import Row
 
 Source = Literal["cluster", "compute", "controllers", "anyone"]
 Value = str | int | bool | float | list[str] | None
@@ -187,3 +188,12 @@ class WrittenPath:
     path: str
     use: Use
     name: str = ""
+
+
+@record
+class SlurmTopic:
+    """Keys that one of Slurm's files has under one heading; no other topic may set them."""
+
+    file: str  # slurm.conf
+    title: str
+    rows: Callable[[Cluster], Iterable[Row]]

@@ -6,10 +6,10 @@ place of a topic's value, or is added, and no key is in a file twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
+from clustergen.cluster.contributions import SlurmTopic
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm import jobs, power_saving
 from clustergen.cluster.slurm.accounting import Accounting
@@ -19,42 +19,34 @@ from clustergen.cluster.slurm.keys.line import Line
 from clustergen.cluster.slurm.keys.row import Row, knows
 from clustergen.cluster.slurm.model import Options
 from clustergen.diagnostics import ManifestPath
+from clustergen.feature import ExtensionError
 from clustergen.records import record
 from clustergen.slurmrules.fields import paths_of
 
 OWN_VALUE = "set in the manifest"
 
-
-class Topic(NamedTuple):
-    """Keys of one file under one heading."""
-
-    file: str
-    title: str
-    rows: Callable[[Cluster], Iterable[Row]]
-
-
 TOPICS = (
-    Topic("slurm.conf", "Cluster and controllers", daemons.controllers),
-    Topic("slurm.conf", "Authentication, messages and timeouts", daemons.messages),
-    Topic("slurm.conf", "Resources", resources.resources),
-    Topic("slurm.conf", "Jobs", resources.jobs),
-    Topic("slurm.conf", "Scheduler", scheduling.scheduler),
-    Topic("slurm.conf", "Priority", scheduling.priority),
-    Topic("slurm.conf", "Preemption", scheduling.preemption),
-    Topic("slurm.conf", "Topology", scheduling.topology),
-    Topic("slurm.conf", "Accounting", accounting.accounting),
-    Topic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
-    Topic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
-    Topic("slurm.conf", "Private directories of jobs", jobs.private_tmp_keys),
-    Topic("slurm.conf", "Power saving", power_saving.keys),
-    Topic("slurm.conf", "Logs and metrics", daemons.logging),
-    Topic("cgroup.conf", "Limits of jobs", resources.cgroup),
-    Topic("acct_gather.conf", "Energy from the BMC", accounting.acct_gather),
-    Topic("slurmdbd.conf", "Daemon", accounting.slurmdbd_daemon),
-    Topic("slurmdbd.conf", "Database", accounting.slurmdbd_database),
-    Topic("slurmdbd.conf", "Retention of records", accounting.slurmdbd_retention),
+    SlurmTopic("slurm.conf", "Cluster and controllers", daemons.controllers),
+    SlurmTopic("slurm.conf", "Authentication, messages and timeouts", daemons.messages),
+    SlurmTopic("slurm.conf", "Resources", resources.resources),
+    SlurmTopic("slurm.conf", "Jobs", resources.jobs),
+    SlurmTopic("slurm.conf", "Scheduler", scheduling.scheduler),
+    SlurmTopic("slurm.conf", "Priority", scheduling.priority),
+    SlurmTopic("slurm.conf", "Preemption", scheduling.preemption),
+    SlurmTopic("slurm.conf", "Topology", scheduling.topology),
+    SlurmTopic("slurm.conf", "Accounting", accounting.accounting),
+    SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
+    SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
+    SlurmTopic("slurm.conf", "Private directories of jobs", jobs.private_tmp_keys),
+    SlurmTopic("slurm.conf", "Power saving", power_saving.keys),
+    SlurmTopic("slurm.conf", "Logs and metrics", daemons.logging),
+    SlurmTopic("cgroup.conf", "Limits of jobs", resources.cgroup),
+    SlurmTopic("acct_gather.conf", "Energy from the BMC", accounting.acct_gather),
+    SlurmTopic("slurmdbd.conf", "Daemon", accounting.slurmdbd_daemon),
+    SlurmTopic("slurmdbd.conf", "Database", accounting.slurmdbd_database),
+    SlurmTopic("slurmdbd.conf", "Retention of records", accounting.slurmdbd_retention),
 )
-"""In the order of the rendered files."""
+"""In the order of the rendered files; those that features contribute come behind."""
 
 OPTIONS: Mapping[str, tuple[ManifestPath, Callable[[Cluster], Options]]] = {
     "slurm.conf": (("slurm", "options"), lambda cluster: cluster.slurm.options),
@@ -146,20 +138,22 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
     place, options = OPTIONS[file][0], OPTIONS[file][1](cluster)
     stated = {name.lower(): (name, str(value)) for name, value in options.items()}
     where = ".".join(map(str, place))
-    placed: set[str] = set()
-    for topic in TOPICS:
+    titles: dict[str, str] = {}
+    for topic in (*TOPICS, *cluster.needs(SlurmTopic)):
         for row in topic.rows(cluster) if topic.file == file else ():
             name, at = row.key.lower(), _at(cluster, file, row.key)
             if not _is_in_effect(cluster, file, row, at):
                 continue
+            is_first = name not in titles
+            if (other := titles.setdefault(name, topic.title)) != topic.title:
+                raise ExtensionError(f"'{other}' and '{topic.title}' both set {row.key} in {file}")
             if name not in stated:
                 yield Setting(row.key, str(row.value), at, False, topic.title, row.reason)
-            elif name not in placed:
-                placed.add(name)
+            elif is_first:
                 key, value = stated[name]
                 yield Setting(row.key, value, (*place, key), True, topic.title, f"{OWN_VALUE}: {where}")
     for name, (key, value) in stated.items():
-        if name not in placed:
+        if name not in titles:
             yield Setting(key, value, (*place, key), True, f"Set in the manifest: {where}")
 
 
