@@ -168,7 +168,78 @@ def test_a_cluster_that_does_not_use_an_extension_has_the_tree_that_it_has_witho
     assert run(tmp_path, "--no-extensions", "render", "plain.yaml", "--check")[0] == 0
 
 
+KIND = {
+    "section": """
+from typing import Literal
+
+from clustergen.manifest.base import field
+from clustergen.manifest.mount import Mount
+
+class Juice(Mount):
+    \"\"\"A file system of another project.\"\"\"
+
+    type: Literal["juice"] = field(..., "Kind of file system.")
+    volume: str = field(..., "Volume.")
+
+PLACES = {"storage.*.juice": Juice}
+""",
+    "resolved": """
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.cluster.entry import Entry, resolved
+from clustergen.cluster.file_system import FileSystem
+from clustergen.cluster.model import Cluster
+from clustergen.records import record
+from clustergen_motd import section as manifest
+
+@record
+class Juice(Entry):
+    \"\"\"A file system of another project.\"\"\"
+
+    volume: str
+
+def resolve(name: str, sections: Mapping[str, manifest.Juice], cluster: Cluster) -> Juice:
+    return resolved(Juice, name, sections[name])
+
+FILE_SYSTEM = FileSystem("juice", client_group="juice_client")
+""",
+    "files": """
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.render.mounts import MountUnit, Source, remote_mount
+from clustergen_motd.resolved import Juice
+
+def mount_units(cluster: Cluster, entry: Juice, node_type: NodeType) -> dict[str, MountUnit]:
+    return remote_mount(entry, Source(entry.volume, "fuse.juice", ()))
+""",
+    "rules": "",
+    "codes": "CODES = ()\n",
+}
+
+
+@pytest.mark.slow
+def test_a_kind_of_file_system_is_mounted(tmp_path: Path) -> None:
+    install(tmp_path, "storage.juice", **KIND)
+    entry = "storage: {scratch: {type: juice, volume: pool, mount: /scratch}}\n"
+    (tmp_path / "juice.yaml").write_text(SMALL + entry, encoding="utf-8")
+    assert run(tmp_path, "render", "juice.yaml")[0] == 0
+    unit = (tmp_path / "rendered/overlays/mount_scratch/etc/systemd/system/scratch.mount").read_text()
+    assert "What=pool\nWhere=/scratch\nType=fuse.juice\n" in unit
+    assert "juice_client" in (tmp_path / "rendered/inventory/hosts.ini").read_text()
+
+
 BROKEN = {
+    "fills a kind of ours": (
+        {"section": KIND["section"].replace("juice", "nfs")},
+        "clustergen.features.storage.nfs.section and clustergen_motd.section both fill storage.*.nfs of the manifest",
+    ),
+    "is a kind by another name": (
+        {"section": KIND["section"]},
+        "clustergen_motd.section cannot fill juice of storage.*",
+    ),
     "is for another version": (
         {"__init__": "API = 99\n"},
         "the extension motd of motd 0.3 is for API version 99, and this clustergen has API version 1",
