@@ -8,7 +8,7 @@
     files       its views, and `FILES`, the rows of its own files
     alerts      `topic`, its alerting rules
     dashboards  `dashboard`, a page of Grafana
-    checks      `CHECKS`, for files that a program can read
+    checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name
 
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads
 those of each feature and no others, so that `validate` does not pay for dashboards. Features do not import each other;

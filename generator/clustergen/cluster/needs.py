@@ -166,7 +166,6 @@ _OF_UNIT = {
     "prometheus-alertmanager.service": "alertmanager",
     "alertmanager.service": "alertmanager",
     "grafana-server.service": "grafana",
-    "nfs-server.service": "nfs_server",
     "clustergen-disk-metrics.timer": "smartmontools",
     "prometheus-ipmi-exporter.service": "ipmi_exporter",
     "prometheus-blackbox-exporter.service": "blackbox_exporter",

@@ -1,1 +1,1 @@
-"""BeeGFS."""
+"""BeeGFS 7.4 and 8: clients, servers, quotas."""

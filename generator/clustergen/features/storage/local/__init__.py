@@ -1,1 +1,1 @@
-"""Local disks."""
+"""Local disks of the nodes."""

@@ -1,1 +1,1 @@
-"""Lustre."""
+"""Lustre: LNet and clients, layouts, targets on servers."""

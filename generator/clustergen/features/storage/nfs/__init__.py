@@ -1,1 +1,1 @@
-"""NFS."""
+"""NFS: clients, servers with exports and ZFS pools, failover pairs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.contributions import Daemon, Package
+from clustergen.cluster.contributions import Daemon, Package, PackageOf
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ManifestPath
@@ -32,3 +32,7 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     entries = cluster.entries(Nfs).values()
     if any(entry.shows_quotas or server_of(cluster, entry) is None for entry in entries):
         yield Package("user_node", "quota")
+
+
+def packages_of(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("nfs-server.service", "nfs_server")

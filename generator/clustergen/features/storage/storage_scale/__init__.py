@@ -1,1 +1,1 @@
-"""IBM Storage Scale (GPFS)."""
+"""IBM Storage Scale (GPFS): clients, whose own daemon mounts it."""

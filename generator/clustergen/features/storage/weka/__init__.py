@@ -1,1 +1,1 @@
-"""WEKA."""
+"""WEKA: clients, with cores that jobs do not get."""
