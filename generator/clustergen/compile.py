@@ -142,11 +142,11 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
     `site` is the directory of these files, by default site/ beside the manifest.
     """
     from clustergen.diagnostics.redaction import redacted
+    from clustergen.feature import modules
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
     from clustergen.render.node_hardware import hardware
     from clustergen.render.site import clashes_of, take_site_files
-    from clustergen.render.snmp_modules import module_problems
     from clustergen.render.tree import Tree
 
     assert compiled.cluster is not None
@@ -161,7 +161,8 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
     except RenderError as err:
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), redacted(str(err))),)
     problems += clashes_of(site, files, builder.members)
-    problems += module_problems(site, cluster, files, builder.members)
+    for module in modules("tree"):
+        problems += module.problems(site, cluster, files, builder.members)
     findings = [item for item in problems if isinstance(item, Finding)]
     diagnostics = [item for item in problems if isinstance(item, Diagnostic)]
     diagnostics = in_file_order([*diagnostics, *compiled.source.diagnose(findings)])

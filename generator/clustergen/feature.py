@@ -6,8 +6,9 @@
     codes       `CODES`, of its diagnostics, where they are not in `clustergen.diagnostics.codes`
     needs       what it contributes to files of others: functions that yield records of `cluster.contributions`
     files       its views, and `FILES`, the rows of its own files
+    tree        `problems`, findings in a tree that has the site's files
     alerts      `topic`, its alerting rules
-    dashboards  `dashboard`, a page of Grafana
+    dashboards  `dashboard`, a page of Grafana, and `rows` of pages of others
     checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name
 
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads

@@ -17,7 +17,7 @@ from clustergen.catalogue.dcgm import dcgm_name_known
 from clustergen.catalogue.metrics import node_metrics, slurm_metrics
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cli import group
-from clustergen.render.views.alerts.slurm import SCRIPT_METRICS, STATE_METRICS
+from clustergen.features.slurm_metrics.needs import SCRIPT_METRICS, STATE_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies import machines

@@ -54,7 +54,7 @@ def textfiles() -> Iterator[str]:
 
 
 def kernel() -> Iterator[str]:
-    """The page of clustergen-kernel-metrics, as tests/render/test_kernel_metrics.py reads it from the script."""
+    """The page of clustergen-kernel-metrics, as tests/features/kernel_log/test_kernel_metrics.py reads it from the script."""
     yield "# TYPE clustergen_xid_errors_total counter"
     yield 'clustergen_xid_errors_total{pci="0000:3b:00",xid="79"} 1'
     yield 'clustergen_xid_last_timestamp_seconds{pci="0000:3b:00",xid="79"} 1699999990'
@@ -69,7 +69,7 @@ def kernel() -> Iterator[str]:
 
 
 def ipmi() -> Iterator[str]:
-    """The page of the IPMI exporter for the BMC of simulated_bmc.py, as tests/render/test_probes.py reads it."""
+    """The page of the IPMI exporter for the BMC of simulated_bmc.py, as tests/features/blackbox/test_probes.py reads it."""
     values = (
         ("temperature", "celsius", "Inlet Temp", 23, 0),
         ("temperature", "celsius", "GPU7 Temp", 93, 2),
@@ -95,7 +95,7 @@ def ipmi() -> Iterator[str]:
 
 
 def snmp() -> Iterator[str]:
-    """What the SNMP exporter makes of the answers in tests/render/test_snmp.py."""
+    """What the SNMP exporter makes of the answers in tests/features/snmp/test_snmp.py."""
     for name, value in (("BatteryStatus", 2), ("EstimatedMinutesRemaining", 42), ("OutputSource", 3)):
         yield f"ups{name} {value}"
     yield 'upsOutputPower{upsOutputLineIndex="1"} 4200\nupsOutputPercentLoad{upsOutputLineIndex="1"} 61'
@@ -121,7 +121,7 @@ def usage() -> Iterator[str]:
 
 
 def disks() -> Iterator[str]:
-    """The page of clustergen-disk-metrics, as tests/render/test_disk_metrics.py reads it from the script."""
+    """The page of clustergen-disk-metrics, as tests/features/disks/test_disk_metrics.py reads it from the script."""
     where = 'device="/dev/nvme0",type="nvme",model="SAMSUNG MZQL21T9HCJR-00A07",serial="S64GNE0R602233"'
     for name, value in (("healthy", 1), ("temperature_celsius", 34), ("wear_ratio", 0.02), ("spare_ratio", 1)):
         yield f"clustergen_disk_{name}{{{where}}} {value}"
@@ -152,7 +152,7 @@ def roce() -> Iterator[str]:
 
 def script() -> Iterator[str]:
     """The page of clustergen-slurm-metrics, as tests/render/test_monitoring.py reads it from the script."""
-    from clustergen.render.views.alerts.slurm import SCRIPT_METRICS
+    from clustergen.features.slurm_metrics.needs import SCRIPT_METRICS
 
     for name in SCRIPT_METRICS:
         yield f"# TYPE {name} gauge\n{name} 2"

@@ -36,6 +36,20 @@ class Daemon(Listener):
 
 
 @record
+class Notifier:
+    """A daemon on the monitoring nodes that sends alerts, with the interface of Alertmanager."""
+
+    port: int
+
+
+@record
+class DashboardSite:
+    """A daemon that shows dashboards. `address`: where browsers reach it, without a slash at its end."""
+
+    address: str
+
+
+@record
 class Requisite:
     """Something that the site supplies before a tree is applied, for the tree's README."""
 
@@ -197,3 +211,31 @@ class SlurmTopic:
     file: str  # slurm.conf
     title: str
     rows: Callable[[Cluster], Iterable[Row]]
+
+
+@record
+class Targets:
+    """Addresses that Prometheus reads, and labels of their metrics beside those of the cluster."""
+
+    addresses: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@record
+class ScrapeJob:
+    """Exporters of one kind that Prometheus reads: at `port` of the hosts of `members`, and at `others`.
+
+    `interval_s`: None for the general one. `has_hosts`: targets are hosts, whose bare name is the label `instance`.
+    `prober`: address of an exporter beside Prometheus that asks the targets, all by its `module` or by labels.
+    """
+
+    name: str
+    members: tuple[NodeGroup, ...] = ()
+    port: int = 0
+    path: str | None = None
+    interval_s: int | None = None
+    suffix: str = ""  # of the hosts' names
+    others: tuple[Targets, ...] = ()
+    has_hosts: bool = True
+    module: str | None = None
+    prober: str = ""

@@ -16,6 +16,9 @@ from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
 
 _JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
+BUSY_PERCENT = 5  # utilisation from which on a GPU counts as busy
+IDLE_ALERT = "GpuAllocatedIdle"
+"""The alert on a GPU that its job does not use."""
 JOB_INFO = "clustergen_gpu_job_info"
 NVLINK_BIT_ERRORS = "DCGM_FI_DEV_NVLINK_COUNT_EFFECTIVE_BER"
 DEGREES_BELOW = 5  # degrees below its limit, from which on a GPU is hot

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
-from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.features.containers import Docker, Podman
-from clustergen.cluster.features.monitoring import Alertmanager
 from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import record
@@ -61,9 +59,6 @@ PID = Use(
 SCRATCH = Use("job scratch", "/scratch/jobs", _SQUATTED, outlives_boot=False, role="slurm-compute")
 CACHE = Use("the cache of enroot", "/var/lib/enroot", _SQUATTED, outlives_boot=False, role="slurm-compute")
 RUNTIME = Use("the directory of pyxis", "/run/pyxis", _SQUATTED, outlives_boot=False, role="slurm-compute")
-JOB_MAP = Use(
-    "the job map of the DCGM exporter", "/run/dcgm-job-mapping", _SQUATTED, outlives_boot=False, role="slurm-compute"
-)
 JOBS_LOG = Use(
     "the log of completed jobs",
     "/var/log/slurm/jobs.log",
@@ -87,13 +82,6 @@ PRIVATE_TMP = Use(
 )
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
-SECRET = Use(
-    "the URL of a receiver",
-    "/etc/prometheus/secrets/{name}",
-    "alerts would not be delivered without it",
-    is_directory=False,
-    of_administrator=True,
-)
 
 
 @record
@@ -160,13 +148,7 @@ def paths_of(cluster: Cluster) -> Iterator[WrittenPath]:
         yield WrittenPath(("containers", "docker", "data"), data, DOCKER)
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
         yield WrittenPath(("containers", "podman", "storage"), storage, PODMAN)
-    if cluster.has(Dcgm):
-        yield WrittenPath(("monitoring", "dcgm", "job_map"), cluster.of(Dcgm).job_map, JOB_MAP)
     yield from cluster.needs(WrittenPath)
-    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
-        for field in ("webhook_url_file", "slack_url_file"):
-            if path := getattr(receiver, field):
-                yield WrittenPath(("monitoring", "receivers", name, field), path, SECRET, name)
 
 
 def _paths_of_slurm(cluster: Cluster) -> Iterator[WrittenPath]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import Hosts
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.ground import Metrics
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import copied, record
+
+_ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
 
 @record
@@ -101,3 +106,24 @@ def bmc_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
 def textfile(cluster: Cluster, os: OperatingSystem, name: str) -> str:
     """Path of a file whose metrics the node exporter serves; empty where there is none."""
     return f"{os.fact('node_exporter_textfile_dir')}/{name}" if cluster.has(NodeExporter) else ""
+
+
+def own_endpoint(cluster: Cluster) -> bool:
+    """True if slurmctld serves metrics that Prometheus may read: with PrivateData it asks for a token."""
+    return cluster.has(Metrics) and not cluster.of(Accounting).private
+
+
+def has_pools(cluster: Cluster) -> bool:
+    """True if servers have ZFS pools, or the manifest asks for their collector."""
+    return "zfs" in cluster.of(NodeExporter).collectors or has_collector(cluster, "zfs")
+
+
+def has_collector(cluster: Cluster, name: str) -> bool:
+    """True if a collector of the node exporter has something to read of an entry."""
+    return any(name in entry.collectors() for entry in cluster.storage.values())
+
+
+def has_arrays(cluster: Cluster) -> bool:
+    """True if the manifest names a device of a software RAID, or asks for the collector."""
+    devices = (device for entry in cluster.storage.values() for device in entry.devices)
+    return "mdadm" in cluster.of(NodeExporter).collectors or any(map(_ARRAY.match, devices))

@@ -18,30 +18,17 @@ from clustergen.cluster.contributions import (
     UserDirectory,
     Variables,
 )
-from clustergen.cluster.dcgm import Dcgm, runs_exporter
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
-from clustergen.cluster.features.health import Health
-from clustergen.cluster.features.monitoring import (
-    GRAFANA_PASSWORD,
-    SNMP_AUTHS,
-    Alertmanager,
-    Blackbox,
-    Grafana,
-    Ipmi,
-    Snmp,
-)
 from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.interfaces import configured
-from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import Monitoring, NodeExporter, Prometheus
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.jobs import PYXIS_PLUGIN, Pyxis
@@ -50,7 +37,6 @@ from clustergen.cluster.slurm.power_saving import BMC_PASSWORD, PowerSaving, pro
 from clustergen.records import replace
 
 _NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
-_PROGRAMS = ("prometheus", "alertmanager")  # programs that some systems have no package of
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
 _UNPRIVILEGED = "1024-65535"
 _BOTH = ("tcp", "udp")
@@ -105,36 +91,6 @@ def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
             yield replace(daemon, protocols=row.protocols, networks=row.networks)
 
 
-def monitoring_daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Dcgm) and cluster.of(Dcgm).exports:
-        nodes = tuple(group for group in cluster.compute if group.type.name in cluster.of(Dcgm).node_types)
-        yield replace(_catalogued("dcgm", "gpu_node", None, "DCGM"), members=nodes)
-        source: Source | None = "cluster" if any(runs_exporter(cluster, kind) for kind in cluster.gpu_types) else None
-        yield replace(_of(cluster.of(Dcgm), "dcgm-exporter", "gpu_node", source), members=nodes)
-    if cluster.has(NodeExporter):
-        yield _of(cluster.of(NodeExporter), "node exporter", _ALL)
-    if cluster.has(Ipmi):
-        yield replace(
-            _of(cluster.of(Ipmi), "IPMI exporter", _ALL), members=tuple(group for group in cluster.groups if group.bmc)
-        )
-    if cluster.has(Blackbox):
-        yield _of(cluster.of(Blackbox), "blackbox exporter", "monitoring", None)
-    if cluster.has(Snmp):
-        yield _of(cluster.of(Snmp), "SNMP exporter", "monitoring", None)
-    if cluster.has(Prometheus):
-        yield _of(cluster.of(Prometheus), "Prometheus", "monitoring", "anyone")
-    if cluster.has(Alertmanager):
-        yield _of(cluster.of(Alertmanager), "Alertmanager", "monitoring", "anyone")
-        if len(cluster.of(Monitoring).hosts) > 1:
-            yield _catalogued("alertmanager-cluster", "monitoring")
-    if cluster.has(Grafana):
-        yield _of(cluster.of(Grafana), "Grafana", "monitoring", "anyone")
-
-
-def _of(listener: Listener, name: str, group: str, source: Source | None = "cluster") -> Daemon:
-    return Daemon(listener.port, listener.port_at, name, group, source)
-
-
 def units(cluster: Cluster) -> Iterator[Unit]:
     if cluster.slurm.auth == "munge":
         yield Unit("slurm_node", "munge.service")
@@ -144,10 +100,6 @@ def units(cluster: Cluster) -> Iterator[Unit]:
     for node_type in cluster.gpu_types:
         if node_type.gpus and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1:
             yield Unit(node_type.group, "nvidia-fabricmanager.service")
-        if runs_exporter(cluster, node_type):
-            yield Unit(node_type.group, "nvidia-dcgm.service")
-        if cluster.of(Health).enabled and node_type.name in cluster.of(Health).dcgm:
-            yield Unit(node_type.group, "nvidia-dcgm.service")
     for daemon in ("slurmctld", "slurmdbd", "slurmd"):
         yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
@@ -160,19 +112,8 @@ _OF_UNIT = {
     "docker.service": "docker",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
-    "prometheus-node-exporter.service": "node_exporter",
     "irqbalance.service": "irqbalance",
-    "prometheus.service": "prometheus",
-    "prometheus-alertmanager.service": "alertmanager",
-    "alertmanager.service": "alertmanager",
-    "grafana-server.service": "grafana",
-    "clustergen-disk-metrics.timer": "smartmontools",
-    "prometheus-ipmi-exporter.service": "ipmi_exporter",
-    "prometheus-blackbox-exporter.service": "blackbox_exporter",
-    "prometheus-snmp-exporter.service": "snmp_exporter",
     "opensm.service": "opensm",
-    "nvidia-dcgm-exporter.service": "dcgm_exporter",
-    "clustergen-dcgm-guard.service": "dcgm_guard",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
     "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",
@@ -180,11 +121,9 @@ _OF_UNIT = {
 }
 
 
-def packages_of(cluster: Cluster) -> Iterator[PackageOf]:
+def packages_of(_: Cluster) -> Iterator[PackageOf]:
     for item, purpose in _OF_UNIT.items():
         yield PackageOf(item, purpose)
-    if cluster.has(Dcgm):
-        yield PackageOf("nvidia-dcgm.service", f"dcgm_{cluster.of(Dcgm).version[0]}")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
@@ -246,10 +185,6 @@ def paths(cluster: Cluster) -> Iterator[NodePath]:
     for kind in file_systems():
         for path in kind.paths:
             yield NodePath(kind.client_group, path)
-    servers = cluster.with_role("monitoring")
-    for name in _PROGRAMS:
-        if servers and all(group.type.os.fact(f"repository_{name}") == "archive" for group in servers):
-            yield NodePath("monitoring", f"/usr/local/bin/{name}")
     for name, entry in cluster.storage.items():
         if (exported := entry.exported()) and server_of(cluster, entry):
             yield NodePath(entry_group("export", name), exported.path)
@@ -273,16 +208,7 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         if (file := entry.secret) and clients_of(cluster, name):
             servers = (entry_group("serve", name),) if entry.server_hosts else ()
             yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
-    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
-        for path in (receiver.webhook_url_file, receiver.slack_url_file):
-            if path:
-                yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
     yield from _secrets_of_servers(cluster)
-    if cluster.has(Grafana):
-        yield Secret("grafana", GRAFANA_PASSWORD, ("monitoring",), "grafana", "0400", "given")
-    if cluster.has(Snmp):
-        effect = "restart:prometheus-snmp-exporter.service"
-        yield Secret("snmp", SNMP_AUTHS, ("monitoring",), "prometheus", "0400", "given", effect=effect)
 
 
 def _secrets_of_servers(cluster: Cluster) -> Iterator[Secret]:

@@ -23,7 +23,6 @@ from clustergen.cluster.features import (
     gpu,
     hardware,
     health,
-    monitoring,
     nccl,
     provisioning,
     site,
@@ -102,13 +101,6 @@ _GROUND: Mapping[type, Resolve] = {
     ground_monitoring.Scraping: ground_monitoring.resolve_scraping,
     ground_monitoring.Thresholds: ground_monitoring.resolve_thresholds,
     ground_monitoring.Prometheus: ground_monitoring.resolve_prometheus,
-    monitoring.Samples: monitoring.resolve_samples,
-    monitoring.Alertmanager: monitoring.resolve_alertmanager,
-    monitoring.Grafana: monitoring.resolve_grafana,
-    monitoring.Ipmi: monitoring.resolve_ipmi,
-    monitoring.Blackbox: monitoring.resolve_blackbox,
-    monitoring.Snmp: monitoring.resolve_snmp,
-    monitoring.Expiry: monitoring.resolve_expiry,
     health.Health: health.resolve,
 }
 _DERIVED: Mapping[type, Callable[[Cluster], object]] = {table.SlurmKeys: table.slurm_keys}

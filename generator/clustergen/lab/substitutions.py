@@ -8,10 +8,10 @@ from typing import Any
 
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster.features.containers import Apptainer, Docker
-from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.jobs import Pyxis
+from clustergen.features.grafana.resolved import Grafana
 from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
 

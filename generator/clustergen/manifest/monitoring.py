@@ -6,15 +6,12 @@ from pydantic import Field
 
 from clustergen.catalogue.network import ports
 from clustergen.manifest.base import (
-    NOT_EMPTY,
     AbsolutePath,
     Celsius,
     Endpoint,
-    HostName,
     HostPort,
     Name,
     Phrase,
-    PlaceName,
     PortNumber,
     Section,
     Url,
@@ -22,14 +19,13 @@ from clustergen.manifest.base import (
     section,
     text,
 )
-from clustergen.manifest.base import Host as HostOrAddress
+from clustergen.manifest.composition import Place, composed
 from clustergen.units import Bare, Bytes, Duration
 
 MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
 MailAddress = Annotated[
     str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
 ]
-SnmpWord = Annotated[str, text(r"^[A-Za-z][A-Za-z0-9_]*$", "use letters, digits and _, and begin with a letter", 63)]
 
 
 class Dcgm(Section):
@@ -63,42 +59,6 @@ class NodeExporter(Section):
     )
 
 
-class Ipmi(Section):
-    """ipmi_exporter on nodes with a BMC: it asks the BMC through the node's own interface, without a password."""
-
-    port: PortNumber = field(ports()["ipmi-exporter"].port, "Port.")
-    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
-
-
-class Blackbox(Section):
-    """blackbox_exporter on the monitoring nodes."""
-
-    port: PortNumber = field(ports()["blackbox-exporter"].port, "Port.")
-    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two probes.")
-    ssh: bool = field(True, "Probe sshd of all nodes.")
-    bmc: bool = field(True, "Probe the web pages of BMCs, by the names of /etc/hosts: host-bmc.")
-    web: tuple[Url, ...] = field((), "Web pages to probe.")
-
-
-class SnmpDevice(Section):
-    """A PDU, a UPS or another device that answers SNMP."""
-
-    address: HostOrAddress = field(..., "Host name or IP address.", sample="10.0.9.201")
-    module: SnmpWord = field(
-        ..., "What is read: ups_mib, apc_rpdu2, or a module in a site file `snmp-NAME.yml`.", sample="ups_mib"
-    )
-    auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.", sample="public")
-    rack: PlaceName | None = field(None, "Rack that it feeds, a label of its metrics.")
-
-
-class Snmp(Section):
-    """snmp_exporter on the monitoring nodes, for PDUs and UPS. Credentials are the secret `snmp`."""
-
-    port: PortNumber = field(ports()["snmp-exporter"].port, "Port.")
-    interval: Annotated[int, Field(ge=15, le=3600), Bare("second")] = field(60, "Time between two scrapes.")
-    devices: dict[HostName, SnmpDevice] = field(..., "Devices by name: the label `instance`.", min_length=1)
-
-
 class Receiver(Section):
     """A receiver of alerts. Secrets (tokens, passwords) are files on the monitoring node, installed at apply time."""
 
@@ -124,26 +84,7 @@ class Thresholds(Section):
     throttled: Annotated[float, Field(gt=0, le=1)] = field(0.1, "Share of time throttled.")
 
 
-class GrafanaTls(Section):
-    """Certificate of Grafana's own HTTPS."""
-
-    certificate: AbsolutePath = field(..., "File on the monitoring node: the certificate and its chain.")
-    key: AbsolutePath = field(..., "File on the monitoring node: the private key, readable by the user grafana.")
-
-
-class Grafana(Section):
-    """Grafana with dashboards of this cluster. The administrator's password is the secret `grafana`."""
-
-    enabled: bool = field(True, "Whether to install Grafana, from Grafana Labs' package repository.")
-    port: PortNumber = field(ports()["grafana"].port, "Port.")
-    url: Url | None = field(
-        None, "URL under which browsers reach Grafana, as behind a reverse proxy; default: the host name and port."
-    )
-    tls: Annotated[GrafanaTls | None, NOT_EMPTY] = field(
-        None, "HTTPS by Grafana itself; default: HTTP, for a reverse proxy or an ssh tunnel."
-    )
-
-
+@composed("monitoring")
 class Monitoring(Section):
     """Prometheus, its exporters and alerts."""
 
@@ -163,11 +104,11 @@ class Monitoring(Section):
     thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
     dcgm: Dcgm = section(Dcgm, "GPU metrics.")
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
-    grafana: Annotated[Grafana | None, NOT_EMPTY] = field(None, "Grafana with dashboards; default: not installed.")
-    ipmi: Annotated[Ipmi | None, NOT_EMPTY] = field(None, "Sensors of the BMCs: power supplies, fans, temperatures.")
+    grafana: Place
+    ipmi: Place
     smart: bool = field(False, "Health of local disks on all nodes, read by smartctl every 15 minutes.")
-    blackbox: Annotated[Blackbox | None, NOT_EMPTY] = field(None, "Probes of sshd, BMCs and web pages from outside.")
-    snmp: Annotated[Snmp | None, NOT_EMPTY] = field(None, "PDUs and UPS, read by SNMP.")
+    blackbox: Place
+    snmp: Place
     remote_write: tuple[Url, ...] = field((), "Remote stores that receive all samples.")
     targets: dict[Name, tuple[Endpoint, ...]] = field({}, "More jobs: {ipmi: [bmc1:9290]}.")
     expires: dict[
@@ -177,8 +118,3 @@ class Monitoring(Section):
     labels: dict[
         Annotated[str, text(r"^[a-zA-Z_][a-zA-Z0-9_]*$", "use letters, digits and _, and begin with a letter")], Phrase
     ] = field({}, "External labels.")
-
-    @property
-    def active_grafana(self) -> Grafana | None:
-        """The settings of Grafana, unless it is left out or disabled."""
-        return self.grafana if self.grafana is not None and self.grafana.enabled else None

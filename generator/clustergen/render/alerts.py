@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import Scraping
+from clustergen.cluster.monitoring import Monitoring, Prometheus, Scraping
 from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.records import record
 
@@ -66,6 +66,19 @@ class Topic:
         """The DCGM fields that its expressions read, in order of appearance."""
         text = "\n".join([rule.expr for rule in self.recordings] + [rule.expr for rule in self.alerts])
         return list(dict.fromkeys(_DCGM.findall(text)))
+
+
+RUNBOOKS = "runbooks.html"
+"""The page with all of them, which Prometheus serves."""
+
+
+def prometheus_url(cluster: Cluster) -> str:
+    return f"http://{cluster.of(Monitoring).hosts[0]}:{cluster.of(Prometheus).port}"
+
+
+def runbook(cluster: Cluster, alert: str) -> str:
+    """The URL of an alert's runbook. Only where Prometheus runs."""
+    return f"{prometheus_url(cluster)}/consoles/{RUNBOOKS}#{alert}"
 
 
 def for_types(names: Iterable[str]) -> Labels:

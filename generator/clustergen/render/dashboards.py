@@ -71,6 +71,15 @@ class Row:
 
 
 @record
+class PageRow:
+    """A row on the page of another feature, behind the row of this title; empty: at the top, None: at the end."""
+
+    page: str
+    row: Row
+    after: str | None = None
+
+
+@record
 class Variable:
     """A choice at the top of a dashboard: the values of a label of some series; with `has_all`, first all of them."""
 
@@ -126,49 +135,3 @@ def at_most(warning: float, critical: float) -> tuple[Step, ...]:
 IS_ONE = (Step(None, "red"), Step(1, "green"))
 ANY_IS_BAD = (Step(None, "green"), Step(1, "red"))
 ANY_IS_UNUSUAL = (Step(None, "green"), Step(1, "yellow"))
-
-
-def kernel_errors(chosen: str, title: str) -> Row:
-    """Errors that the kernels of nodes logged; the matchers `chosen` select the nodes."""
-    matchers = f"{{{chosen}}}" if chosen else ""
-    errors = f"increase(clustergen_kernel_errors_total{matchers}[1h])"
-    if not chosen:
-        errors = "sum_over_time(cluster:kernel_errors:increase5m[1h:5m])"
-    return Row(
-        title,
-        (
-            graph(
-                "Errors in an hour, by kind",
-                Target(f"sum by (kind) ({errors}) > 0", "{{kind}}"),
-                minimum=0,
-                help="kernel.log of the node on the log collector has the lines.",
-            ),
-            Panel(
-                "Xids in the time range",
-                "table",
-                (
-                    Target(
-                        f"1000 * (max by (instance, pci, xid) (clustergen_xid_last_timestamp_seconds{matchers})"
-                        " > time() - $__range_s)",
-                        "Last",
-                        "dateTimeFromNow",
-                    ),
-                ),
-                help="Errors of GPUs, by PCI address and number; alerts state what a number means.",
-                empty="None",
-                links=NODE_PAGE,
-            ),
-            Panel(
-                "Lost links in the time range",
-                "table",
-                (
-                    Target(
-                        f"sum by (instance, interface) (increase(clustergen_link_down_total{matchers}[$__range])) > 0",
-                        "Times",
-                    ),
-                ),
-                empty="None",
-                links=NODE_PAGE,
-            ),
-        ),
-    )

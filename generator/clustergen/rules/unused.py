@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from clustergen.cluster import monitoring as ground
-from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
 from clustergen.manifest.hardware import NodeType
-from clustergen.manifest.monitoring import Dcgm, Monitoring
 from clustergen.manifest.slurm import Accounting
 
 _DATABASE = ("database_host", "database_name", "database_user", "password", "purge", "options")
 _RECORDS = ("enforce", "store")
-_MAIL = ("smtp", "smtp_require_tls", "mail_from")
 
 
-def _unused(section: Section, path: ManifestPath, names: Iterable[str], why: str, hint: str) -> Iterator[Finding]:
+def unused(section: Section, path: ManifestPath, names: Iterable[str], why: str, hint: str) -> Iterator[Finding]:
     """A finding per field of `names` that the manifest sets."""
     for name in names:
         if name in section.model_fields_set:
@@ -29,16 +25,9 @@ def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
     path: ManifestPath = ("slurm", "accounting")
     hint = "add the role slurm-accounting to a node"
     if not cluster.slurm.accounting_hosts:
-        yield from _unused(section, path, _DATABASE, "slurmdbd runs on no node of this cluster", hint)
+        yield from unused(section, path, _DATABASE, "slurmdbd runs on no node of this cluster", hint)
     if not cluster.slurm.slurmdbd_hosts and not cluster.slurm.bare:
-        yield from _unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
-
-
-def mail(cluster: Cluster, section: Monitoring) -> Iterator[Finding]:
-    runs = cluster.has(ground.Monitoring)  # else monitoring-missing
-    if runs and not any(receiver.email for receiver in section.receivers.values()):
-        hint = "add a receiver: receivers: {operators: {email: operators@example.org}}"
-        yield from _unused(section, ("monitoring",), _MAIL, "no receiver has an email address", hint)
+        yield from unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
 
 
 def gpus(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
@@ -49,15 +38,4 @@ def gpus(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]
             names = sorted(stated.model_fields_set - {"count", "model"})
             hint = "add gpus.model and gpus.count, or a system that has GPUs"
             why = f"node type '{node_type.name}' has no GPUs"
-            yield from _unused(stated, ("node_types", node_type.name, "gpus"), names, why, hint)
-
-
-def dcgm(cluster: Cluster, section: Dcgm) -> Iterator[Finding]:
-    if section.enabled is None and section.model_fields_set and not dcgm_types(cluster):
-        yield Finding(
-            "setting-unused",
-            ("monitoring", "dcgm"),
-            "dcgm has no effect: no node has data-centre or workstation GPUs",
-            "set enabled: true if other GPUs are to be monitored" if cluster.gpu_types else "remove the section",
-            key=True,
-        )
+            yield from unused(stated, ("node_types", node_type.name, "gpus"), names, why, hint)

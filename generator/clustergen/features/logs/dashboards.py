@@ -1,9 +1,9 @@
-"""The central logs, and what the kernels of all nodes report in theirs."""
+"""The central logs."""
 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.render.dashboards import Dashboard, Row, Target, at_least, graph, kernel_errors, stat
+from clustergen.render.dashboards import Dashboard, Row, Target, at_least, graph, stat
 
 _MOST = 20
 
@@ -13,7 +13,7 @@ def dashboard(_cluster: Cluster) -> Dashboard:
         "logs",
         "Logs",
         "Errors in the logs of kernels, and the space of the central logs.",
-        (kernel_errors("", "Errors that kernels logged"), _store()),
+        (_store(),),
     )
 
 

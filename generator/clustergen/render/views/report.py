@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
-from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
@@ -16,7 +15,7 @@ from clustergen.facility.placement import switches_of
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
-from clustergen.render.views.dashboards import dashboards
+from clustergen.render.views.dashboards import dashboards, site
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
@@ -80,7 +79,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
 
 
 def _dashboards(cluster: Cluster) -> Table:
-    intro = f"Pages of Grafana at {cluster.of(Grafana).address}, and what each reads." if cluster.has(Grafana) else ""
+    intro = f"Pages of Grafana at {address}, and what each reads." if (address := site(cluster)) else ""
     rows = (
         {
             "Dashboard": page.title,

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Requisite, Secret
-from clustergen.cluster.features.monitoring import Grafana
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
@@ -38,8 +37,6 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
     for name, groups in _repositories(cluster, outline).items():
         variables = f"repositories_{name}_url, and repositories_{name}_key"
         yield _row(f"package repository {name}", hosts(*groups), variables)
-    if cluster.has(Grafana) and (tls := cluster.of(Grafana).tls):
-        yield _row("certificate and key of Grafana", hosts("monitoring"), f"{tls.certificate}, {tls.key}")
     for requisite in cluster.needs(Requisite):
         yield _row(requisite.what, hosts(*requisite.groups), requisite.supply)
 

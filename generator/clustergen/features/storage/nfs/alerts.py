@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.monitoring import Grafana
+from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.features.storage.nfs.resolved import Nfs
@@ -44,7 +44,7 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
 
 
 def _recordings(cluster: Cluster) -> Iterator[Recording]:
-    if cluster.has(Grafana):
+    if cluster.needs(DashboardSite):
         requests = f"(rate(node_nfs_requests_total[{window(cluster, 5)}]))"
         yield Recording("node:nfs_requests:rate", f"sum by (instance, node_type) {requests}")
         yield Recording("cluster:nfs_requests:rate", f"sum by (method) {requests} > 0")

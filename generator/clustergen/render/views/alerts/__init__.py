@@ -6,7 +6,7 @@ from the fields that these expressions read, so a rule on a counter that nobody 
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
 from clustergen.feature import modules
 from clustergen.records import replace
@@ -19,6 +19,7 @@ _FIRST = (
 """The order of the page of runbooks; other topics follow by name."""
 
 
+@once_per_cluster
 def topics(cluster: Cluster) -> dict[str, Topic]:
     """Rule files by name: what `topic` of each module of this package and of each feature returns. Topics of one name
     are one, of which the first has all but alerts and recordings.

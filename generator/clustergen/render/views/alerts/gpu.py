@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.dcgm import JOB_INFO, dcgm_types, exports, job_form, maps_jobs
+from clustergen.cluster.dcgm import IDLE_ALERT, JOB_INFO, dcgm_types, exports, job_form, maps_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
@@ -34,7 +34,6 @@ _COUNTERS = {
     "gpu:power_violation_ns:max": ("DCGM_FI_DEV_POWER_VIOLATION", BLANK_TIME),
     "gpu:pcie_replay:max": ("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", BLANK_COUNT),
 }
-IDLE_ALERT = "GpuAllocatedIdle"
 _IDLE_PERCENT = 5
 _POWER_BRAKE = 128  # bit of the clock event mask; PromQL has no bitwise operators
 

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.groups import mount_group, mounts_entry
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter, Thresholds
+from clustergen.cluster.monitoring import NodeExporter, Thresholds, has_pools
 from clustergen.render.alerts import Alert, Topic
-
-_ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
-
-
-def has_pools(cluster: Cluster) -> bool:
-    """True if servers have ZFS pools, or the manifest asks for their collector."""
-    return "zfs" in cluster.of(NodeExporter).collectors or has_collector(cluster, "zfs")
-
-
-def has_collector(cluster: Cluster, name: str) -> bool:
-    """True if a collector of the node exporter has something to read of an entry."""
-    return any(name in entry.collectors() for entry in cluster.storage.values())
-
-
-def has_arrays(cluster: Cluster) -> bool:
-    """True if the manifest names a device of a software RAID, or asks for the collector."""
-    devices = (device for entry in cluster.storage.values() for device in entry.devices)
-    return "mdadm" in cluster.of(NodeExporter).collectors or any(map(_ARRAY.match, devices))
 
 
 def topic(cluster: Cluster) -> Topic | None:

@@ -7,36 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.feature import modules
 from clustergen.records import replace
-from clustergen.render.dashboards import Dashboard, Panel, Row
+from clustergen.render.alerts import Alert, Topic
+from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
 from clustergen.render.views.dashboards import (
     fabric,
     gpu,
-    health,
     job,
-    node,
-    overview,
-    power,
-    slurm,
     storage,
-    users,
 )
 from clustergen.render.views.dashboards.encode import encode
 from clustergen.render.views.dashboards.exported import exported, metrics_of
 
 _PAGES = (
-    overview.dashboard,
-    node.dashboard,
     gpu.dashboard,
     job.dashboard,
-    users.dashboard,
-    slurm.dashboard,
     fabric.dashboard,
     storage.dashboard,
-    power.dashboard,
-    health.dashboard,
 )
 
 _MENU = ("overview", "node", "gpu", "job", "users", "slurm", "fabric", "storage", "power", "logs", "health")
@@ -52,9 +42,20 @@ def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
 
 def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
-    makers = (*_PAGES, *(module.dashboard for module in modules("dashboards")))
-    pages = [page for make in makers if (page := make(cluster)) is not None]
+    of_features = modules("dashboards")
+    makers = (*_PAGES, *(module.dashboard for module in of_features if hasattr(module, "dashboard")))
+    added = [row for module in of_features if hasattr(module, "rows") for row in module.rows(cluster)]
+    pages = [_with(page, added) for make in makers if (page := make(cluster)) is not None]
     return tuple(sorted(pages, key=lambda page: _MENU.index(page.slug) if page.slug in _MENU else len(_MENU)))
+
+
+def _with(page: Dashboard, added: list[PageRow]) -> Dashboard:
+    rows = list(page.rows)
+    for each in added:
+        if each.page == page.slug:
+            titles = ["", *(row.title for row in rows)]
+            rows.insert(titles.index(each.after) if each.after in titles else len(rows), each.row)
+    return replace(page, rows=tuple(rows))
 
 
 def _limited(page: Dashboard, metrics: frozenset[str]) -> Dashboard:
@@ -67,6 +68,32 @@ def _panels(row: Row, metrics: frozenset[str]) -> Iterator[Panel]:
         targets = tuple(target for target in panel.targets if metrics_of(target.expr) <= metrics)
         if targets:
             yield replace(panel, targets=targets)
+
+
+def site(cluster: Cluster) -> str | None:
+    """Where browsers reach the pages, without a slash at its end; None where nothing shows them."""
+    return next((site.address for site in cluster.needs(DashboardSite)), None)
+
+
+def url(cluster: Cluster, slug: str) -> str | None:
+    """The URL of a page, without variables; None where nothing shows it."""
+    return f"{address}/d/{PREFIX}{slug}" if (address := site(cluster)) else None
+
+
+def page_of(cluster: Cluster, topic: Topic, alert: Alert) -> str | None:
+    """The URL of the page that shows what an alert is about; holds Prometheus' `{{ … }}`. A page of all nodes stands
+    for that of one where the alert names none.
+    """
+    pages = {page.slug: page for page in dashboards(cluster)} if site(cluster) else {}
+    slug, _, variables = (alert.page or topic.page).partition("?")
+    if slug not in pages:
+        return None
+    if any(variable.name == "instance" for variable in pages[slug].variables) and not variables:
+        if "$labels.instance" in alert.summary:
+            variables = "var-instance={{ $labels.instance }}"
+        elif slug == "node":
+            slug = "overview"
+    return f"{url(cluster, slug)}{'?' if variables else ''}{variables}"
 
 
 def files(cluster: Cluster) -> dict[str, str]:

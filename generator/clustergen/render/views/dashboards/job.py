@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.dcgm import JOB_INFO, gpus_in_jobs, job_form, maps_jobs
+from clustergen.cluster.dcgm import BUSY_PERCENT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
 from clustergen.cluster.model import Cluster
 from clustergen.render.alerts import BLANK_COUNT
 from clustergen.render.dashboards import (
@@ -15,7 +15,6 @@ from clustergen.render.dashboards import (
     graph,
     stat,
 )
-from clustergen.render.views.alerts.cluster import BUSY_PERCENT
 from clustergen.render.views.dashboards.gpu import Gpus, heat, jobs_of, load
 
 

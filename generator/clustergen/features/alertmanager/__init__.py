@@ -1,0 +1,1 @@
+"""Alertmanager: who receives which alerts."""

@@ -1,0 +1,78 @@
+"""Contributions of Alertmanager to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.metrics import self_metrics
+from clustergen.catalogue.network import ports
+from clustergen.cluster.contributions import (
+    Daemon,
+    Exported,
+    NodePath,
+    Notifier,
+    PackageOf,
+    ScrapeJob,
+    Secret,
+    Use,
+    WrittenPath,
+)
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring
+from clustergen.features.alertmanager.resolved import Alertmanager
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if cluster.has(Alertmanager):
+        alertmanager = cluster.of(Alertmanager)
+        yield Daemon(alertmanager.port, alertmanager.port_at, "Alertmanager", "monitoring", source="anyone")
+        if len(cluster.of(Monitoring).hosts) > 1:
+            peers = ports()["alertmanager-cluster"]
+            yield Daemon(peers.port, None, "alertmanager-cluster", "monitoring", protocols=peers.protocols)
+
+
+def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+    if cluster.has(Alertmanager):
+        yield ScrapeJob("alertmanager", cluster.with_role("monitoring"), cluster.of(Alertmanager).port)
+
+
+def notifiers(cluster: Cluster) -> Iterator[Notifier]:
+    if cluster.has(Alertmanager):
+        yield Notifier(cluster.of(Alertmanager).port)
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+        for path in filter(None, (receiver.webhook_url_file, receiver.slack_url_file)):
+            yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+
+
+def exported(cluster: Cluster) -> Iterator[Exported]:
+    if cluster.has(Alertmanager):
+        yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "alertmanager"))
+
+
+def paths(cluster: Cluster) -> Iterator[WrittenPath]:
+    use = Use(
+        "the URL of a receiver",
+        "/etc/prometheus/secrets/{name}",
+        "alerts would not be delivered without it",
+        is_directory=False,
+        of_administrator=True,
+    )
+    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+        for field in ("webhook_url_file", "slack_url_file"):
+            if path := getattr(receiver, field):
+                yield WrittenPath(("monitoring", "receivers", name, field), path, use, name)
+
+
+def packages(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("prometheus-alertmanager.service", "alertmanager")
+    yield PackageOf("alertmanager.service", "alertmanager")
+
+
+def programs(cluster: Cluster) -> Iterator[NodePath]:
+    """Of systems that have no package of it."""
+    servers = cluster.with_role("monitoring")
+    if servers and all(group.type.os.fact("repository_alertmanager") == "archive" for group in servers):
+        yield NodePath("monitoring", "/usr/local/bin/alertmanager")

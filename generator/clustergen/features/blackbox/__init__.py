@@ -1,0 +1,1 @@
+"""Probes from outside: the blackbox exporter connects to sshd, BMCs and web pages."""

@@ -1,0 +1,1 @@
+"""Metrics of GPUs: DCGM and its exporter."""

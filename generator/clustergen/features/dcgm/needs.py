@@ -1,0 +1,71 @@
+"""Contributions of DCGM to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.network import ports
+from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Unit, Use, WrittenPath
+from clustergen.cluster.dcgm import JOB_INFO, Dcgm, dcgm_types, job_form, runs_exporter
+from clustergen.cluster.features.health import Health
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.monitoring import Scraping, static
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    managed = dcgm_types(cluster)
+    if managed and cluster.of(Dcgm).exports:
+        dcgm = cluster.of(Dcgm)
+        members = tuple(group for group in cluster.compute if group.type.name in managed)
+        yield Daemon(ports()["dcgm"].port, None, "DCGM", "gpu_node", source=None, members=members)
+        yield Daemon(dcgm.port, dcgm.port_at, "dcgm-exporter", "gpu_node", members=members)
+
+
+def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+    managed, scraping = dcgm_types(cluster), cluster.of(Scraping)
+    if members := tuple(group for group in static(cluster.compute) if group.type.name in managed):
+        # Read more often, the same samples would come twice.
+        interval_s = scraping.slowest_s if scraping.slowest_s > scraping.interval_s else None
+        yield ScrapeJob("dcgm", members, cluster.of(Dcgm).port, interval_s=interval_s)
+
+
+def paths(cluster: Cluster) -> Iterator[WrittenPath]:
+    use = Use(
+        "the job map of the DCGM exporter",
+        "/run/dcgm-job-mapping",
+        "any user could put a directory in its place",
+        outlives_boot=False,
+        role="slurm-compute",
+    )
+    if cluster.has(Dcgm):
+        yield WrittenPath(("monitoring", "dcgm", "job_map"), cluster.of(Dcgm).job_map, use)
+
+
+def units(cluster: Cluster) -> Iterator[Unit]:
+    """The host engine, which the exporter and the health check ask."""
+    for node_type in cluster.gpu_types:
+        if runs_host_engine(cluster, node_type):
+            yield Unit(node_type.group, "nvidia-dcgm.service")
+
+
+def packages(cluster: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("nvidia-dcgm-exporter.service", "dcgm_exporter")
+    yield PackageOf("clustergen-dcgm-guard.service", "dcgm_guard")
+    if cluster.has(Dcgm):
+        yield PackageOf("nvidia-dcgm.service", f"dcgm_{cluster.of(Dcgm).version[0]}")
+
+
+def runs_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
+    health = cluster.of(Health)
+    return runs_exporter(cluster, node_type) or (health.enabled and node_type.name in health.dcgm)
+
+
+def exported(cluster: Cluster) -> Iterator[Exported]:
+    from clustergen.features.dcgm.files import counters  # the render engine, which rules do without
+
+    for kind in dcgm_types(cluster).values():
+        if listed := counters(cluster, kind):
+            shown = (counter for _, part in listed.parts for counter in part if counter.kind != "label")
+            yield Exported(tuple(counter.field for counter in shown))
+    if job_form(cluster) == "info":
+        yield Exported((JOB_INFO,))

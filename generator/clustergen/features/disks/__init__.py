@@ -1,0 +1,1 @@
+"""Health of local disks, which smartctl reads."""

@@ -1,0 +1,24 @@
+"""The program that reads the health of disks."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.features.disks.needs import TEXTFILE, is_read
+from clustergen.records import record
+from clustergen.render.timers import timed
+
+
+@record
+class Values:
+    """The program's: the file that it writes."""
+
+    metrics_file: str
+
+
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
+    return Values(textfile(cluster, os, TEXTFILE)) if is_read(cluster) else None
+
+
+FILES = tuple(timed("all", "metrics/clustergen-disk-metrics.py", values))

@@ -1,0 +1,1 @@
+"""Dates on which certificates, licences and contracts end."""

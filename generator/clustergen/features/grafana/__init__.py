@@ -1,0 +1,1 @@
+"""Grafana with dashboards of this cluster."""

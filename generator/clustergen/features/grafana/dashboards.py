@@ -1,0 +1,185 @@
+"""The cluster at a glance: what is allocated, busy and idle, what waits, what is wrong."""
+
+from __future__ import annotations
+
+from clustergen.cluster.dcgm import IDLE_ALERT, dcgm_types, limits, maps_jobs
+from clustergen.cluster.model import Cluster
+from clustergen.records import replace
+from clustergen.render.alerts import runbook
+from clustergen.render.dashboards import (
+    ANY_IS_BAD,
+    ANY_IS_UNUSUAL,
+    COLUMNS,
+    Dashboard,
+    Panel,
+    Row,
+    Target,
+    at_least,
+    graph,
+    or_none,
+    stat,
+)
+
+
+def dashboard(cluster: Cluster) -> Dashboard:
+    return Dashboard(
+        "overview",
+        "Cluster overview",
+        "GPUs allocated, busy and idle; the queue; alerts; the hottest and busiest nodes.",
+        (_summary(cluster), _alerts(cluster), _gpus(), _queue(), _nodes(cluster)),
+    )
+
+
+def _summary(cluster: Cluster) -> Row:
+    idle = stat(
+        "Allocated but idle",
+        f'count(ALERTS{{alertname="{IDLE_ALERT}",alertstate="firing"}}) or vector(0)',
+        steps=ANY_IS_UNUSUAL,
+        help="GPUs that their jobs have not used for half an hour.",
+    )
+    gpus = (
+        stat("GPUs", "cluster:gpus:count"),
+        stat("GPUs allocated", "cluster:gpus_allocated:count", help="GPUs that Slurm gave to jobs."),
+        stat("GPUs busy", "cluster:gpus_busy:count", help="GPUs at 5 % utilisation or more."),
+        *([idle] if dcgm_types(cluster) and maps_jobs(cluster) else []),
+        stat("GPU power", "cluster:gpu_power_watts:sum", "watt"),
+    )
+    return Row(
+        "Now",
+        (
+            stat(
+                "Critical alerts",
+                'count(ALERTS{alertstate="firing",severity="critical"}) or vector(0)',
+                steps=ANY_IS_BAD,
+            ),
+            stat(
+                "Warnings",
+                'count(ALERTS{alertstate="firing",severity="warning"}) or vector(0)',
+                steps=ANY_IS_UNUSUAL,
+            ),
+            stat("Nodes up", "cluster:nodes_up:count"),
+            stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD, help="In state DOWN of Slurm."),
+            stat("Nodes drained", "max(slurm_nodes_drain)", steps=ANY_IS_UNUSUAL),
+            stat("Jobs running", "max(slurm_jobs_running)"),
+            stat("Jobs pending", "max(slurm_jobs_pending)"),
+            *(replace(panel, width=COLUMNS // len(gpus)) for panel in gpus),
+        ),
+    )
+
+
+def _alerts(cluster: Cluster) -> Row:
+    firing = Target('count by (severity, alertname, instance) (ALERTS{alertstate="firing"})', "Alerts")
+    return Row(
+        "Alerts",
+        (
+            Panel(
+                "Alerts by node",
+                "table",
+                (firing,),
+                width=14,
+                height=8,
+                links=(("instance", "node"), ("alertname", runbook(cluster, ""))),
+                help="A click on a name opens its runbook.",
+                empty="No alert fires",
+                sort="severity",
+            ),
+            graph(
+                "Alerts over time",
+                Target(or_none('count by (severity) (ALERTS{alertstate="firing"})', "severity"), "{{severity}}"),
+                width=10,
+                height=8,
+                stacked=True,
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _gpus() -> Row:
+    return Row(
+        "GPUs",
+        (
+            graph(
+                "GPUs allocated and busy",
+                Target("cluster:gpus:count", "in total"),
+                Target("cluster:gpus_allocated:count", "allocated"),
+                Target("cluster:gpus_busy:count", "busy"),
+                minimum=0,
+            ),
+            graph(
+                "GPU utilisation",
+                Target("cluster:gpu_utilisation:avg", "mean of all GPUs"),
+                unit="percent",
+                minimum=0,
+                maximum=100,
+            ),
+            graph("GPU power", Target("cluster:gpu_power_watts:sum", "all GPUs"), unit="watt", minimum=0),
+        ),
+    )
+
+
+def _queue() -> Row:
+    return Row(
+        "Queue",
+        (
+            graph(
+                "Jobs",
+                Target("max(slurm_jobs_running)", "running"),
+                Target("max(slurm_jobs_pending)", "pending"),
+                width=12,
+                minimum=0,
+            ),
+            graph(
+                "Nodes by state",
+                *(
+                    Target(f"max(slurm_nodes_{state})", name)
+                    for state, name in {
+                        "alloc": "allocated",
+                        "mixed": "mixed",
+                        "idle": "idle",
+                        "drain": "drained",
+                        "down": "down",
+                    }.items()
+                ),
+                width=12,
+                minimum=0,
+            ),
+        ),
+    )
+
+
+def _nodes(cluster: Cluster) -> Row:
+    hot = at_least(*limits(cluster))
+    full = at_least(0.8, 0.95)
+    count = min(cluster.host_count, 50)
+    height = min(2 + count, 10)
+    hottest = f"topk({count}, node:gpu_temperature_celsius:max)"
+    busiest = f"topk({count}, node:cpu_busy:ratio)"
+    return Row(
+        "Nodes",
+        (
+            Panel(
+                "Hottest nodes",
+                "table",
+                (
+                    Target(hottest, "Hottest GPU", "celsius", hot),
+                    Target(f"node:gpu_utilisation:avg and {hottest}", "GPU utilisation", "percent"),
+                    Target(f"node:gpu_power_watts:sum and {hottest}", "GPU power", "watt"),
+                ),
+                width=14,
+                height=height,
+                links=(("instance", "node"),),
+            ),
+            Panel(
+                "Busiest CPUs",
+                "table",
+                (
+                    Target(busiest, "CPU", "percentunit", full),
+                    Target(f"node:memory_used:ratio and {busiest}", "Memory", "percentunit", full),
+                ),
+                width=10,
+                height=height,
+                links=(("instance", "node"),),
+            ),
+        ),
+    )

@@ -1,0 +1,45 @@
+"""Contributions of Grafana to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import Certificate, Daemon, DashboardSite, PackageOf, Requisite, Secret
+from clustergen.cluster.model import Cluster
+from clustergen.features.grafana.resolved import Grafana, Tls
+
+PASSWORD = "/etc/grafana/admin-password"
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if cluster.has(Grafana):
+        grafana = cluster.of(Grafana)
+        yield Daemon(grafana.port, grafana.port_at, "Grafana", "monitoring", source="anyone")
+
+
+def sites(cluster: Cluster) -> Iterator[DashboardSite]:
+    if cluster.has(Grafana):
+        yield DashboardSite(cluster.of(Grafana).address)
+
+
+def certificates(cluster: Cluster) -> Iterator[Certificate]:
+    if tls := _tls(cluster):
+        yield Certificate(tls.certificate)
+
+
+def requisites(cluster: Cluster) -> Iterator[Requisite]:
+    if tls := _tls(cluster):
+        yield Requisite("certificate and key of Grafana", ("monitoring",), f"{tls.certificate}, {tls.key}")
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    if cluster.has(Grafana):
+        yield Secret("grafana", PASSWORD, ("monitoring",), "grafana", "0400", "given")
+
+
+def _tls(cluster: Cluster) -> Tls | None:
+    return cluster.of(Grafana).tls if cluster.has(Grafana) else None
+
+
+def packages(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("grafana-server.service", "grafana")

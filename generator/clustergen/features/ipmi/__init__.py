@@ -1,0 +1,1 @@
+"""Sensors and power of nodes: the IPMI exporter asks their BMCs."""

@@ -1,0 +1,80 @@
+"""Alerts on what the IPMI exporter reads from BMCs: power supplies, fans, temperatures, voltages, currents.
+
+FreeIPMI counts a value beyond a non-critical limit as normal, one beyond a critical limit as critical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.features.ipmi.resolved import Ipmi
+from clustergen.render.alerts import Alert, Topic
+
+_SUPPLIES = 'type=~"Power (Supply|Unit)"'
+_OTHERS = 'type!~"Power (Supply|Unit)"'
+_MANY, _MOST = 2, 0.8  # nodes of a rack, and share of those whose power supplies are read
+_SENSORS = "ipmi_(sensor|temperature|fan_speed|voltage|current|power)_state"
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not cluster.has(Ipmi):
+        return None
+    return Topic(
+        "sensors",
+        "Sensors of BMCs.",
+        (),
+        (*_sensors(), *_supplies(cluster)),
+        look="On the node: `ipmi-sensors`, and `ipmi-sel` for the event log of the BMC.",
+        page="node",
+        drains=True,
+    )
+
+
+def _sensors() -> Iterator[Alert]:
+    sensor = "{{ $labels.name }} of {{ $labels.instance }}"
+    yield Alert(
+        "BmcSensorCritical", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 2', "2m", "critical",
+        f"Sensor {sensor} is critical",
+        "The BMC reports a fan, temperature, voltage or current beyond its critical limit.",
+        "`ipmi-sensors` on the node, or the web page of the BMC, shows value and limits; drain the node.",
+    )  # fmt: skip
+    yield Alert(
+        "BmcSensorWarning", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 1', "10m", "warning",
+        f"Sensor {sensor} is not normal",
+        "The BMC reports a state that is not critical yet, as degraded redundancy when one fan of a set has failed.",
+        "`ipmi-sensors` on the node shows the states of all sensors; replace the part that failed.",
+    )  # fmt: skip
+    yield Alert(
+        "BmcUnreadable", 'ipmi_up{collector="ipmi"} == 0', "15m", "warning",
+        "The sensors of {{ $labels.instance }} cannot be read",
+        "The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
+        "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: `bmc-device --cold-reset`.",
+    )  # fmt: skip
+
+
+def _supplies(cluster: Cluster) -> Iterator[Alert]:
+    """Power supplies by themselves: what is left must carry the node, and a whole rack points to its feed."""
+    yield Alert(
+        "PowerSupplyFailed", f"ipmi_sensor_state{{{_SUPPLIES}}} > 0", "2m", "warning",
+        "{{ $labels.name }} of {{ $labels.instance }} failed or has no input",
+        "The node may run without redundant power: the next failure, or the loss of a feed, switches it off.",
+        "Check the cord and its outlet. If other nodes of the rack report the same, check the feed; otherwise replace"
+        " the power supply.",
+        look="On the node: `ipmi-sensors --sensor-types=Power_Supply` and `ipmi-sel | tail`.",
+    )  # fmt: skip
+    if not cluster.racks:
+        return
+    by_node = f'max by (cluster, rack, instance) (ipmi_sensor_state{{{_SUPPLIES},rack!=""}})'
+    failed = f"count by (cluster, rack) ({by_node} > 0)"
+    yield Alert(
+        "RackFeedLost",
+        f"{failed} >= {_MANY}\nand\n{failed} / count by (cluster, rack) ({by_node}) > {_MOST}", "2m", "critical",
+        "Power supplies of {{ $value }} nodes in rack {{ $labels.rack }} have failed or have no input",
+        "One feed or PDU of the rack is off. The other carries all of its load; alerts on single power supplies of the"
+        " rack are inhibited.",
+        "Check the breaker and the PDU of each feed. Then compare the rack's power with what the remaining feed may"
+        " carry, and cap or drain nodes if it is more.",
+        look="The dashboard shows the rack's power; on a node, `ipmi-sensors` shows which supply has no input.",
+        page="power",
+    )  # fmt: skip

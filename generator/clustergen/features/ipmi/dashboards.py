@@ -1,0 +1,69 @@
+"""Measurements of BMCs, as the IPMI exporter reads them: rows of the pages of power and of nodes."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.features.ipmi.needs import POWER, STATES
+from clustergen.render.dashboards import CHOSEN, NODE_PAGE, PageRow, Panel, Row, Step, Target, graph
+
+_MOST = 20
+_STATE_STEPS = (Step(None, "green"), Step(1, "yellow"), Step(2, "red"))
+_AIR = 'name=~"(?i).*(inlet|intake|ambient).*"'
+
+
+def rows(_cluster: Cluster) -> tuple[PageRow, ...]:
+    return PageRow("power", _of_cluster()), PageRow("node", _of_node(CHOSEN))
+
+
+def _bad(chosen: str) -> Panel:
+    beyond = " or ".join(f"{name}{{{chosen}}} > 0" for name in STATES)
+    return Panel(
+        "Sensors that are not normal",
+        "table",
+        (Target(f"max by (instance, name, type) ({beyond})", "State", steps=_STATE_STEPS),),
+        words=((1, "warning"), (2, "critical")),
+        help="As the BMC reports them.",
+        empty="All sensors that were read are normal",
+        links=NODE_PAGE,
+    )
+
+
+def _of_cluster() -> Row:
+    return Row(
+        "Sensors of nodes",
+        (
+            _bad(""),
+            graph(
+                "Warmest air at the inlet",
+                Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{_AIR}}}))", "{{instance}}"),
+                unit="celsius",
+            ),
+            graph(
+                "Nodes that draw most",
+                Target(f"topk({_MOST}, {POWER})", "{{instance}}"),
+                unit="watt",
+                minimum=0,
+                help="What BMCs measure, in contrast to the power of GPUs alone.",
+            ),
+        ),
+    )
+
+
+def _of_node(chosen: str) -> Row:
+    return Row(
+        "Sensors of the BMC",
+        (
+            _bad(chosen),
+            graph(
+                "Temperatures", Target(f"ipmi_temperature_celsius{{{chosen}}}", "{{instance}} {{name}}"), unit="celsius"
+            ),
+            graph("Fans", Target(f"ipmi_fan_speed_rpm{{{chosen}}}", "{{instance}} {{name}}"), unit="rotrpm", minimum=0),
+            graph(
+                "Power",
+                Target(f"{POWER}{{{chosen}}}", "{{instance}} in total"),
+                Target(f"ipmi_power_watts{{{chosen}}}", "{{instance}} {{name}}"),
+                unit="watt",
+                minimum=0,
+            ),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Errors in the logs of kernels: a program of every node counts them."""

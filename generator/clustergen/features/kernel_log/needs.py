@@ -1,0 +1,30 @@
+"""Contributions of the counters of kernels' logs to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import Exported, SafeWriter
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter
+
+TEXTFILE = "kernel.prom"
+METRICS = (
+    "clustergen_xid_errors_total",
+    "clustergen_xid_last_timestamp_seconds",
+    "clustergen_link_down_total",
+    "clustergen_cable_events_total",
+    "clustergen_kernel_errors_total",
+    "clustergen_apply_time_seconds",
+)
+"""What the script writes."""
+
+
+def exported(cluster: Cluster) -> Iterator[Exported]:
+    if cluster.has(NodeExporter):
+        yield Exported(METRICS)
+
+
+def writers(cluster: Cluster) -> Iterator[SafeWriter]:
+    if cluster.has(NodeExporter):
+        yield SafeWriter("clustergen-kernel-metrics")

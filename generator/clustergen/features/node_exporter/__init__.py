@@ -1,0 +1,1 @@
+"""Metrics of machines: the node exporter of every node."""

@@ -1,0 +1,69 @@
+"""The node exporter of every node."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.file_system import file_systems
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.records import record
+from clustergen.render.arguments import Arguments, restarts
+from clustergen.render.file import File
+
+# Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
+_UNITS = "|".join(
+    (
+        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensm|prometheus.*|alertmanager|nfs-server|rsyslog",
+        *(unit for kind in file_systems() for unit in kind.monitored_units),
+        "clustergen-.+",
+    )
+)
+_HIDDEN_MOUNTS = "^/(dev|proc|run|sys|var/lib/docker/.+|var/lib/containers/storage/.+)($|/)"
+
+
+@record
+class StateDirectory:
+    """A directory below /var/lib that the unit has to make."""
+
+    unit: str
+    state_directory: str
+
+
+def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+    if not cluster.has(NodeExporter):
+        return None
+    exporter = cluster.of(NodeExporter)
+    return Arguments(
+        os.fact("node_exporter_unit"),
+        (
+            f"--web.listen-address=:{exporter.port}",
+            f"--collector.textfile.directory={os.fact('node_exporter_textfile_dir')}",
+            f"--collector.filesystem.mount-points-exclude={_HIDDEN_MOUNTS}",
+            "--collector.systemd",
+            f"--collector.systemd.unit-include=^({_UNITS})[.](service|timer)$",
+            "--no-collector.schedstat",  # thousands of series per node, one set for each CPU
+            "--no-collector.softnet",
+            *(f"--collector.{name}" for name in exporter.collectors),
+        ),
+    )
+
+
+def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory | None:
+    """Debian's package makes its directory itself."""
+    exporter = node_exporter(cluster, os)
+    if exporter is None or os.fact("family") == "debian":
+        return None
+    return StateDirectory(exporter.unit, os.fact("node_exporter_textfile_dir").removeprefix("/var/lib/"))
+
+
+_DROP_IN = "all/etc/systemd/system/prometheus-node-exporter.service.d/50-clustergen.conf"
+FILES = (
+    File(
+        "all/{os.node_exporter_env_file}",
+        node_exporter,
+        restarts,
+        per="os",
+        source="all/etc/default/prometheus-node-exporter",
+    ),
+    File(_DROP_IN, textfile_directory, restarts, per="os"),
+)

@@ -1,0 +1,1 @@
+"""Prometheus: rules, targets and runbooks on the monitoring nodes."""

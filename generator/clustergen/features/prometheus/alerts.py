@@ -1,0 +1,78 @@
+"""Alerts on the monitoring itself: an alert that cannot fire or reaches nobody looks like a healthy cluster."""
+
+from __future__ import annotations
+
+from clustergen.cluster.contributions import Notifier, ScrapeJob
+from clustergen.cluster.model import Cluster
+from clustergen.render.alerts import Alert, Topic, window
+
+
+def topic(cluster: Cluster) -> Topic:
+    minutes = window(cluster, 10)
+    # Jobs with alerts of their own.
+    others = "node|dcgm|slurm-.*" + ("|snmp" if any(job.name == "snmp" for job in cluster.needs(ScrapeJob)) else "")
+    alerts = [
+        Alert(
+            "PrometheusConfigFailed", "prometheus_config_last_reload_successful == 0", "5m", "warning",
+            "Prometheus runs on an old configuration",
+            "It rejected its configuration at the last reload.",
+            "On the monitoring node: `promtool check config /etc/prometheus/prometheus.yml`, then"
+            " `systemctl reload prometheus`.",
+        ),
+        Alert(
+            "PrometheusRulesFail",
+            f"increase(prometheus_rule_evaluation_failures_total[{minutes}]) > 0",
+            "10m", "critical",
+            "Prometheus cannot evaluate rules of {{ $labels.rule_group }}",
+            "Alerts of that group do not fire.",
+            "Status, Rules in the menu of Prometheus shows the error.",
+        ),
+        Alert(
+            "PrometheusRulesSlow",
+            "prometheus_rule_group_last_duration_seconds > prometheus_rule_group_interval_seconds", "15m", "warning",
+            "Rules of {{ $labels.rule_group }} take longer than their interval",
+            "Alerts are late or missing.",
+            "Raise monitoring.scrape_interval in the manifest, or give Prometheus more cores.",
+        ),
+        Alert(
+            "PrometheusStorageFails",
+            f"increase(prometheus_tsdb_compactions_failed_total[{minutes}]) > 0"
+            f" or increase(prometheus_tsdb_wal_corruptions_total[{minutes}]) > 0",
+            "0s", "warning",
+            "Prometheus cannot write its samples",
+            "Usually its disk is full.",
+            "Free space, or lower monitoring.retention; its log names the block.",
+        ),
+        Alert(
+            "TargetDown", f'up{{job!~"{others}"}} == 0', "5m", "warning",
+            "{{ $labels.job }} on {{ $labels.instance }} does not respond",
+            "Prometheus reads no metrics from it.",
+            "Status, Targets in the menu of Prometheus shows the error.",
+        ),
+        Alert(
+            "TextfileUnreadable", "node_textfile_scrape_error == 1", "10m", "warning",
+            "A metrics file on {{ $labels.instance }} cannot be read",
+            "A script wrote something that is not Prometheus' text format.",
+            "The log of the node exporter names the file.",
+        ),
+    ]  # fmt: skip
+    if cluster.needs(Notifier):
+        alerts += [
+            Alert(
+                "PrometheusCannotNotify",
+                f"increase(prometheus_notifications_errors_total[{minutes}]) > 0"
+                " or prometheus_notifications_alertmanagers_discovered < 1",
+                "10m", "critical",
+                "Prometheus cannot reach Alertmanager",
+                "Alerts fire but are not sent.",
+                "systemctl status of Alertmanager on the monitoring node.",
+            ),
+        ]  # fmt: skip
+    return Topic(
+        "meta",
+        "The monitoring itself.",
+        (),
+        tuple(alerts),
+        look="Targets, rules and configuration are in the menu Status of Prometheus.",
+        page="monitoring",
+    )

@@ -1,0 +1,65 @@
+"""Input of Prometheus: a job per kind of exporter, and the targets of each.
+
+Targets are host names, as /etc/hosts of every node has them, so that a new address changes no file here. One name per
+line: a new node changes one line per job. `instance` is the host's name without a port in all of our jobs, so that
+alerts of one node from different exporters can be told to belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import ScrapeJob, Targets
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.monitoring import Prometheus
+from clustergen.records import record
+
+
+@record
+class TargetGroup:
+    """Targets with the same labels."""
+
+    targets: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
+
+
+def jobs(cluster: Cluster) -> dict[str, ScrapeJob]:
+    """All jobs by name, the manifest's own among them."""
+    of_site = (
+        ScrapeJob(name, others=(Targets(addresses),), has_hosts=False)
+        for name, addresses in cluster.of(Prometheus).targets.items()
+    )
+    return {job.name: job for job in (*cluster.needs(ScrapeJob), *of_site)}
+
+
+def targets(cluster: Cluster, job: ScrapeJob) -> tuple[TargetGroup, ...]:
+    """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
+    racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
+    leaves = {host: leaf.name for leaf in cluster.slurm.leaves for host in leaf.nodes}
+    parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
+    common = ("cluster", cluster.of(Prometheus).labels["cluster"])
+    for other in job.others:
+        labels = tuple((name, text) for name, text in other.labels if text)
+        parts.append(TargetGroup(other.addresses, (common, *labels)))
+    return tuple(parts)
+
+
+def _split(
+    cluster: Cluster, group: NodeGroup, racks: dict[str, str], leaves: dict[str, str], job: ScrapeJob
+) -> Iterator[TargetGroup]:
+    """The hosts of one entry of the manifest, by rack and leaf switch."""
+    by_place: dict[tuple[str, str], list[str]] = {}
+    for host in group.hosts:
+        by_place.setdefault((racks.get(host, ""), leaves.get(host, "")), []).append(host)
+    for (rack, leaf), hosts in by_place.items():
+        labels = {
+            "cluster": cluster.of(Prometheus).labels["cluster"],
+            "node_type": group.type.name,
+            "roles": ",".join(group.roles),
+            "rack": rack,
+            "leaf": leaf,
+        }
+        yield TargetGroup(
+            tuple(f"{host}{job.suffix}:{job.port}" for host in hosts),
+            tuple((name, text) for name, text in labels.items() if text),
+        )

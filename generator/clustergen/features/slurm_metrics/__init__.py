@@ -1,0 +1,1 @@
+"""Metrics of Slurm: jobs, nodes and the scheduler."""

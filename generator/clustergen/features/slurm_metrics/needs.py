@@ -1,0 +1,61 @@
+"""Contributions of Slurm's metrics to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.metrics import slurm_metrics
+from clustergen.cluster.contributions import Exported, SafeWriter, ScrapeJob
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter, Scraping, own_endpoint
+from clustergen.cluster.slurm.power_saving import PowerSaving
+
+TEXTFILE = "slurm.prom"
+SCRIPT_METRICS = (
+    "slurm_nodes",
+    *(
+        f"slurm_nodes_{state}"
+        for state in ("noresp", "alloc", "mixed", "idle", "down", "drain", "fail", "maint", "invalid_reg")
+    ),
+    "slurm_jobs_pending",
+    "slurm_jobs_running",
+    "slurm_agent_queue_size",
+    "slurm_slurmdbd_queue_size",
+)
+"""What the script writes for releases without an endpoint."""
+STATE_METRICS = ("clustergen_slurm_node_drained", "clustergen_slurm_completing_seconds")
+"""What the script writes for all releases."""
+POWER_METRIC = "clustergen_slurm_node_asleep"
+"""What it writes with power saving."""
+_PATHS = {  # job → path; /metrics itself is an index
+    "slurm-jobs": "/metrics/jobs",
+    "slurm-nodes": "/metrics/nodes",
+    "slurm-partitions": "/metrics/partitions",
+    "slurm-scheduler": "/metrics/scheduler",
+    "slurm-users": "/metrics/jobs-users-accts",
+}
+_INTERVAL_S = 60  # slurmctld walks all jobs and nodes for each answer
+
+
+def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+    if own_endpoint(cluster):
+        interval_s = max(_INTERVAL_S, cluster.of(Scraping).interval_s)
+        controllers, port = cluster.with_role("slurm-controller"), cluster.slurm.daemons["slurmctld"].port
+        for name, path in _PATHS.items():
+            yield ScrapeJob(name, controllers, port, path, interval_s)
+
+
+def exported(cluster: Cluster) -> Iterator[Exported]:
+    if not cluster.slurm.controllers:
+        return
+    if own_endpoint(cluster):
+        yield Exported(tuple(slurm_metrics()))
+    elif cluster.has(NodeExporter):
+        yield Exported(SCRIPT_METRICS)
+    if cluster.has(NodeExporter):
+        yield Exported((*STATE_METRICS, POWER_METRIC) if cluster.has(PowerSaving) else STATE_METRICS)
+
+
+def writers(cluster: Cluster) -> Iterator[SafeWriter]:
+    if cluster.has(NodeExporter):
+        yield SafeWriter("clustergen-slurm-metrics")

@@ -1,0 +1,1 @@
+"""PDUs and UPS: the SNMP exporter asks them."""

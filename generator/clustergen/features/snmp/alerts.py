@@ -1,0 +1,84 @@
+"""Alerts on UPS and PDUs: lost input, low batteries, loads near a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.features.snmp.modules import used
+from clustergen.features.snmp.resolved import Snmp
+from clustergen.render.alerts import Alert, Topic
+
+_LOAD = 80  # percent of a UPS's output
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not cluster.has(Snmp):
+        return None
+    names, port = {module.name for module in used(cluster)}, cluster.of(Snmp).port
+    alerts = [
+        Alert(
+            "SnmpDeviceSilent", 'up{job="snmp"} == 0', "10m", "warning",
+            "{{ $labels.instance }} does not answer SNMP",
+            "The device is off, not reachable from the monitoring node, or refuses the credentials; alerts on it cannot"
+            " fire.",
+            f"On the monitoring node: `curl 'localhost:{port}/snmp?target=ADDRESS&module=MODULE&auth=AUTH'` shows"
+            " the reason.",
+        )
+    ]  # fmt: skip
+    if "ups_mib" in names:
+        alerts += _ups()
+    if "apc_rpdu2" in names:
+        alerts += _pdus()
+    return Topic(
+        "snmp",
+        "UPS and PDUs.",
+        (),
+        tuple(alerts),
+        look="The web page of the device shows its state and its log; compare it with the dashboard.",
+        page="power",
+    )
+
+
+def _ups() -> Iterator[Alert]:
+    yield Alert(
+        "UpsOnBattery", "upsOutputSource == 5", "1m", "critical",
+        "{{ $labels.instance }} runs on battery",
+        "Its input has failed; what it feeds goes off when the battery is empty.",
+        "upsEstimatedMinutesRemaining is how long it lasts. Check the feed; if it stays off, drain the nodes and shut"
+        " them down.",
+    )  # fmt: skip
+    yield Alert(
+        "UpsBatteryLow", "upsBatteryStatus > 2", "1m", "critical",
+        "The battery of {{ $labels.instance }} is low or depleted",
+        "On battery, the UPS is about to switch off; otherwise it cannot bridge a failure of its input.",
+        "On battery: shut down what it feeds now. Otherwise have the battery tested.",
+    )  # fmt: skip
+    yield Alert(
+        "UpsUnprotected", "upsOutputSource == 4 or upsOutputSource == 2", "5m", "warning",
+        "{{ $labels.instance }} is on bypass, or its output is off",
+        "A failure of the input reaches what it feeds at once.",
+        "The display or web page of the UPS shows why: maintenance, overload or a fault.",
+    )  # fmt: skip
+    yield Alert(
+        "UpsLoadHigh", f"upsOutputPercentLoad > {_LOAD}", "15m", "warning",
+        "Line {{ $labels.upsOutputLineIndex }} of {{ $labels.instance }} is loaded to {{ $value }} %",
+        f"Above {_LOAD} % the battery lasts for less time, and a redundant UPS cannot take the load of the other.",
+        "Move load to other lines or another UPS, or cap the power of GPUs.",
+    )  # fmt: skip
+
+
+def _pdus() -> Iterator[Alert]:
+    phase = "Phase {{ $labels.rPDU2PhaseStatusIndex }} of {{ $labels.instance }}"
+    yield Alert(
+        "PduNearOverload", "rPDU2PhaseStatusLoadState == 3", "15m", "warning",
+        f"{phase} is near its limit",
+        "The current is above the threshold that is set on the PDU.",
+        "Move load to other phases or PDUs, or cap the power of GPUs.",
+    )  # fmt: skip
+    yield Alert(
+        "PduOverload", "rPDU2PhaseStatusLoadState == 4", "1m", "critical",
+        f"{phase} is overloaded",
+        "The breaker may trip and switch off what it feeds.",
+        "Drain nodes of the rack, or cap the power of their GPUs, now.",
+    )  # fmt: skip

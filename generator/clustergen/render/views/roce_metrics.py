@@ -1,0 +1,24 @@
+"""Counters of RoCE ports, which a program of ours exports."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import textfile
+from clustergen.records import record
+from clustergen.render.timers import timed
+from clustergen.render.views.alerts import roce
+
+
+@record
+class Values:
+    """The program's: the file that it writes."""
+
+    metrics_file: str
+
+
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
+    return Values(textfile(cluster, os, roce.TEXTFILE)) if roce.is_exported(cluster) else None
+
+
+FILES = tuple(timed("fabric_node", "metrics/clustergen-roce-metrics.sh", values))
