@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from clustergen.verify.check import Check, Question, Reader, Trial, paths
-from clustergen.verify.checks.prometheus import refused
+from clustergen.verify.daemon import VERSION, refused
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
@@ -125,6 +125,7 @@ def _counted(answer: Answer, _question: Question) -> Iterator[str]:
 
 _DASHBOARDS = "/etc/grafana/dashboards/*.json"
 
+COMPONENT = "monitoring"
 CHECKS = (
     Check(
         "grafana settings",
@@ -159,7 +160,7 @@ CHECKS = (
         "Prometheus' parser accepts the query of each panel and annotation. Tests ask a real Prometheus each of them"
         " and get data, for two clusters.",
         paths(_DASHBOARDS),
-        Reader("promtool", "$program --version | head -1", f'"$program" check rules {_RULES}', refused, _counted,
+        Reader("promtool", VERSION, f'"$program" check rules {_RULES}', refused, _counted,
                _as_rules, whole=True),
     ),
 )  # fmt: skip
