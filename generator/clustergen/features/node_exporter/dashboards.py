@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.dcgm import maps_jobs
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
 from clustergen.features.node_exporter.alerts import LOCAL_FILE_SYSTEMS
@@ -20,7 +19,6 @@ from clustergen.render.dashboards import (
     graph,
     stat,
 )
-from clustergen.render.views.dashboards.gpu import OF_NODE, jobs_of, power, temperature, utilisation
 
 
 def dashboard(cluster: Cluster) -> Dashboard:
@@ -34,7 +32,6 @@ def dashboard(cluster: Cluster) -> Dashboard:
             _load(),
             _disks(cluster),
             _networks(),
-            _gpus(cluster),
         ),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
     )
@@ -259,18 +256,5 @@ def _networks() -> Row:
                 unit="bps",
                 help="Sent is below zero.",
             ),
-        ),
-    )
-
-
-def _gpus(cluster: Cluster) -> Row:
-    name = "{{instance}} GPU {{gpu}}"
-    return Row(
-        "GPUs",
-        (
-            utilisation(OF_NODE, name),
-            temperature(cluster, OF_NODE, name),
-            power(OF_NODE, name),
-            *(jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()),
         ),
     )

@@ -9,27 +9,15 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.discovery import modules_of
 from clustergen.feature import modules
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
-from clustergen.render.views.dashboards import (
-    fabric,
-    gpu,
-    job,
-    storage,
-)
 from clustergen.render.views.dashboards.encode import encode
 from clustergen.render.views.dashboards.exported import exported, metrics_of
 
-_PAGES = (
-    gpu.dashboard,
-    job.dashboard,
-    fabric.dashboard,
-    storage.dashboard,
-)
-
-_MENU = ("overview", "node", "gpu", "job", "users", "slurm", "fabric", "storage", "power", "logs", "health")
+_MENU = ("overview", "node", "gpu", "job", "users", "slurm", "fabric", "storage", "power", "logs")
 """The order of the menu; pages of other features follow."""
 
 
@@ -42,10 +30,10 @@ def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
 
 def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
-    of_features = modules("dashboards")
-    makers = (*_PAGES, *(module.dashboard for module in of_features if hasattr(module, "dashboard")))
-    added = [row for module in of_features if hasattr(module, "rows") for row in module.rows(cluster)]
-    pages = [_with(page, added) for make in makers if (page := make(cluster)) is not None]
+    parts = (*modules_of(__name__, "dashboard"), *modules("dashboards"))
+    added = [row for module in parts if hasattr(module, "rows") for row in module.rows(cluster)]
+    pages = [module.dashboard(cluster) for module in parts if hasattr(module, "dashboard")]
+    pages = [_with(page, added) for page in pages if page is not None]
     return tuple(sorted(pages, key=lambda page: _MENU.index(page.slug) if page.slug in _MENU else len(_MENU)))
 
 

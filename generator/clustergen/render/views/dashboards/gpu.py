@@ -14,6 +14,7 @@ from clustergen.render.dashboards import (
     CHOSEN,
     NODE_PAGE,
     Dashboard,
+    PageRow,
     Panel,
     Row,
     Target,
@@ -60,6 +61,12 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         Row("Errors and links", (*_errors(), *_links())),
     )
     return Dashboard("gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,))
+
+
+def rows(cluster: Cluster) -> tuple[PageRow, ...]:
+    of_node = utilisation(OF_NODE, _NAME), temperature(cluster, OF_NODE, _NAME), power(OF_NODE, _NAME)
+    jobs = jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()
+    return (PageRow("node", Row("GPUs", (*of_node, *jobs)), after="Networks"),)
 
 
 def _table(cluster: Cluster, chosen: Gpus) -> Panel:
