@@ -239,3 +239,12 @@ class ScrapeJob:
     has_hosts: bool = True
     module: str | None = None
     prober: str = ""
+
+
+@record
+class BootOption:
+    """An option of the kernel's command line on nodes of a type, with its reason."""
+
+    node_type: str
+    text: str
+    why: str

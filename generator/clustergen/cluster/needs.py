@@ -7,10 +7,12 @@ from ipaddress import ip_network
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import (
+    BootOption,
     Daemon,
     NodePath,
     Package,
     PackageOf,
+    Requisite,
     Secret,
     Source,
     Sysctl,
@@ -25,6 +27,7 @@ from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.features.nccl import Nccl
+from clustergen.cluster.features.tuning import Tunings
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.interfaces import configured
@@ -140,6 +143,8 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("cdi_node", "nvidia_container_toolkit")
     if cluster.has(OciJobs):
         yield Package("slurm_compute", cluster.of(OciJobs).runtime)
+    if protocol_of_bmcs(cluster) == "ipmi":
+        yield Package("slurm_controller", "ipmitool")
     if configured(cluster):
         yield Package(_ALL, "network")
     if any(network.bond for network in configured(cluster).values()):
@@ -306,3 +311,23 @@ def user_directories(cluster: Cluster) -> Iterator[UserDirectory]:
         yield UserDirectory(podman.storage, "USER")
     if pyxis:
         yield UserDirectory(pyxis.runtime_path, "", "size=20%,nr_inodes=100k")  # images; what systemd gives /run
+
+
+def boot_options(cluster: Cluster) -> Iterator[BootOption]:
+    for node_type in cluster.node_types:
+        name, tuning = node_type.name, cluster.of(Tunings).of(node_type)
+        if tuning.iommu:
+            why = "devices access memory without translation; virtual machines still can have devices"
+            yield BootOption(name, "iommu=pt", why)
+        if pages := tuning.hugepages_1gib:
+            yield BootOption(name, "hugepagesz=1G", "pages of the count that follows; the default size stays 2 MiB")
+            yield BootOption(
+                name, f"hugepages={pages}", f"{pages} GiB, which the kernel cannot find in one piece later"
+            )
+        for option in tuning.kernel_options:
+            yield BootOption(name, option, "stated in the manifest")
+
+
+def requisites(cluster: Cluster) -> Iterator[Requisite]:
+    if cluster.has(Grafana) and (tls := cluster.of(Grafana).tls):
+        yield Requisite("certificate and key of Grafana", ("monitoring",), f"{tls.certificate}, {tls.key}")

@@ -17,7 +17,6 @@ from clustergen.manifest.host import Host
 from clustergen.manifest.monitoring import Monitoring
 from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.provisioning import Provisioning
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
 from clustergen.manifest.user_guide import UserGuide
@@ -83,8 +82,6 @@ class Manifest(Section):
     drift: Place
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
-    provisioning: Annotated[Provisioning | None, NOT_EMPTY] = field(
-        None, "Nodes that a server boots over the network; none do unless the section is present."
-    )
+    provisioning: Place
     site: Site = section(Site, "Site files.")
     catalogue: OwnCatalogue = section(OwnCatalogue, "Hardware that is not in the catalogue.")

@@ -9,9 +9,9 @@ from clustergen.records import record
 
 @record
 class TimeZone:
-    """The nodes' time zone, as `Europe/Berlin`. Absent: left as it is on each node."""
+    """The nodes' time zone. Absent: left as it is on each node."""
 
-    name: str
+    name: str  # as Europe/Berlin
 
 
 def resolve(section: Host, _: Cluster) -> TimeZone | None:

@@ -12,7 +12,6 @@ from clustergen.cluster.features.gpu import Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution
-from clustergen.cluster.slurm.power_saving import protocol_of_bmcs
 from clustergen.render.tree import Outline
 from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.units import units_by_group
@@ -48,8 +47,6 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     for file in outline.files.values():
         if file.group is not None and file.target in purposes:
             yield file.group, purposes[file.target]
-    if protocol_of_bmcs(cluster) == "ipmi":
-        yield "slurm_controller", "ipmitool"
     yield from ((package.group, package.purpose) for package in cluster.needs(Package))
     for node_type in cluster.node_types:
         yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))

@@ -11,8 +11,6 @@ from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
     acceptance,
     access,
-    cloud_init,
-    cloud_init_seed,
     containers,
     data,
     fabric,
@@ -28,7 +26,6 @@ from clustergen.verify.checks import (
     systemd,
     tree,
     unread,
-    warewulf,
 )
 
 _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
@@ -37,7 +34,7 @@ _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
     "scripts": (shell.CHECKS,),
     "monitoring": (),  # of features alone, but here in the order of rows
     "systemd": (systemd.CHECKS,),
-    "host": (host.CHECKS, network.CHECKS, cloud_init.CHECKS, cloud_init_seed.CHECKS, warewulf.CHECKS),
+    "host": (host.CHECKS, network.CHECKS),
     "login": (access.CHECKS,),
     "storage": (storage.CHECKS,),
     "containers": (containers.CHECKS,),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.tuning import Tuning, Tunings
+from clustergen.cluster.contributions import BootOption
+from clustergen.cluster.features.tuning import Tunings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 
@@ -14,31 +15,15 @@ _DEBIAN = "debian"
 
 
 @record
-class Option:
-    text: str
-    why: str
-
-
-@record
 class KernelOptions:
     """Options of the kernel's command line, in order."""
 
-    options: tuple[Option, ...]
+    options: tuple[BootOption, ...]
 
 
 def kernel_options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    options = tuple(_options(cluster.of(Tunings).of(node_type)))
+    options = tuple(option for option in cluster.needs(BootOption) if option.node_type == node_type.name)
     return KernelOptions(options) if options else None
-
-
-def _options(tuning: Tuning) -> Iterator[Option]:
-    if tuning.iommu:
-        yield Option("iommu=pt", "devices access memory without translation; virtual machines still can have devices")
-    if pages := tuning.hugepages_1gib:
-        yield Option("hugepagesz=1G", "pages of the count that follows; the default size stays 2 MiB")
-        yield Option(f"hugepages={pages}", f"{pages} GiB, which the kernel cannot find in one piece later")
-    for option in tuning.kernel_options:
-        yield Option(option, "stated in the manifest")
 
 
 def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:

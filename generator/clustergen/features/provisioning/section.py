@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from clustergen.manifest.base import Name, Section, field, text
+from clustergen.manifest.base import NOT_EMPTY, Name, Section, field, text
 
 ServerName = Annotated[
     str,
@@ -28,3 +28,11 @@ class Provisioning(Section):
     profiles: tuple[ServerName, ...] = field(
         (), "Profiles of the server that come before those of the tree, as one with the password of the BMCs."
     )
+
+
+PLACES = {
+    "provisioning": (
+        Annotated[Provisioning | None, NOT_EMPTY],
+        field(None, "Nodes that a server boots over the network; none do unless the section is present."),
+    )
+}

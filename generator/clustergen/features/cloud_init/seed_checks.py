@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from clustergen.features.cloud_init.checks import COMMANDS, VERSION
 from clustergen.verify.check import Check, Trial, failure, paths
-from clustergen.verify.checks.cloud_init import COMMANDS, VERSION
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, ask, find
@@ -115,6 +115,7 @@ def _write(directory: Path, texts: Mapping[str, str]) -> None:
         (directory / name).write_text(text, encoding="utf-8")
 
 
+COMPONENT = "host"
 CHECKS = (
     Check(
         "cloud-init seed",

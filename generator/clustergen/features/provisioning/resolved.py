@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.provisioning import section as manifest
 from clustergen.records import copied, record
 
 
@@ -19,6 +19,8 @@ class Provisioning:
     profiles: tuple[str, ...]
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Provisioning | None:
-    section = manifest.provisioning
-    return copied(Provisioning, section) if section else None
+def resolve(section: manifest.Provisioning, _: Cluster) -> Provisioning:
+    return copied(Provisioning, section)
+
+
+RECORDS = {Provisioning: resolve}

@@ -84,6 +84,7 @@ def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
         yield check.judged([entry], complaints, (), answer.version)
 
 
+COMPONENT = "host"
 CHECKS = (
     Check(
         "cloud-init",

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from clustergen.cluster.features.provisioning import Provisioning
+from clustergen.cluster.contributions import BootOption
 from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.slurm.power_saving import PowerSaving
+from clustergen.features.provisioning.resolved import Provisioning
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import YAML
 from clustergen.render.tree import Outline
-from clustergen.render.views.host.tuning import kernel_options
 
 _BASE = ("wwinit", "hostname", "ssh.host_keys", "ssh.authorized_keys")
 _NETWORK = {"ifupdown": "ifupdown", "netplan": "netplan", "networkmanager": "NetworkManager"}
@@ -109,13 +109,12 @@ def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str
     spec = cluster.of(Provisioning)
     network = ("systemd.netname", _NETWORK[node_type.os.fact("network")]) if _device(cluster, node_type) else ()
     of_warewulf = (*_BASE, *network) if spec.overlays is None else spec.overlays
-    options = kernel_options(cluster, node_type)
     return Profile(
         name,
         node_type.title,
         spec.images[node_type.name],
         (*of_warewulf, *(f"{cluster.name}.{group}" for group in groups)),
-        tuple(option.text for option in options.options) if options else (),
+        tuple(option.text for option in cluster.needs(BootOption) if option.node_type == node_type.name),
         _netdev(cluster, node_type),
         _bmcs(cluster) if any(group.bmc for group in cluster.of_type[node_type.name]) else None,
     )

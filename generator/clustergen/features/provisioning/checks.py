@@ -83,6 +83,7 @@ def _nodes_conf(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterato
     yield check.judged(entries, complaints, (), yaml.__version__)
 
 
+COMPONENT = "host"
 CHECKS = (
     Check(
         "warewulf",

@@ -1,0 +1,1 @@
+"""Seeds of cloud-init for the first boot: network, name and user data of each node."""

@@ -1,0 +1,1 @@
+"""Nodes that a Warewulf server boots over the network, with an image and with the files of the tree."""
