@@ -12,7 +12,6 @@ from clustergen.cluster.contributions import (
     NodePath,
     Package,
     PackageOf,
-    Requisite,
     Secret,
     Source,
     Sysctl,
@@ -120,7 +119,6 @@ _OF_UNIT = {
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
     "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",
-    "/etc/pam.d/sshd": "pam_slurm_adopt",
 }
 
 
@@ -326,8 +324,3 @@ def boot_options(cluster: Cluster) -> Iterator[BootOption]:
             )
         for option in tuning.kernel_options:
             yield BootOption(name, option, "stated in the manifest")
-
-
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if cluster.has(Grafana) and (tls := cluster.of(Grafana).tls):
-        yield Requisite("certificate and key of Grafana", ("monitoring",), f"{tls.certificate}, {tls.key}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from clustergen.render.file import File
 from clustergen.render.views.slurm import (
-    access,
     configs,
     containers,
     health,
@@ -24,5 +23,4 @@ FILES: tuple[File, ...] = (
     *nhc.FILES,
     *power_saving.FILES,
     *services.FILES,
-    *access.FILES,
 )

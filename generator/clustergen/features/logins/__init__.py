@@ -1,0 +1,1 @@
+"""Logins by ssh to compute nodes: those of users with a job there, and of administrators."""
