@@ -17,6 +17,7 @@ from clustergen.verify.checks import CHECKS
 from clustergen.verify.libnccl import nccl_names
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
+from strategies.inventories import GOLDEN
 
 ROOT = Path(__file__).parents[2]
 CLUSTERS = {
@@ -50,13 +51,12 @@ def rows_of(tree: Path, check: str) -> list[Row]:
     return verify(tree, [one for one in CHECKS if one.name == check])
 
 
-# What reads much the same in each cluster, and takes most of the time: of fixtures, `make long` asks it.
+# What reads much the same in each cluster, and takes most of the time; only `make long` asks it of all of them.
 ALIKE = {
     *("acceptance", "ansible-config", "ansible-inventory", "ansible-playbook", "bash", "cloud-init", "python"),
     *("shellcheck", "systemd units"),
 }
-EXAMPLES = [name for name, path in CLUSTERS.items() if path.name == "manifest.yaml"]
-FIXTURES = sorted({*CLUSTERS} - {*EXAMPLES})
+OTHERS = sorted({*CLUSTERS} - {*GOLDEN})
 
 
 @pytest.mark.real
@@ -64,9 +64,9 @@ FIXTURES = sorted({*CLUSTERS} - {*EXAMPLES})
 @pytest.mark.parametrize(
     ("cluster", "omitted"),
     [
-        *((name, set()) for name in EXAMPLES),
-        *((name, ALIKE) for name in FIXTURES),
-        *(pytest.param(name, set(), marks=pytest.mark.long) for name in FIXTURES),
+        *((name, set()) for name in GOLDEN),
+        *((name, ALIKE) for name in OTHERS),
+        *(pytest.param(name, set(), marks=pytest.mark.long) for name in OTHERS),
     ],
     ids=lambda value: value if isinstance(value, str) else f"without-{len(value)}",
 )
