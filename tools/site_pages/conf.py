@@ -40,7 +40,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
-html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}
+html_sidebars = {"index": [], "*": ["sidebar-nav-bs"], "codes/*": []}  # all codes on each page: half of the site
 html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
 html_theme_options = {
     "logo": {"text": "clustergen"},
