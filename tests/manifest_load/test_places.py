@@ -10,11 +10,11 @@ import pytest
 from clustergen.compile import frozen
 from clustergen.features.backups.section import Backups
 from clustergen.features.logs.section import Logs
+from clustergen.features.power_saving.section import PowerSaving
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import FabricPlan
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.places import section_of
-from clustergen.manifest.power_saving import PowerSaving
 from clustergen.manifest.storage import Storage
 from strategies.trees import manifest
 

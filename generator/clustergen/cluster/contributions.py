@@ -130,6 +130,31 @@ class Variables:
 
 
 @record
+class PrivateDirectories:
+    """Directories of which each job has its own, by a plugin that needs PrologFlags=Contain. `section`: of the
+    manifest; `store`: of root on compute nodes, which holds those of running jobs.
+    """
+
+    paths: tuple[str, ...]
+    section: str
+    store: str
+
+    @property
+    def text(self) -> str:
+        """`/tmp and /dev/shm`."""
+        *others, last = (path.rstrip("/") for path in self.paths)
+        return f"{', '.join(others)} and {last}" if others else last
+
+
+@record
+class BmcAccount:
+    """The account of the BMCs that programs of the cluster use."""
+
+    user: str
+    check_certificates: bool
+
+
+@record
 class Sysctl:
     """A kernel setting of all nodes, below a title that others may share. `family`: of systems; empty: of all."""
 
@@ -192,6 +217,8 @@ class Use:
     """Whether Slurm puts the node's name in the place of %n and %h."""
     is_private: bool = False
     """Whether every node needs its own."""
+    is_of_jobs: bool = False
+    """Whether jobs write there, so that nothing else may."""
 
 
 @record

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
 from clustergen.cluster.features.containers import Docker, Podman
-from clustergen.cluster.slurm.jobs import PrivateTmp, Pyxis, Scripts
+from clustergen.cluster.slurm.jobs import Pyxis, Scripts
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import record
 
@@ -28,7 +28,7 @@ _LOST = {
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 """Where users put files of their own on each node."""
-_SQUATTED = "any user could put a directory in its place"
+SQUATTED = "any user could put a directory in its place"
 
 
 STATE = Use(
@@ -56,9 +56,9 @@ PID = Use(
     outlives_boot=False,
     is_directory=False,
 )
-SCRATCH = Use("job scratch", "/scratch/jobs", _SQUATTED, outlives_boot=False, role="slurm-compute")
-CACHE = Use("the cache of enroot", "/var/lib/enroot", _SQUATTED, outlives_boot=False, role="slurm-compute")
-RUNTIME = Use("the directory of pyxis", "/run/pyxis", _SQUATTED, outlives_boot=False, role="slurm-compute")
+SCRATCH = Use("job scratch", "/scratch/jobs", SQUATTED, outlives_boot=False, role="slurm-compute", is_of_jobs=True)
+CACHE = Use("the cache of enroot", "/var/lib/enroot", SQUATTED, outlives_boot=False, role="slurm-compute")
+RUNTIME = Use("the directory of pyxis", "/run/pyxis", SQUATTED, outlives_boot=False, role="slurm-compute")
 JOBS_LOG = Use(
     "the log of completed jobs",
     "/var/log/slurm/jobs.log",
@@ -67,18 +67,15 @@ JOBS_LOG = Use(
     role="slurm-controller",
 )
 DOCKER = Use(
-    "the image store of Docker", "/raid/docker", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
+    "the image store of Docker", "/raid/docker", SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
 )
 PODMAN = Use(
     "the image store of Podman's users",
     "/raid/podman",
-    _SQUATTED,
+    SQUATTED,
     outlives_boot=False,
     role="slurm-compute",
     is_private=True,
-)
-PRIVATE_TMP = Use(
-    "the /tmp of jobs", "/var/lib/job_container", _SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
 )
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
@@ -163,8 +160,6 @@ def _paths_of_slurm(cluster: Cluster) -> Iterator[WrittenPath]:
             yield WrittenPath(("slurm", "pid_files", name), daemon.pid_file, PID, name)
     if scratch := cluster.of(Scripts).tmpdir:
         yield WrittenPath(("slurm", "scripts", "tmpdir"), scratch, SCRATCH)
-    if cluster.has(PrivateTmp):
-        yield WrittenPath(("slurm", "private_tmp", "path"), cluster.of(PrivateTmp).path, PRIVATE_TMP)
     if cluster.has(Pyxis):
         yield WrittenPath(("slurm", "pyxis", "runtime_path"), cluster.of(Pyxis).runtime_path, RUNTIME)
         yield WrittenPath(("slurm", "pyxis", "cache"), cluster.of(Pyxis).cache, CACHE)

@@ -7,6 +7,7 @@ from ipaddress import ip_network
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import (
+    BmcAccount,
     BootOption,
     Daemon,
     NodePath,
@@ -35,7 +36,6 @@ from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.jobs import PYXIS_PLUGIN, Pyxis
 from clustergen.cluster.slurm.model import ROLES
-from clustergen.cluster.slurm.power_saving import BMC_PASSWORD, PowerSaving, protocol_of_bmcs
 from clustergen.records import replace
 
 _NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
@@ -141,8 +141,6 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("cdi_node", "nvidia_container_toolkit")
     if cluster.has(OciJobs):
         yield Package("slurm_compute", cluster.of(OciJobs).runtime)
-    if protocol_of_bmcs(cluster) == "ipmi":
-        yield Package("slurm_controller", "ipmitool")
     if configured(cluster):
         yield Package(_ALL, "network")
     if any(network.bond for network in configured(cluster).values()):
@@ -202,8 +200,6 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
     if path := _jwt_key(cluster):
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
-    if protocol_of_bmcs(cluster):
-        yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), slurm.user, "0400", "given")
     if slurm.accounting_hosts and cluster.of(Accounting).has_password:
         form, effect = "StoragePass={}\n", "restart-slurmdbd"
         yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
@@ -269,7 +265,7 @@ def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:
     if (network := cluster.networks.bmc) is None:
         return
     block = ip_network(network.cidr) if network.cidr else None
-    saving = cluster.get(PowerSaving)
+    account = next(iter(cluster.needs(BmcAccount)), None)
     yield Variables(
         "BMCs",
         {
@@ -277,8 +273,8 @@ def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:
             "bmc_netmask": str(block.netmask) if block and block.version == 4 else None,
             "bmc_gateway": network.gateway,
             "bmc_vlan": network.vlan,
-            "bmc_user": saving.user if saving else None,
-            "bmc_check_certificates": False if saving and not saving.check_certificates else None,
+            "bmc_user": account.user if account else None,
+            "bmc_check_certificates": False if account and not account.check_certificates else None,
         },
     )
 

@@ -33,7 +33,7 @@ from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
-from clustergen.cluster.slurm import accounting, associations, ground, jobs, power_saving, scheduling
+from clustergen.cluster.slurm import accounting, associations, ground, jobs, scheduling
 from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
@@ -67,8 +67,6 @@ _GROUND: Mapping[type, Resolve] = {
     jobs.Resources: jobs.resolve_resources,
     jobs.Scripts: jobs.resolve_scripts,
     jobs.Pyxis: jobs.resolve_pyxis,
-    jobs.PrivateTmp: jobs.resolve_private_tmp,
-    power_saving.PowerSaving: power_saving.resolve,
     facility.Facility: facility.resolve,
     acceptance.Acceptance: acceptance.resolve,
     nccl.Nccl: nccl.resolve,

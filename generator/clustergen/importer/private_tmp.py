@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from clustergen.catalogue.slurm_values import has_plugin
-from clustergen.cluster.directories import PRIVATE_TMP, TEMPORARY, refusal
+from clustergen.cluster.directories import TEMPORARY, refusal
 from clustergen.diagnostics import ManifestPath
+from clustergen.features.private_tmp.needs import STORE
+from clustergen.features.private_tmp.section import PrivateTmp
 from clustergen.importer.draft import Draft, Item, Value
 from clustergen.importer.forms import fits
 from clustergen.importer.originals import Originals
-from clustergen.manifest.slurm_jobs import PrivateTmp
 from clustergen.slurmconf.config import Config
 from clustergen.slurmconf.scalars import boolean, words
 
@@ -52,7 +53,7 @@ def _values(config: Config) -> dict[str, Value] | None:
         return None  # the manifest would need to name the disk that they are on
     created = boolean(texts.get("autobasepath", "no"))
     path = texts.get("basepath", "")
-    return values if created and path and fits(values, PrivateTmp) and not refusal(PRIVATE_TMP, path) else None
+    return values if created and path and fits(values, PrivateTmp) and not refusal(STORE, path) else None
 
 
 def _note(draft: Draft, originals: Originals, option: Item, key: str) -> None:

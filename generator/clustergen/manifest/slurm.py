@@ -6,7 +6,6 @@ from pydantic import AfterValidator, Field
 
 from clustergen.manifest.accounts import Account, AnyName, Qos, Tres, User, UserName
 from clustergen.manifest.base import (
-    NOT_EMPTY,
     AbsolutePath,
     Endpoint,
     HostList,
@@ -18,9 +17,9 @@ from clustergen.manifest.base import (
     section,
     text,
 )
+from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
-from clustergen.manifest.power_saving import PowerSaving
-from clustergen.manifest.slurm_jobs import PrivateTmp, Pyxis, Scripts
+from clustergen.manifest.slurm_jobs import Pyxis, Scripts
 from clustergen.units import Age, Bare, Minutes
 
 
@@ -186,6 +185,7 @@ class Topology(Section):
     )
 
 
+@composed("slurm")
 class Slurm(Section):
     """Slurm."""
 
@@ -240,9 +240,7 @@ class Slurm(Section):
         Pyxis, "enroot and pyxis; off unless the section is present, which can be {}.", enabled=False
     )
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
-    private_tmp: Annotated[PrivateTmp | None, NOT_EMPTY] = field(
-        None, "Private /tmp and /dev/shm for each job; none unless the section is present, which can be {}."
-    )
+    private_tmp: Place
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(
         None, "MpiDefault; default: pmix if the build supports it, otherwise pmi2."
     )
@@ -254,9 +252,7 @@ class Slurm(Section):
     resume_timeout: Annotated[int, Field(ge=60, le=65533), Bare("second")] = field(
         1800, "ResumeTimeout: maximum time of a reboot."
     )
-    power_saving: Annotated[PowerSaving | None, NOT_EMPTY] = field(
-        None, "Switches idle nodes off, and on again when a job needs them."
-    )
+    power_saving: Place
     slurmctld_timeout: Timeout = field(
         120, "SlurmctldTimeout: the backup controller takes over when the primary has not answered for this time."
     )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring, Prometheus, Scraping
-from clustergen.cluster.slurm.power_saving import PowerSaving
+from clustergen.cluster.slurm.keys.table import switches_nodes_off
 from clustergen.records import record
 
 Severity = Literal["critical", "warning"]
@@ -93,7 +93,7 @@ def one_of(values: list[str]) -> str:
 
 def unless_asleep(cluster: Cluster) -> str:
     """Behind an expression by `instance`: not for nodes that power saving has switched off or is switching."""
-    if not cluster.has(PowerSaving):
+    if not switches_nodes_off(cluster):
         return ""
     asleep = 'label_replace(clustergen_slurm_node_asleep, "instance", "$1", "node", "(.*)")'
     return f" unless on (instance) {asleep}"

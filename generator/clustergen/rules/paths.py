@@ -13,7 +13,6 @@ from clustergen.cluster.directories import (
     LOG,
     MEASURED,
     PID,
-    PRIVATE_TMP,
     SCRATCH,
     SLURMD_LOG,
     SPOOL,
@@ -88,11 +87,11 @@ def overlaps(cluster: Cluster) -> Iterator[Finding]:
     places = [*paths_of(cluster), *_defaults(cluster)]
     for number, place in enumerate(places):
         for other in (*places[:number], *places[number + 1 :]):
-            is_private = place.use is PRIVATE_TMP and other.use is not SCRATCH
+            is_private = place.use.is_of_jobs and other.use is not SCRATCH
             if place.use is SCRATCH or is_private or (place.use is SPOOL and combined and other.use is STATE):
                 yield from _overlap(other, place)
         for other in places[:number]:
-            if all(one.use.role == "slurm-compute" and one.use not in _OF_JOBS for one in (place, other)):
+            if all(one.use.role == "slurm-compute" and not one.use.is_of_jobs for one in (place, other)):
                 yield from _overlap(other, place)
 
 
@@ -126,9 +125,6 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
                 f"{message}: {reason}",
                 f"write a path of its own, such as {_FOR_ROOT[use]}",
             )
-
-
-_OF_JOBS = (SCRATCH, PRIVATE_TMP)
 
 
 def _defaults(cluster: Cluster) -> Iterator[WrittenPath]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.cluster.slurm.jobs import PrivateTmp
-from clustergen.cluster.slurm.power_saving import PowerSaving
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.slurm import Slurm
@@ -76,7 +76,9 @@ def lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     plugin = any(
         "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
     )
-    namespaces = "slurm.private_tmp" if cluster.has(PrivateTmp) else "the plugin of job namespaces" if plugin else ""
+    namespaces = next(
+        (each.section for each in cluster.needs(PrivateDirectories)), "the plugin of job namespaces" if plugin else ""
+    )
     adopts = cluster.of(NodeLogins).needs_job
     for key, word, why in (
         (
@@ -148,9 +150,9 @@ def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
     slurm = cluster.slurm
     group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
     lines = [key.lower() for line in slurm.lines for key in line]
-    if group is None or cluster.has(PowerSaving) or "poweraction" in lines:
+    if group is None or "poweraction" in lines:
         return
-    conf = _Options(("slurm", "options"), slurm.options)
+    conf = settings_of(cluster, "slurm.conf")
     partitions = [_Options(("slurm", "partitions", one.name), one.options) for one in slurm.partitions]
     missing = shared.power_saving_lacks(conf.text, [partition.text("SuspendTime") for partition in partitions])
     if missing:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import offers
-from clustergen.cluster.slurm.keys.row import Row
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 
 PYXIS_PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
 """Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
-_PRIVATE_TMP = (("NamespaceType", "namespace/tmpfs"), ("JobContainerType", "job_container/tmpfs"))
-"""Key and plugin of private directories, the newest first."""
 
 
 @record
@@ -79,30 +73,3 @@ class Pyxis:
 
 def resolve_pyxis(manifest: Manifest, _: Cluster) -> Pyxis | None:
     return copied(Pyxis, manifest.slurm.pyxis) if manifest.slurm.pyxis.enabled else None
-
-
-@record
-class PrivateTmp:
-    """Directories of each job's own, below `path`. `shared`: jobs see what is mounted while they run."""
-
-    path: str
-    directories: tuple[str, ...]
-    shared: bool
-
-
-def resolve_private_tmp(manifest: Manifest, _: Cluster) -> PrivateTmp | None:
-    section = manifest.slurm.private_tmp
-    return copied(PrivateTmp, section) if section else None
-
-
-def private_tmp_keys(cluster: Cluster) -> Iterator[Row]:
-    if cluster.has(PrivateTmp):
-        names = (pair for pair in _PRIVATE_TMP if has_plugin(*pair, cluster.slurm.release))
-        for key, plugin in [*names][:1]:
-            yield Row(key, plugin, f"each job has its own {listed(cluster.of(PrivateTmp))}")
-
-
-def listed(spec: PrivateTmp) -> str:
-    """`/tmp and /dev/shm`."""
-    *others, last = (directory.rstrip("/") for directory in spec.directories)
-    return f"{', '.join(others)} and {last}" if others else last

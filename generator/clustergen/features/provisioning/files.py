@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from clustergen.cluster.contributions import BootOption
+from clustergen.cluster.contributions import BmcAccount, BootOption
 from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
-from clustergen.cluster.slurm.power_saving import PowerSaving
 from clustergen.features.provisioning.resolved import Provisioning
 from clustergen.records import record
 from clustergen.render.file import File
@@ -150,12 +149,11 @@ def _netdev(cluster: Cluster, node_type: NodeType) -> Netdev:
 
 def _bmcs(cluster: Cluster) -> Bmcs | None:
     network = cluster.networks.bmc
-    saving = cluster.of(PowerSaving) if cluster.has(PowerSaving) else None
     if network is None:
         return None
     block = ip_network(network.cidr) if network.cidr else None
     return Bmcs(
-        (saving.user if saving else None) or "",
+        next((account.user for account in cluster.needs(BmcAccount)), ""),
         str(block.netmask) if block and block.version == 4 else "",
         network.gateway or "",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import own_endpoint, textfile
-from clustergen.cluster.slurm.power_saving import PowerSaving
+from clustergen.cluster.slurm.keys.table import switches_nodes_off
 from clustergen.features.slurm_metrics.needs import TEXTFILE
 from clustergen.records import record
 from clustergen.render.timers import timed
@@ -25,7 +25,7 @@ class Values:
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     file = textfile(cluster, os, TEXTFILE)
-    return Values(file, not own_endpoint(cluster), cluster.has(PowerSaving)) if file else None
+    return Values(file, not own_endpoint(cluster), switches_nodes_off(cluster)) if file else None
 
 
 FILES = tuple(timed("slurm_controller", "slurm/clustergen-slurm-metrics.sh", values))

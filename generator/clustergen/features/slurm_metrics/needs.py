@@ -8,7 +8,7 @@ from clustergen.catalogue.metrics import slurm_metrics
 from clustergen.cluster.contributions import Exported, SafeWriter, ScrapeJob
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter, Scraping, own_endpoint
-from clustergen.cluster.slurm.power_saving import PowerSaving
+from clustergen.cluster.slurm.keys.table import switches_nodes_off
 
 TEXTFILE = "slurm.prom"
 SCRIPT_METRICS = (
@@ -53,7 +53,7 @@ def exported(cluster: Cluster) -> Iterator[Exported]:
     elif cluster.has(NodeExporter):
         yield Exported(SCRIPT_METRICS)
     if cluster.has(NodeExporter):
-        yield Exported((*STATE_METRICS, POWER_METRIC) if cluster.has(PowerSaving) else STATE_METRICS)
+        yield Exported((*STATE_METRICS, POWER_METRIC) if switches_nodes_off(cluster) else STATE_METRICS)
 
 
 def writers(cluster: Cluster) -> Iterator[SafeWriter]:

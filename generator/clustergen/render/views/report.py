@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
+from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.slurm.jobs import PrivateTmp, Resources, listed
+from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.placement import switches_of
 from clustergen.records import record
 from clustergen.render.file import File
@@ -115,8 +116,8 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     }.items():
         if hosts := cluster.folded(roles):
             yield name, hosts
-    if cluster.has(PrivateTmp):
-        yield "Private to each job", listed(cluster.of(PrivateTmp))
+    for directories in cluster.needs(PrivateDirectories):
+        yield "Private to each job", directories.text
     if cluster.of(Resources).disable_root_jobs:
         yield "Jobs of root", "rejected"
     if fabric := cluster.networks.fabric:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.keys.row import Row, words
 
 _HEALTH_LIMIT = 60  # seconds; slurmd kills the check after that, and could not be told otherwise before 26.05
@@ -18,7 +19,7 @@ def hooks(cluster: Cluster) -> Iterator[Row]:
     # Alloc: the prolog runs on all nodes before the job starts, and not at its first step.
     # Contain: ssh sessions and X11 belong to the job.
     flags = words("PrologFlags", ["Alloc", "Contain"], release)
-    is_needed = scripts.prolog or cluster.of(NodeLogins).needs_job or cluster.has(PrivateTmp)
+    is_needed = scripts.prolog or cluster.of(NodeLogins).needs_job or bool(cluster.needs(PrivateDirectories))
     yield Row("PrologFlags", flags, "the prolog runs before the job, on all its nodes", always=is_needed)
     if scripts.prolog:
         yield Row(

@@ -11,7 +11,6 @@ from functools import cached_property
 
 from clustergen.cluster.contributions import SlurmTopic
 from clustergen.cluster.model import Cluster, once_per_cluster
-from clustergen.cluster.slurm import jobs, power_saving
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.ground import StatedFields
 from clustergen.cluster.slurm.keys import accounting, daemons, hooks, resources, scheduling
@@ -37,9 +36,6 @@ TOPICS = (
     SlurmTopic("slurm.conf", "Accounting", accounting.accounting),
     SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
     SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
-    SlurmTopic("slurm.conf", "Private directories of jobs", jobs.private_tmp_keys),
-    SlurmTopic("slurm.conf", "Power saving", power_saving.keys),
-    SlurmTopic("slurm.conf", "Logs and metrics", daemons.logging),
     SlurmTopic("cgroup.conf", "Limits of jobs", resources.cgroup),
     SlurmTopic("acct_gather.conf", "Energy from the BMC", accounting.acct_gather),
     SlurmTopic("slurmdbd.conf", "Daemon", accounting.slurmdbd_daemon),
@@ -47,6 +43,7 @@ TOPICS = (
     SlurmTopic("slurmdbd.conf", "Retention of records", accounting.slurmdbd_retention),
 )
 """In the order of the rendered files; those that features contribute come behind."""
+_LAST = (SlurmTopic("slurm.conf", "Logs and metrics", daemons.logging),)
 
 OPTIONS: Mapping[str, tuple[ManifestPath, Callable[[Cluster], Options]]] = {
     "slurm.conf": (("slurm", "options"), lambda cluster: cluster.slurm.options),
@@ -132,6 +129,11 @@ def _kept(_: Cluster) -> dict[str, Settings]:
     return {}
 
 
+def switches_nodes_off(cluster: Cluster) -> bool:
+    """True if slurmctld switches idle nodes off."""
+    return "SuspendProgram" in settings_of(cluster, "slurm.conf")
+
+
 def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
     if file == "slurmdbd.conf" and not cluster.slurm.accounting_hosts:
         return
@@ -139,7 +141,7 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
     stated = {name.lower(): (name, str(value)) for name, value in options.items()}
     where = ".".join(map(str, place))
     titles: dict[str, str] = {}
-    for topic in (*TOPICS, *cluster.needs(SlurmTopic)):
+    for topic in (*TOPICS, *cluster.needs(SlurmTopic), *_LAST):
         for row in topic.rows(cluster) if topic.file == file else ():
             name, at = row.key.lower(), _at(cluster, file, row.key)
             if not _is_in_effect(cluster, file, row, at):

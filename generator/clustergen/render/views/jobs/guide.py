@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.directories import TEMPORARY
 from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.site import Description
@@ -15,7 +16,7 @@ from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups
-from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.records import record
 from clustergen.render.views.jobs.guide_part import Part
 from clustergen.render.views.jobs.guide_servers import reachable, servers
@@ -198,8 +199,7 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
 
 def _temporary(cluster: Cluster) -> Iterator[str]:
     """The fate of files in /tmp: those of a job's own directories, and those that all jobs of a node see."""
-    directories = cluster.of(PrivateTmp).directories if cluster.has(PrivateTmp) else ()
-    private = [directory.rstrip("/") for directory in directories]
+    private = [path.rstrip("/") for each in cluster.needs(PrivateDirectories) for path in each.paths]
     if private:
         yield (
             f"Each job has its own {_listed(private)}, also if several jobs run on a node. It is empty when the job "

@@ -8,8 +8,6 @@ from clustergen.render.views.slurm import (
     containers,
     health,
     nhc,
-    power_saving,
-    private_tmp,
     scripts,
     services,
 )
@@ -17,10 +15,8 @@ from clustergen.render.views.slurm import (
 FILES: tuple[File, ...] = (
     *configs.FILES,
     *containers.FILES,
-    *private_tmp.FILES,
     *scripts.FILES,
     *health.FILES,
     *nhc.FILES,
-    *power_saving.FILES,
     *services.FILES,
 )

@@ -6,6 +6,7 @@ import re
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
+from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.file_system import file_system
@@ -13,7 +14,7 @@ from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.builds import from_distribution
-from clustergen.cluster.slurm.jobs import PrivateTmp, Scripts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
@@ -149,7 +150,7 @@ def compute_directories(cluster: Cluster) -> Directories:
     slurm, scratch, of_user = cluster.slurm, cluster.of(Scripts).tmpdir, of_slurm_user(cluster)
     spool, slurmd = own_directory(slurm.spool_directory), slurm.daemons["slurmd"]
     paths = [directory_of(slurmd.log_file), directory_of(slurmd.pid_file) if slurmd.pid_file else None, spool, scratch]
-    paths.append(cluster.of(PrivateTmp).path if cluster.has(PrivateTmp) else None)
+    paths += (directories.store for directories in cluster.needs(PrivateDirectories))
     if spool and is_below(spool, _OF_PACKAGES) and _OF_PACKAGES not in of_user:
         paths.insert(0, _OF_PACKAGES)
     rows = dict.fromkeys(path.rstrip("/") for path in paths if path)

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.keys.row import Row
+from clustergen.features.power_saving import section as manifest
 from clustergen.hostlist import expand
-from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 
 PROGRAM = "/usr/local/sbin/clustergen-power"
 """Of a controller, with -off or -on behind it."""
 BMC_PASSWORD = "/etc/clustergen/bmc-password"
-_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
 
 
 @record
@@ -32,10 +30,7 @@ class PowerSaving:
     command: str | None
 
 
-def resolve(manifest: Manifest, _: Cluster) -> PowerSaving | None:
-    section = manifest.slurm.power_saving
-    if section is None:
-        return None
+def resolve(section: manifest.PowerSaving, _: Cluster) -> PowerSaving:
     return copied(
         PowerSaving,
         section,
@@ -45,22 +40,6 @@ def resolve(manifest: Manifest, _: Cluster) -> PowerSaving | None:
         resume_per_minute=section.resume_rate,
         except_nodes=section.except_nodes or "",
     )
-
-
-def keys(cluster: Cluster) -> Iterator[Row]:
-    if not cluster.has(PowerSaving):
-        return
-    saving = cluster.of(PowerSaving)
-    staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
-    yield Row("SuspendProgram", f"{PROGRAM}-off")
-    yield Row("ResumeProgram", f"{PROGRAM}-on")
-    yield Row("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off")
-    yield Row("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down")
-    yield Row("SuspendRate", saving.suspend_per_minute, "nodes per minute")
-    yield Row("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current")
-    yield Row("SuspendExcNodes", ",".join(staying), "stated, or with other roles")
-    yield Row("SuspendExcParts", ",".join(saving.except_partitions))
-    yield Row("SuspendExcStates", _REPAIR, "somebody may be working on the node")
 
 
 def with_other_roles(cluster: Cluster) -> Iterator[str]:
@@ -87,3 +66,6 @@ def protocol_of_bmcs(cluster: Cluster) -> str | None:
     """That of the BMCs that switch nodes; None where a command switches them, or nothing."""
     bmc = cluster.networks.bmc
     return bmc.protocol if bmc and cluster.has(PowerSaving) and not cluster.of(PowerSaving).command else None
+
+
+RECORDS = {PowerSaving: resolve}

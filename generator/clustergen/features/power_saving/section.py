@@ -1,10 +1,12 @@
 """Power saving: idle nodes are switched off, and on again when a job needs them."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, BmcUser, HostList, Name, Section, field
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, BmcUser, HostList, Name, Section, field
 from clustergen.units import Bare
 
 Seconds = Annotated[int, Field(ge=60, le=65533), Bare("second")]
@@ -31,3 +33,11 @@ class PowerSaving(Section):
         "Program that is called as COMMAND on|off NODE, as Slurm's user on the controller; default: through the BMCs in"
         " addresses.bmc, by networks.bmc.protocol.",
     )
+
+
+PLACES = {
+    "slurm.power_saving": (
+        Annotated[PowerSaving | None, NOT_EMPTY],
+        field(None, "Switches idle nodes off, and on again when a job needs them."),
+    )
+}

@@ -16,8 +16,8 @@ from clustergen.cluster.directories import (
     writers,
 )
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import PrivateTmp
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.features.private_tmp.resolved import PrivateTmp
 from clustergen.records import record
 
 _PATH: ManifestPath = ("slurm", "private_tmp")

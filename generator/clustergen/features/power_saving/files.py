@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
-from clustergen.cluster.slurm.power_saving import PROGRAM, PowerSaving, protocol_of_bmcs
+from clustergen.features.power_saving.resolved import PROGRAM, PowerSaving, protocol_of_bmcs
 from clustergen.records import record
 from clustergen.render.file import File
 

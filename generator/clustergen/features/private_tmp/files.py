@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import PrivateTmp, listed
+from clustergen.features.private_tmp.needs import directories
+from clustergen.features.private_tmp.resolved import PrivateTmp
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
@@ -28,8 +29,9 @@ def job_container(cluster: Cluster) -> JobContainer | None:
     if not cluster.has(PrivateTmp):
         return None
     spec = cluster.of(PrivateTmp)
-    directories = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
-    return JobContainer(spec.path.rstrip("/"), listed(spec), directories, spec.shared)
+    (private,) = directories(cluster)
+    stated = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
+    return JobContainer(spec.path.rstrip("/"), private.text, stated, spec.shared)
 
 
 FILES: tuple[File, ...] = configuration("job_container.conf", job_container, Effect("restart-slurmd"), SLURM)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.power_saving import PowerSaving, staying_on
 from clustergen.diagnostics import Finding, did_you_mean
+from clustergen.features.power_saving.resolved import PowerSaving, staying_on
 from clustergen.hostlist import expand
 
 _PATH = ("slurm", "power_saving")

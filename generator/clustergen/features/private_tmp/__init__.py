@@ -1,0 +1,1 @@
+"""Directories of each job's own, such as /tmp: job_container/tmpfs, or namespace/tmpfs."""
