@@ -147,6 +147,27 @@ class PrivateDirectories:
 
 
 @record
+class NodeLibrary:
+    """Files of compute nodes that programs of several features read, which are there if one of them asks."""
+
+    name: Literal["user-processes", "mounts"]
+
+
+@record
+class CleanedDirectories:
+    """Directories of compute nodes in which files of users without a job there may be deleted."""
+
+    paths: tuple[str, ...]
+
+
+@record
+class NeedsPortNames:
+    """What a node type goes without while the device names of its fabric ports are a guess."""
+
+    what: str
+
+
+@record
 class BmcAccount:
     """The account of the BMCs that programs of the cluster use."""
 

@@ -211,3 +211,8 @@ def catalogued_ports(*services: tuple[Scope, str]) -> Iterator[Listening]:
 def texts(options: Mapping[str, Any]) -> dict[str, str]:
     """Options as files have them."""
     return {key: str(value) for key, value in options.items()}
+
+
+def is_needed_by_jobs(entry: Entry) -> bool:
+    """A file system that jobs cannot do without."""
+    return entry.required and "slurm-compute" in entry.clients

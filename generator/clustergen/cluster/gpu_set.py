@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from clustergen.catalogue.gpu_health import Incident
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.mig import mig_slurm_type
 from clustergen.records import record
@@ -61,6 +62,19 @@ class GpuSet:
     def gres_count(self) -> int:
         """GPUs as jobs ask for them: each MIG instance is one."""
         return sum(sum(layout.profiles.values()) if layout else 1 for layout in self.mig) or self.count
+
+    @property
+    def wired_links(self) -> tuple[int, ...]:
+        """NVLinks in use by GPU: to its neighbours, or all that it has where switches join them."""
+        if self.links:
+            return tuple(sum(number for number in row if number > 0) for row in self.links)
+        return (self.model.nvlink_links or 0,) * self.count if self.nvlink == "nvswitch" else ()
+
+    def concerned_by(self, incident: Incident) -> bool:
+        """True if an incident of DCGM means anything for these GPUs."""
+        if incident.only == "nvl72":
+            return "nvl72" in self.model.nvlink_by
+        return incident.only != "nvlink" or self.nvlink != "none"
 
     @property
     def total_shards(self) -> int:

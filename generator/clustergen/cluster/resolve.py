@@ -22,7 +22,6 @@ from clustergen.cluster.features import (
     facility,
     gpu,
     hardware,
-    health,
     nccl,
     site,
     storage,
@@ -97,7 +96,6 @@ _GROUND: Mapping[type, Resolve] = {
     ground_monitoring.Scraping: ground_monitoring.resolve_scraping,
     ground_monitoring.Thresholds: ground_monitoring.resolve_thresholds,
     ground_monitoring.Prometheus: ground_monitoring.resolve_prometheus,
-    health.Health: health.resolve,
 }
 _DERIVED: Mapping[type, Callable[[Cluster], object]] = {table.SlurmKeys: table.slurm_keys}
 """Records that follow from others, worked out when they are first asked for."""

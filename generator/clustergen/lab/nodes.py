@@ -19,7 +19,6 @@ from clustergen.lab.subnet import gateway
 from clustergen.lab.substitutions import people
 from clustergen.lab.work import Work
 from clustergen.records import record
-from clustergen.render.views.slurm.health import wired_links
 
 LABEL = "clustergen.lab"
 _FILES = Path(__file__).parent / "files"
@@ -214,7 +213,7 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
         "USERS": " ".join(node.users),
         "GPUS": str(gpus.count if gpus else 0),
         "GPU_MODEL": gpus.model.nvml_name if gpus else "",
-        "NVLINKS": " ".join(map(str, wired_links(gpus))) if gpus else "",
+        "NVLINKS": " ".join(map(str, gpus.wired_links)) if gpus else "",
         "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }
     settings = [word for name, value in answers.items() for word in ("--env", f"{name}={value}")]

@@ -12,7 +12,6 @@ from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.containers import Containers
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
-from clustergen.manifest.health import Health
 from clustergen.manifest.host import Host
 from clustergen.manifest.monitoring import Monitoring
 from clustergen.manifest.networks import Networks
@@ -75,7 +74,7 @@ class Manifest(Section):
     user_guide: Annotated[UserGuide | None, NOT_EMPTY] = field(
         None, "Guide and job templates for users; none unless the section is present."
     )
-    health: Health = section(Health, "Node health check.")
+    health: Place
     acceptance: Acceptance = section(
         Acceptance, "Tests of the finished cluster; none unless the section is present, which can be {}.", enabled=False
     )

@@ -12,9 +12,9 @@ from clustergen.records import replace
 from clustergen.render.file import File
 
 _FIRST = (
-    "slurm", "private_tmp", "power_saving", "logins", "hosts_file", "chrony", "time_zone", "limits", "firewall",
-    "kernel_settings", "host", "network",
-    "fabric", "nccl", "prometheus", "alertmanager", "grafana", "drift", "node_exporter", "write", "slurm_metrics",
+    "slurm", "health", "private_tmp", "power_saving", "logins", "hosts_file", "chrony", "time_zone", "limits",
+    "firewall", "kernel_settings", "host", "network", "fabric", "nccl", "prometheus", "alertmanager",
+    "grafana", "drift", "node_exporter", "write", "slurm_metrics",
     "kernel_log", "disks", "roce_metrics", "blackbox", "ipmi", "snmp", "logs", "reports", "backups", "dcgm", "gpu",
     "mounts", "storage", "quotas", "containers", "user_directories", "inventory", "pull", "cloud_init", "provisioning",
     "facility", "acceptance", "jobs", "report",

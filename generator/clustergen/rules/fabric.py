@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.cluster import networks
+from clustergen.cluster.contributions import NeedsPortNames
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.features.nccl import Ucx
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
@@ -251,7 +251,7 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
             for name, is_lacking in (
                 ("NCCL_IB_HCA", bool(node_type.gpus) and fabric.type != "ethernet"),
                 ("UCX_NET_DEVICES", cluster.of(Ucx).enabled and fabric.type != "ethernet"),
-                ("port health check", cluster.of(Health).enabled and cluster.of(Health).fabric),
+                *((each.what, True) for each in cluster.needs(NeedsPortNames)),
                 ("port alerts", bool(cluster.hosts("monitoring"))),
             )
             if is_lacking

@@ -9,7 +9,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.hardware import NodeType
-from clustergen.manifest.health import Health
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated, value_at
@@ -70,7 +69,7 @@ def own_lines(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
                     yield _unknown(where, file, block or "", name)
                 elif row.state(cluster.slurm.release) != "known":
                     yield from findings(where, keys.state(row, cluster.slurm.release))
-                elif block is None and (conflict := _conflict(_root(section), row, text)):
+                elif block is None and (conflict := conflicting(_root(section), row, text)):
                     yield Finding("slurm-key-managed", where, *conflict, key=True)
                 elif name != opening or block is None:
                     yield from value(cluster.slurm.release, where, row, text)
@@ -93,18 +92,6 @@ def options_of_nodes(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[F
     for index, entry in enumerate(section):
         path: ManifestPath = ("nodes", index, "slurm_options")
         yield from _options(cluster, [(path, "slurm.conf", "NodeName", entry.slurm_options, (entry,))])
-
-
-def options_of_health(cluster: Cluster, section: Health) -> Iterator[Finding]:
-    """Keys of slurm.conf that contradict or override a field of the health check."""
-    slurm_conf = cluster.slurm
-    places: list[tuple[ManifestPath, Mapping[str, OptionValue]]] = [(("slurm", "options"), slurm_conf.options)]
-    places += [(("slurm", "lines", index), line) for index, line in enumerate(slurm_conf.lines)]
-    for path, values in places:
-        for name, text in values.items():
-            row = slurm.key("slurm.conf", name)
-            if row and (conflict := _conflict(({"health": section},), row, text)):
-                yield Finding("slurm-key-managed", (*path, name), *conflict, key=True)
 
 
 def _options(cluster: Cluster, places: Iterable[Passthrough]) -> Iterator[Finding]:
@@ -146,7 +133,7 @@ def _option(
     free = cluster.slurm.bare and (known_key is None or known_key.key not in NOT_FREE)  # slurm.defaults: slurm
     if known_key is None:
         yield _unknown(path, file, block, name)
-    elif conflict := _conflict(sections, known_key, text):
+    elif conflict := conflicting(sections, known_key, text):
         yield Finding("slurm-key-managed", path, *conflict, key=True)
     elif (field := field_of(file, block, name)) and not free and not all(row.optional for row in rows):
         yield Finding(
@@ -166,7 +153,7 @@ def _option(
         yield from value(release, path, known_key, text)
 
 
-def _conflict(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: OptionValue) -> tuple[str, str] | None:
+def conflicting(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: OptionValue) -> tuple[str, str] | None:
     """Message and hint where a field that the manifest sets contradicts an option, or is silently overridden by it."""
     for row in fields_of(known_key.file, known_key.block, known_key.key):
         section = next((section for section in sections if is_stated(section, row.path)), None)

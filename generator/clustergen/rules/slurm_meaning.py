@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.contributions import PrivateDirectories
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
@@ -21,7 +20,7 @@ from clustergen.slurmrules import combinations as shared
 _TEXTS = ("plugin", "plugins", "words", "lower words")
 
 
-class _Options:
+class Options:
     """The options of one file, whatever the case of their keys, and fields that stand for keys."""
 
     def __init__(
@@ -43,7 +42,7 @@ class _Options:
         return self._options[key.lower()][0]
 
 
-def _slurm_conf(section: Slurm) -> _Options:
+def _slurm_conf(section: Slurm) -> Options:
     """Keys of slurm.conf that the manifest sets, by fields or options."""
     fields: dict[str, tuple[ManifestPath, str]] = {}
     for key, row, value in fields_of_slurm(section):
@@ -51,7 +50,7 @@ def _slurm_conf(section: Slurm) -> _Options:
         if is_text and is_stated(section, row.path.removeprefix("slurm.")):
             text = value if isinstance(value, str) else ",".join(value)
             fields[key] = (tuple(row.path.split(".")), text)
-    return _Options(("slurm", "options"), section.options, fields)
+    return Options(("slurm", "options"), section.options, fields)
 
 
 def combinations(_: Cluster, section: Slurm) -> Iterator[Finding]:
@@ -59,14 +58,6 @@ def combinations(_: Cluster, section: Slurm) -> Iterator[Finding]:
     conf = _slurm_conf(section)
     for key, remark in shared.combinations(conf):
         yield from findings(conf.path(key), [remark])
-
-
-def health_states(cluster: Cluster) -> Iterator[Finding]:
-    """START_ONLY and REBOOT_ONLY stand alone."""
-    path: ManifestPath = ("health", "states")
-    states = _Options(path, {"HealthCheckNodeState": ",".join(cluster.of(Health).states)})
-    for _, remark in shared.combinations(states):
-        yield from findings(path, [remark])
 
 
 def lacking(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
@@ -135,7 +126,7 @@ def gpus(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             "memory is not a consumable resource, so jobs on one node can use each other's",
             "write CR_Core_Memory",
         )
-    cgroup = _Options(("slurm", "cgroup_options"), cluster.slurm.cgroup_options)
+    cgroup = Options(("slurm", "cgroup_options"), cluster.slurm.cgroup_options)
     for key, why in (
         ("ConstrainDevices", "every job can open all GPUs of its node"),
         ("ConstrainRAMSpace", "a job can use more memory than it requested and crash other jobs"),
@@ -153,7 +144,7 @@ def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
     if group is None or "poweraction" in lines:
         return
     conf = settings_of(cluster, "slurm.conf")
-    partitions = [_Options(("slurm", "partitions", one.name), one.options) for one in slurm.partitions]
+    partitions = [Options(("slurm", "partitions", one.name), one.options) for one in slurm.partitions]
     missing = shared.power_saving_lacks(conf.text, [partition.text("SuspendTime") for partition in partitions])
     if missing:
         yield Finding(
@@ -165,8 +156,8 @@ def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
 
 
 def hashes(cluster: Cluster) -> Iterator[Finding]:
-    conf = _Options(("slurm", "options"), cluster.slurm.options)
-    slurmdbd = _Options(("slurm", "accounting", "options"), cluster.of(Accounting).options)
+    conf = Options(("slurm", "options"), cluster.slurm.options)
+    slurmdbd = Options(("slurm", "accounting", "options"), cluster.of(Accounting).options)
     name = conf.text("HashPlugin")
     if cluster.slurm.accounting_hosts and shared.slurmdbd_lacks_hash(name, slurmdbd.text("HashPlugin")):
         yield Finding(

@@ -12,7 +12,6 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.manifest.base import OptionValue
-from clustergen.manifest.health import Health
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
@@ -56,16 +55,11 @@ def word_lists(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """The lists of words that have fields of their own."""
     for key, row, stated in fields_of_slurm(section):
         if isinstance(stated, tuple) and slurm_values.has_tokens(key):
-            yield from _words(cluster, key, row, stated)
+            yield from words(cluster, key, row, stated)
 
 
-def health_words(cluster: Cluster, section: Health) -> Iterator[Finding]:
-    key = "HealthCheckNodeState"
-    yield from _words(cluster, key, FIELDS["slurm.conf", ""][key], section.states)
-
-
-def _words(cluster: Cluster, key: str, row: Field, words: Iterable[str]) -> Iterator[Finding]:
-    for index, word in enumerate(words):
+def words(cluster: Cluster, key: str, row: Field, stated: Iterable[str]) -> Iterator[Finding]:
+    for index, word in enumerate(stated):
         yield from findings((*row.path.split("."), index), values.words(cluster.slurm.release, key, word))
 
 

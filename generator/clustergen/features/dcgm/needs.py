@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Unit, Use, WrittenPath
 from clustergen.cluster.dcgm import JOB_INFO, Dcgm, dcgm_types, job_form, runs_exporter
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.monitoring import Scraping, static
 
@@ -42,9 +41,9 @@ def paths(cluster: Cluster) -> Iterator[WrittenPath]:
 
 
 def units(cluster: Cluster) -> Iterator[Unit]:
-    """The host engine, which the exporter and the health check ask."""
+    """The host engine, which the exporter asks."""
     for node_type in cluster.gpu_types:
-        if runs_host_engine(cluster, node_type):
+        if runs_exporter(cluster, node_type):
             yield Unit(node_type.group, "nvidia-dcgm.service")
 
 
@@ -56,8 +55,8 @@ def packages(cluster: Cluster) -> Iterator[PackageOf]:
 
 
 def runs_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
-    health = cluster.of(Health)
-    return runs_exporter(cluster, node_type) or (health.enabled and node_type.name in health.dcgm)
+    """True if nvidia-dcgm runs on nodes of this type, whoever asks it."""
+    return Unit(node_type.group, "nvidia-dcgm.service") in cluster.needs(Unit)
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

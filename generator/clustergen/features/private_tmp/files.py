@@ -9,7 +9,7 @@ from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
 from clustergen.render.formats import SLURM
-from clustergen.render.views.slurm.placing import configuration
+from clustergen.render.slurm_files import configuration
 
 DEFAULT = ("/tmp", "/dev/shm")
 """What the plugin makes private in all releases."""

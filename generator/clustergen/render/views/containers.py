@@ -11,8 +11,8 @@ from clustergen.records import record, replace
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import JSON, SLURM, Safe
+from clustergen.render.slurm_files import configuration
 from clustergen.render.views.nccl import enroot_mounts
-from clustergen.render.views.slurm.placing import configuration
 
 DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import PrivateDirectories
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.keys.row import Row, words
-
-_HEALTH_LIMIT = 60  # seconds; slurmd kills the check after that, and could not be told otherwise before 26.05
 
 
 def hooks(cluster: Cluster) -> Iterator[Row]:
@@ -31,15 +28,3 @@ def hooks(cluster: Cluster) -> Iterator[Row]:
         yield Row("PrologEpilogTimeout", scripts.timeout_s)
     if scripts.task_prolog:
         yield Row("TaskProlog", "/etc/slurm/task_prolog", "as the user, in every task", always=True)
-
-
-def health_check(cluster: Cluster) -> Iterator[Row]:
-    health = cluster.of(Health)
-    if health.enabled:
-        drains = "drains nodes with a reason, and resumes only those"
-        yield Row("HealthCheckProgram", "/etc/slurm/health", drains, always=True)
-        yield Row("HealthCheckInterval", health.interval_s, always=True)
-        states = words("HealthCheckNodeState", health.states, cluster.slurm.release)
-        yield Row("HealthCheckNodeState", states, always=True)
-        limit = _HEALTH_LIMIT if health.interval_s > _HEALTH_LIMIT else None
-        yield Row("HealthCheckTimeout", limit, always=True)

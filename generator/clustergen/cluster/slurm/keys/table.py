@@ -35,7 +35,6 @@ TOPICS = (
     SlurmTopic("slurm.conf", "Topology", scheduling.topology),
     SlurmTopic("slurm.conf", "Accounting", accounting.accounting),
     SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.hooks),
-    SlurmTopic("slurm.conf", "Prolog, epilog and health check", hooks.health_check),
     SlurmTopic("cgroup.conf", "Limits of jobs", resources.cgroup),
     SlurmTopic("acct_gather.conf", "Energy from the BMC", accounting.acct_gather),
     SlurmTopic("slurmdbd.conf", "Daemon", accounting.slurmdbd_daemon),

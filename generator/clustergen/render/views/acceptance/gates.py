@@ -28,7 +28,6 @@ from clustergen.facility.expectations import (
 )
 from clustergen.hostlist import compress
 from clustergen.records import record, replace
-from clustergen.render.views.slurm.health import wired_links
 
 Arguments = Mapping[str, str]
 _MOST_WRITERS = 8  # tasks of IOR and mdtest on a node
@@ -170,7 +169,7 @@ def _gpus(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
     yield _gate(node_type, "gpus", model, gpu_floors(gpus), gpus=gpus.gres_count)
     if any(gpus.mig):
         return  # copies and collectives over MIG instances say nothing of the board
-    if links := wired_links(gpus):
+    if links := gpus.wired_links:
         floor = Floor("links", min(links), "NVLinks", "least", "NVLinks of each GPU", "catalogue")
         yield _gate(node_type, "gpu-links", {}, (floor,), gpus=gpus.count)
     yield _gate(node_type, "gpu-copy", {}, gpu_copy_floors(gpus), gpus=gpus.count)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_of
 from clustergen.cluster.dcgm import by_generation, dcgm_types, exports
-from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.render.alerts import (
     BLANK_COUNT,
@@ -27,13 +26,6 @@ _HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"
 _RECOVERY = "DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION"
 _TO_REPAIR = (1, 2, 4, 6, 7)  # reset, reboot, drain and reset, bus reset, reboot of the system
 _TO_WATCH = (3, 5)  # drain of peer-to-peer traffic, recovery of the IMEX domain
-
-
-def concerns(incident: Incident, gpus: GpuSet) -> bool:
-    """True if an incident means anything for these GPUs."""
-    if incident.only == "nvl72":
-        return "nvl72" in gpus.model.nvlink_by
-    return incident.only != "nvlink" or gpus.nvlink != "none"
 
 
 def alerts(cluster: Cluster) -> Iterator[Alert]:
@@ -111,7 +103,7 @@ def _incidents(cluster: Cluster) -> Iterator[Alert]:
     alike: dict[tuple[bool, ...], list[NodeType]] = {}
     for kind in dcgm_types(cluster).values():
         if kind.gpus:
-            alike.setdefault(tuple(concerns(row, kind.gpus) for row in dcgm_incidents()), []).append(kind)
+            alike.setdefault(tuple(kind.gpus.concerned_by(row) for row in dcgm_incidents()), []).append(kind)
     for relevant, kinds in alike.items():
         rows = [row for row, applies in zip(dcgm_incidents(), relevant, strict=True) if applies]
         names = [kind.name for kind in kinds]

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import PrivateDirectories
-from clustergen.cluster.directories import TEMPORARY
-from clustergen.cluster.features.health import Health
+from clustergen.cluster.contributions import CleanedDirectories, PrivateDirectories
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.host import NodeLogins
@@ -207,8 +205,8 @@ def _temporary(cluster: Cluster) -> Iterator[str]:
         )
     if "/tmp" in private:
         yield "`--output=/tmp/FILE` writes to the `/tmp` of the node instead, which jobs do not see."
-    rest = [directory for directory in TEMPORARY if directory not in private]
-    if rest and cluster.of(Health).enabled:
+    cleaned = [path for each in cluster.needs(CleanedDirectories) for path in each.paths]
+    if rest := [path for path in cleaned if path not in private]:
         yield f"Files in {_listed(rest)} of a node can be deleted when you have no job there."
 
 

@@ -6,8 +6,6 @@ from clustergen.render.file import File
 from clustergen.render.views.slurm import (
     configs,
     containers,
-    health,
-    nhc,
     scripts,
     services,
 )
@@ -16,7 +14,5 @@ FILES: tuple[File, ...] = (
     *configs.FILES,
     *containers.FILES,
     *scripts.FILES,
-    *health.FILES,
-    *nhc.FILES,
     *services.FILES,
 )

@@ -8,11 +8,11 @@ from clustergen.cluster.model import Cluster
 from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM, YAML
+from clustergen.render.slurm_files import configuration, slurm_user
 from clustergen.render.views.slurm.accounts import accounts
 from clustergen.render.views.slurm.conf import slurm_conf
 from clustergen.render.views.slurm.gres import gres_conf
 from clustergen.render.views.slurm.layout import Sections, sections
-from clustergen.render.views.slurm.placing import configuration, slurm_user
 from clustergen.render.views.slurm.slurmdbd import mariadb_conf, slurmdbd_conf
 from clustergen.render.views.slurm.topology import topology_conf, topology_yaml
 

@@ -8,7 +8,7 @@ from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM
-from clustergen.render.views.slurm.placing import configuration
+from clustergen.render.slurm_files import configuration
 
 
 @record

@@ -5,11 +5,9 @@ A script per concern, in a directory that the runner goes through in order: a si
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from clustergen.cluster.contributions import NodeLibrary
 from clustergen.cluster.dcgm import job_map, job_metrics
-from clustergen.cluster.entry import Entry
-from clustergen.cluster.features.health import Health
+from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
@@ -17,6 +15,7 @@ from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.records import record
 from clustergen.render.file import File
+from clustergen.render.slurm_files import script
 from clustergen.render.views.fixed import Fixed
 
 _DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
@@ -121,40 +120,25 @@ def has_gpu_epilog(cluster: Cluster, node_type: NodeType) -> bool:
     return has_epilog(cluster) and node_type.gpus is not None and is_exclusive(cluster, node_type.gpus)
 
 
-def checks_gpu_errors(cluster: Cluster, node_type: NodeType) -> bool:
-    return has_epilog(cluster) and cluster.of(Health).ecc and node_type.gpus is not None
-
-
 def maps_gpus(cluster: Cluster, node_type: NodeType) -> bool:
     return node_type.gpus is not None and job_map(cluster, node_type) is not None
 
 
 def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     """True if a program of the node sources user-processes.sh."""
-    return cluster.of(Health).enabled or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
+    is_used = NodeLibrary("user-processes") in cluster.needs(NodeLibrary)
+    return is_used or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
 
 
 def mount_values(cluster: Cluster, entry: Entry) -> dict[str, MountCheck]:
     """A file system that jobs cannot do without."""
-    is_checked = entry.required and "slurm-compute" in entry.clients and (has_prolog(cluster) or checks_mounts(cluster))
-    return {entry.name: MountCheck(entry.mount, min(60, _limit(cluster) // 4))} if is_checked else {}
-
-
-def checks_mounts(cluster: Cluster) -> bool:
-    """In the health check."""
-    return cluster.of(Health).enabled and cluster.of(Health).mounts
+    is_checked = has_prolog(cluster) or NodeLibrary("mounts") in cluster.needs(NodeLibrary)
+    patience_s = min(60, _limit(cluster) // 4)
+    return {entry.name: MountCheck(entry.mount, patience_s)} if is_checked and is_needed_by_jobs(entry) else {}
 
 
 def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
     return dict.fromkeys(mount_values(cluster, entry) if has_prolog(cluster) else (), Fixed())
-
-
-def script(
-    path: str, is_wanted: Callable[..., bool], program: str = "", *, per_type: bool = False, mode: int = 0o755
-) -> File:
-    """A program below /etc/slurm, read anew each time it runs."""
-    program = program or f"slurm/{path.partition('/etc/slurm/')[2]}.sh"
-    return File(path, is_wanted, mode=mode, per="type" if per_type else "cluster", program=program)
 
 
 _VALUES = "etc/clustergen"
@@ -172,7 +156,6 @@ FILES: tuple[File, ...] = (
     script("gpu_node/etc/slurm/prolog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
     script("compute_only/etc/slurm/epilog.d/20-strays", ends_strays),
     script("gpu_node/etc/slurm/epilog.d/30-gpu", has_gpu_epilog, per_type=True),
-    script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", checks_gpu_errors, "slurm/gpu-errors.sh", per_type=True),
     script("gpu_node/etc/slurm/epilog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
     script("slurm_compute/etc/slurm/prolog.d/50-tmpdir", has_tmpdir, "slurm/50-tmpdir.py"),
     script("slurm_compute/etc/slurm/epilog.d/50-tmpdir", has_tmpdir, "slurm/50-tmpdir.py"),

@@ -8,7 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
-from clustergen.cluster.entry import Entry
+from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.file_system import file_system
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
@@ -109,9 +109,8 @@ def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
 
 
 def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
-    is_enabled = entry.required and "slurm-compute" in entry.clients
     unit = file_system(entry.type).ready_unit.format(name=entry.name)
-    return {entry.name: WaitForMount(entry.mount, unit)} if is_enabled else {}
+    return {entry.name: WaitForMount(entry.mount, unit)} if is_needed_by_jobs(entry) else {}
 
 
 def options(cluster: Cluster, _: OperatingSystem) -> Options:

@@ -1,10 +1,12 @@
 """Health checks of compute nodes, which slurmd runs."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Celsius, Section, field
+from clustergen.manifest.base import Celsius, Section, field, section
 from clustergen.units import Bare, Bytes
 
 
@@ -32,3 +34,6 @@ class Health(Section):
     dcgm: Literal["drain", "warn", "off"] | None = field(
         None, "Faults that DCGM's health watches report; default: drain where DCGM runs. warn: to the journal only."
     )
+
+
+PLACES = {"health": (Health, section(Health, "Node health check."))}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.health import section as manifest
 from clustergen.records import copied, record
 
 _MIN_FREE_KIB = 1 << 20
@@ -34,8 +34,7 @@ class Health:
     dcgm: Mapping[str, str]
 
 
-def resolve(manifest: Manifest, cluster: Cluster) -> Health:
-    section = manifest.health
+def resolve(section: manifest.Health, cluster: Cluster) -> Health:
     names = dcgm_types(cluster) if section.dcgm is None else [kind.name for kind in cluster.node_types if kind.gpus]
     return copied(
         Health,
@@ -46,3 +45,10 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Health:
         max_temperature_c=section.max_temperature,
         dcgm={} if section.dcgm == "off" else dict.fromkeys(names, section.dcgm or "drain"),
     )
+
+
+def checks_mounts(cluster: Cluster) -> bool:
+    return cluster.of(Health).enabled and cluster.of(Health).mounts
+
+
+RECORDS = {Health: resolve}

@@ -7,12 +7,12 @@ because each node type has its own file: NHC 1.4.3 silently skips a line whose m
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import X86_64
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.features.health import files as health
+from clustergen.features.health.resolved import Health
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.views.slurm import health
 
 
 @record

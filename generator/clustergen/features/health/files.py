@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
 from clustergen.cluster.directories import own_directory
-from clustergen.cluster.entry import Entry
+from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.health import Health
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.facility.expectations import gpu_floors
+from clustergen.features.health.resolved import Health, checks_mounts
 from clustergen.records import record
 from clustergen.render.file import File
-from clustergen.render.views.alerts.health import concerns
+from clustergen.render.slurm_files import script
 from clustergen.render.views.fixed import Fixed
-from clustergen.render.views.slurm.scripts import checks_mounts, mount_values, script
 
 
 @record
@@ -111,7 +111,7 @@ def _floors(gpus: GpuSet) -> tuple[Floor, ...]:
 
 def _nvlinks(gpus: GpuSet) -> tuple[int, ...]:
     """Empty for MIG, which takes the links down."""
-    links = () if gpus.nvlink == "none" or any(gpus.mig) else wired_links(gpus)
+    links = () if gpus.nvlink == "none" or any(gpus.mig) else gpus.wired_links
     return links if any(links) else ()
 
 
@@ -133,13 +133,6 @@ def checks_nvlink(cluster: Cluster, node_type: NodeType) -> bool:
     return spec.enabled and spec.nvlink and node_type.gpus is not None and bool(_nvlinks(node_type.gpus))
 
 
-def wired_links(gpus: GpuSet) -> tuple[int, ...]:
-    """NVLinks in use by GPU: to its neighbours, or all that it has where switches join them."""
-    if gpus.links:
-        return tuple(sum(number for number in row if number > 0) for row in gpus.links)
-    return (gpus.model.nvlink_links or 0,) * gpus.count if gpus.nvlink == "nvswitch" else ()
-
-
 def checks_temperature(cluster: Cluster, node_type: NodeType) -> bool:
     return is_enabled(cluster) and bool(cluster.of(Health).max_temperature_c) and node_type.gpus is not None
 
@@ -153,7 +146,7 @@ def dcgm(cluster: Cluster, node_type: NodeType) -> Dcgm | None:
     texts: dict[str, list[str]] = {"drain": [], "driver": [], "warn": [], "ignore": []}
     for incident in dcgm_incidents():
         text = incident.text.replace("{xids}", f"({drains})")
-        action = incident.action if concerns(incident, node_type.gpus) else "ignore"
+        action = incident.action if node_type.gpus.concerned_by(incident) else "ignore"
         if text not in texts[action]:
             texts[action].append(text)
     return Dcgm(mode == "drain", **{action: tuple(patterns) for action, patterns in texts.items()})
@@ -164,7 +157,12 @@ def checks_dcgm(cluster: Cluster, node_type: NodeType) -> bool:
 
 
 def mount_check(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
-    return dict.fromkeys(mount_values(cluster, entry) if checks_mounts(cluster) else (), Fixed())
+    return {entry.name: Fixed()} if checks_mounts(cluster) and is_needed_by_jobs(entry) else {}
+
+
+def checks_job_gpus(cluster: Cluster, node_type: NodeType) -> bool:
+    """In the epilog."""
+    return cluster.of(Scripts).epilog and cluster.of(Health).ecc and node_type.gpus is not None
 
 
 _GPU = "gpu_node/etc/slurm/health.d"
@@ -177,6 +175,7 @@ FILES: tuple[File, ...] = (
     script(f"{_GPU}/10-gpu-count", checks_gpu_count, per_type=True),
     script(f"{_GPU}/15-gpu-settings", checks_gpu_settings, per_type=True),
     script(f"{_GPU}/20-gpu-errors", checks_gpu_errors, "slurm/gpu-errors.sh", per_type=True),
+    script("gpu_node/etc/slurm/epilog.d/35-gpu-errors", checks_job_gpus, "slurm/gpu-errors.sh", per_type=True),
     script(f"{_GPU}/25-nvlink", checks_nvlink, per_type=True),
     File("mount/etc/slurm/health.d/30-mount-{name}", mount_check, mode=0o755, program="slurm/mount.sh"),
     script("slurm_compute/etc/slurm/health.d/40-fabric", checks_fabric, per_type=True),

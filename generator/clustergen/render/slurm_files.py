@@ -1,4 +1,4 @@
-"""Where Slurm's configuration goes: to all its nodes, or in a configless cluster to those that others fetch it from."""
+"""Files below /etc/slurm: configuration, which in a configless cluster only some nodes have, and programs."""
 
 from __future__ import annotations
 
@@ -31,3 +31,11 @@ def configuration(path: str, view: View, effect: Effect, form: Format | None = N
 
 def slurm_user(cluster: Cluster) -> str:
     return cluster.slurm.user
+
+
+def script(
+    path: str, is_wanted: Callable[..., bool], program: str = "", *, per_type: bool = False, mode: int = 0o755
+) -> File:
+    """A program below /etc/slurm, read anew each time it runs."""
+    program = program or f"slurm/{path.partition('/etc/slurm/')[2]}.sh"
+    return File(path, is_wanted, mode=mode, per="type" if per_type else "cluster", program=program)

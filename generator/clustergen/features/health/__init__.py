@@ -1,0 +1,1 @@
+"""The health check that slurmd runs on compute nodes, and the same for LBNL NHC."""
