@@ -18,7 +18,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.explain.causes import Cause
 from clustergen.explain.lines import Explained, Line, comment_of, explain
 from clustergen.explain.locate import find
-from clustergen.explain.reads import overriding, reading
+from clustergen.explain.reads import Reads, overriding, reading
 from clustergen.explain.rows import Row
 from clustergen.explain.show import summaries, text_of_lines
 from strategies.once import once
@@ -194,7 +194,7 @@ def test_a_row_is_as_before_after_a_trial_of_it() -> None:
     before = dict(vars(type(row)))
     with overriding({(id(row), "gres_type"): "x100"}):
         assert row.gres_type == "x100"
-    with reading() as reads:
+    with reading(reads := Reads(frozenset())):
         assert row.gres_type == "h100"
     assert reads.fields[id(row)] == {"gres_type"}
     assert row.gres_type == "h100"

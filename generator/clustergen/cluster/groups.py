@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import get_args
 
 from clustergen.catalogue.roles import Role
@@ -140,14 +141,19 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
-    entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
+    @cache
+    def entrance() -> str:
+        return next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
 
     def user_node(group: NodeGroup) -> bool:
-        return cluster.has(UserGuide) and group.has(entrance)
+        return cluster.has(UserGuide) and group.has(entrance())
 
     def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
-        roles = {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
-        return lambda group: any(group.has(role) for role in roles)
+        @cache
+        def roles() -> set[str]:
+            return {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
+
+        return lambda group: any(group.has(role) for role in roles())
 
     docker, podman = runs(Docker), runs(Podman)
 
@@ -174,15 +180,25 @@ def _place(name: str) -> int:
     return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
-@once_per_cluster
-def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
-    """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
+def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+    """Group → whether an entry of the manifest is in it, of groups that are not of an entry of storage or a type."""
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
     derived = _derived(cluster) | {group.name: group.has for group in cluster.needs(Group)}
-    tests |= {name: derived[name] for name in sorted(derived, key=_place)}
-    groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in tests.items()}
+    return tests | {name: derived[name] for name in sorted(derived, key=_place)}
+
+
+def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
+    """Entries of one group; reads no more of the cluster than it depends on."""
+    test = _tests(cluster).get(name)
+    return tuple(filter(test, cluster.groups)) if test else membership(cluster).get(name, ())
+
+
+@once_per_cluster
+def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
+    """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
+    groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in _tests(cluster).items()}
     entries = _entries(cluster)
     targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))
     for name in cluster.storage:

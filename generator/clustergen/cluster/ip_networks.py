@@ -69,17 +69,17 @@ def is_inside(address: Address, cidr: str) -> bool:
 
 
 @once_per_cluster
-def _nodes(_: Cluster) -> dict[str, tuple[NodeGroup, int, IpNetwork] | None]:
-    """A cache of the answers of `node_of`: the views of all node types ask for the same few servers."""
-    return {}
-
-
 def node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | None:
     """The node that a host name or address is of, its place in its entry, and the network of that name or address."""
-    nodes = _nodes(cluster)
-    if name not in nodes:
-        nodes[name] = _node_of(cluster, name)
-    return nodes[name]
+    networks = ip_networks(cluster)
+    if place := place_of(cluster, name):
+        return (*place, networks[0])
+    for network, addressed in zip(networks, _addressed(cluster), strict=True):
+        short = name.removesuffix(f".{network.domain}") if network.domain else name
+        host = short.removesuffix(network.suffix) if short.endswith(network.suffix) else ""
+        if place := place_of(cluster, host) or addressed.get(name):
+            return (*place, network)
+    return None
 
 
 @once_per_cluster
@@ -108,18 +108,6 @@ def _addressed(cluster: Cluster) -> tuple[dict[str, tuple[NodeGroup, int]], ...]
 def place_of(cluster: Cluster, host: str) -> tuple[NodeGroup, int] | None:
     """The entry of `nodes` that a host name is in, and its position there."""
     return _places(cluster).get(host)
-
-
-def _node_of(cluster: Cluster, name: str) -> tuple[NodeGroup, int, IpNetwork] | None:
-    networks = ip_networks(cluster)
-    if place := place_of(cluster, name):
-        return (*place, networks[0])
-    for network, addressed in zip(networks, _addressed(cluster), strict=True):
-        short = name.removesuffix(f".{network.domain}") if network.domain else name
-        host = short.removesuffix(network.suffix) if short.endswith(network.suffix) else ""
-        if place := place_of(cluster, host) or addressed.get(name):
-            return (*place, network)
-    return None
 
 
 def network_of(cluster: Cluster, host: str) -> IpNetwork | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, wraps
 from importlib import import_module
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import FITTED, INTERNAL, Hosts, Wording
@@ -19,7 +19,7 @@ from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
-from clustergen.cluster.tracing import used
+from clustergen.cluster.tracing import made, used
 from clustergen.feature import modules
 from clustergen.hostlist import compress
 from clustergen.records import record
@@ -28,6 +28,7 @@ from clustergen.units import Watts
 T = TypeVar("T")
 FittedInt = Annotated[int, FITTED]
 E = TypeVar("E", bound=Entry)
+P = ParamSpec("P")
 
 
 @record
@@ -215,6 +216,22 @@ class Rack:
     redundant_feeds: bool  # half of the feeds must carry the whole load
 
 
+def once_per_cluster(function: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
+    """A function of the whole cluster, and perhaps of a name, that many views ask: worked out once for each name."""
+
+    @wraps(function)
+    def answer(cluster: Cluster, /, *names: P.args, **_: P.kwargs) -> T:
+        part = (function, *names)
+        answers = cluster.__dict__.setdefault("_answers", {})
+        if part not in answers:
+            answers[part] = made(part, lambda: function(cluster, *names, **_))
+        used(part)
+        value: T = answers[part]
+        return value
+
+    return answer
+
+
 @record
 class Cluster:
     """A whole cluster. Frozen; the lists are tuples in manifest order, which is Slurm's node order."""
@@ -247,19 +264,16 @@ class Cluster:
         used(record)
         return record in self._records or record in self._derived
 
+    @once_per_cluster
     def needs(self, kind: type[T]) -> tuple[T, ...]:
         """Contributions of all features of one kind (`cluster.contributions`), in their order."""
-        kept = self.__dict__.setdefault("_needs", {})
-        if kind not in kept:
-            kept[kind] = tuple(
-                item for contribute in contributors(f"Iterator[{kind.__name__}]") for item in contribute(self)
-            )
-        needs: tuple[T, ...] = kept[kind]
-        return needs
+        functions = contributors(f"Iterator[{kind.__name__}]")
+        return tuple(item for contribute in functions for item in contribute(self))
 
     @property
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
+        used("record_types")
         return (*self._records, *self._derived)
 
     @property
@@ -286,11 +300,13 @@ class Cluster:
     def networks(self) -> Networks:
         return Networks(self)
 
-    @cached_property
+    @property
+    @once_per_cluster
     def compute(self) -> tuple[NodeGroup, ...]:
         return self.with_role("slurm-compute")
 
-    @cached_property
+    @property
+    @once_per_cluster
     def of_type(self) -> Mapping[str, tuple[NodeGroup, ...]]:
         """Entries by the name of their node type."""
         groups_of_type: dict[str, list[NodeGroup]] = {node_type.name: [] for node_type in self.node_types}
@@ -302,20 +318,24 @@ class Cluster:
     def slurm(self) -> Slurm:
         return self.of(Slurm)
 
-    @cached_property
+    @property
+    @once_per_cluster
     def address(self) -> Mapping[str, str]:
         """Management address by host name; hosts without one are absent."""
         return {host: ip for group in self.groups for host, ip in zip(group.hosts, group.addresses, strict=False)}
 
-    @cached_property
+    @property
+    @once_per_cluster
     def host_count(self) -> int:
         return sum(len(group.hosts) for group in self.groups)
 
-    @cached_property
+    @property
+    @once_per_cluster
     def gpu_count(self) -> int:
         return sum(len(group.hosts) * gpus_of(group) for group in self.groups)
 
-    @cached_property
+    @property
+    @once_per_cluster
     def gpu_types(self) -> tuple[NodeType, ...]:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
@@ -329,18 +349,3 @@ def contributors(of: str) -> tuple[Callable[[Cluster], Iterator[Any]], ...]:
     named = (item for module in (ground, *modules("needs")) for item in vars(module).items())
     functions = (function for name, function in named if not name.startswith("_"))
     return tuple(each for each in functions if getattr(each, "__annotations__", {}).get("return") == of)
-
-
-def once_per_cluster(function: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
-    """A function of the whole cluster that the views of every node type ask: worked out once."""
-    name = f"{function.__module__}.{function.__qualname__}"
-
-    @wraps(function)
-    def answer(cluster: Cluster) -> T:
-        kept = cluster.__dict__
-        if name not in kept:
-            kept[name] = function(cluster)
-        value: T = kept[name]
-        return value
-
-    return answer

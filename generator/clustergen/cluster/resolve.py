@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from clustergen.catalogue.operating_systems import operating_system
+from clustergen.catalogue.operating_systems import OperatingSystem, operating_system
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
@@ -29,14 +29,14 @@ from clustergen.cluster.features import (
     user_guide,
 )
 from clustergen.cluster.hardware import SERVICE, TypeResolver
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.slurm import accounting, associations, ground, jobs, scheduling
 from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
-from clustergen.cluster.tracing import resolving
+from clustergen.cluster.tracing import made
 from clustergen.feature import ExtensionError, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
@@ -129,36 +129,49 @@ def record_types() -> tuple[type, ...]:
 
 def resolve(manifest: Manifest, report: Report) -> Cluster:
     """The cluster that a manifest means; `report` receives what cannot be resolved, and prevents a render."""
-    catalogue = resolve_catalogue(manifest.catalogue)
-    types = _types(manifest, catalogue, report)
-    groups = resolve_nodes(manifest, types, report)
-    used = {group.type.name for group in groups}
-    switches = resolve_switches(manifest, catalogue, groups, report)
-    system = operating_system(manifest.os)
-    assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
+    catalogue = made("catalogue", lambda: resolve_catalogue(manifest.catalogue))
+    types = made("types", lambda: _types(manifest, catalogue, report), "catalogue")
+    groups = made("groups", lambda: resolve_nodes(manifest, types, report), "types")
     resolved: dict[type, object] = {}
     cluster = Cluster(
-        name=manifest.name,
-        os=system,
+        name=made("name", lambda: manifest.name),
+        os=made("os", lambda: _system(manifest)),
         catalogue=catalogue,
-        node_types=tuple(node_type for node_type in types.values() if node_type.name in used),
+        node_types=made("node_types", lambda: _in_use(types, groups), "types", "groups"),
         groups=groups,
-        switches=switches,
-        racks=resolve_racks(manifest),
-        other_switches=resolve_other_switches(manifest, catalogue, groups, report),
+        switches=made("switches", lambda: resolve_switches(manifest, catalogue, groups, report), "catalogue", "groups"),
+        racks=made("racks", lambda: resolve_racks(manifest)),
+        other_switches=made(
+            "other_switches",
+            lambda: resolve_other_switches(manifest, catalogue, groups, report),
+            "catalogue",
+            "groups",
+        ),
         _records=resolved,
         _derived=_DERIVED,
     )
+
+    def value(of: Resolve) -> object:
+        if of is ground.resolve:
+            return ground.resolve(manifest, cluster, report=report)
+        section = section_for(of, manifest)
+        return None if section is None else of(section, cluster)
+
     for record, resolve_record in records().items():
-        with resolving(record):
-            if record is Slurm:
-                value: object = ground.resolve(manifest, cluster, report=report)
-            else:
-                section = section_for(resolve_record, manifest)
-                value = None if section is None else resolve_record(section, cluster)
-        if value is not None:
-            resolved[record] = value
+        if (made_record := made(record, partial(value, resolve_record))) is not None:
+            resolved[record] = made_record
     return cluster
+
+
+def _system(manifest: Manifest) -> OperatingSystem:
+    system = operating_system(manifest.os)
+    assert system is not None, "the manifest's schema and the catalogue name the same operating systems"
+    return system
+
+
+def _in_use(types: Mapping[str, NodeType], groups: tuple[NodeGroup, ...]) -> tuple[NodeType, ...]:
+    used = {group.type.name for group in groups}
+    return tuple(node_type for node_type in types.values() if node_type.name in used)
 
 
 def _types(manifest: Manifest, catalogue: CatalogueView, report: Report) -> dict[str, NodeType]:

@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clustergen.cluster.model import Cluster
 from clustergen.explain.halving import in_rounds
-from clustergen.explain.reads import Fact, Override, Reads, overriding
+from clustergen.explain.reads import Fact, Override, overriding
 from clustergen.explain.rows import other_facts
-from clustergen.explain.trials import Renderer, changed_of
-from clustergen.manifest.model import Manifest
-from clustergen.records import replace
+from clustergen.explain.trials import Trials, changed_of
 
 
 class Facts:
-    """The facts that were read. Those of `meaning` make the cluster what it is, others only what is printed of it."""
+    """The facts that were read: those of the trials' `meaning` make the cluster, others what is printed of it."""
 
-    def __init__(
-        self, renderer: Renderer, manifest: Manifest, cluster: Cluster, reads: Reads, meaning: set[Fact]
-    ) -> None:
-        self._renderer = renderer
-        self._manifest = manifest
-        self._cluster = cluster
-        self._meaning = meaning
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        reads = trials.reads
         # Facts of a row are neighbours, and rows that were read together: what one line needs lies together.
         places = {ident: number for number, ident in enumerate(reads.rows)}
         kinds = {ident: type(row).__name__ for ident, row in reads.rows.items()}
@@ -57,13 +50,10 @@ class Facts:
         return rows
 
     def _has_meaning(self, override: Override) -> bool:
-        return not self._meaning.isdisjoint(override)
+        return not self._trials.meaning.isdisjoint(override)
 
     def _lines(self, override: Override) -> tuple[str, ...] | None:
         """The file by other facts; None where there is none then."""
         with overriding(override):
-            if self._has_meaning(override):
-                made = self._renderer.make(self._manifest)
-            else:
-                made = self._renderer.print(replace(self._cluster), self._manifest)  # a copy: it remembers no facts
+            made = self._trials.make(facts=override)
         return None if made is None else made.lines

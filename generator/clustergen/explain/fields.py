@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from clustergen.diagnostics import ManifestPath
-from clustergen.explain.edits import Edit, edited
+from clustergen.explain.edits import Edit
 from clustergen.explain.manifests import Original
 from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
@@ -59,8 +59,8 @@ def dotted(path: ManifestPath) -> str:
 
 @cache
 def _schema() -> dict[str, Any]:
-    """The manifest's JSON Schema, which pydantic takes a tenth of a second to make."""
-    return model_schema()
+    """The manifest's JSON Schema."""
+    return model_schema(short_names=False)
 
 
 class Fields:
@@ -129,15 +129,14 @@ class Fields:
         return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:2]
 
     def _fits(self, field: Field, edit: Edit) -> bool:
-        """True if the section that the field is of takes it; no field is checked together with those of another."""
+        """True if the manifest takes it; no field is checked together with others, but one that names the section."""
         from pydantic import ValidationError
 
         try:
-            section = value_at(edited(self.data, [edit]), field.path[: field.origin.depth])
-            field.origin.section.model_validate(self.original.with_read(section))
+            self.original.edited([edit])
         except ValidationError:
             return False
-        return True
+        return "const" not in field.schema
 
     def _section(self, model: Section, data: Any, schema: dict[str, Any], path: ManifestPath) -> Iterator[Field]:
         for name, inner in self._of_model(model, schema).get("properties", {}).items():

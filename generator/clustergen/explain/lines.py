@@ -68,7 +68,7 @@ def explain(
     asked = [number - 1 for number in chosen]
     renderer = renderer_for(compiled.cluster, tree, file, row, directory, asked)
     stated = row is not None and row.per == "tree" and not numbers
-    study = Study(compiled.source, renderer, lines, asked, stated=stated)
+    study = Study(compiled, renderer, lines, asked, stated=stated)
     template, printed = template_of(file, row, directory)
     made = tuple(
         Line(

@@ -17,21 +17,32 @@ class Original:
     def __init__(self, data: Any) -> None:
         self.data = data
         self.manifest = Manifest.model_validate(compiler.frozen(data))
-        self._read: dict[int, Section | None] = {}  # section, by the id() of its data
+        self._read: dict[int, Any] = {}  # sections, and mappings and lists of them, by the id() of their data
         for part, section in _sections(data, self.manifest):
             # An alias may stand for sections of several kinds; such a one is read anew.
             self._read[id(part)] = section if id(part) not in self._read else None
+        self._read_all(data)
 
     def edited(self, edits: Iterable[Edit]) -> Manifest:
         """ValidationError where the edits leave no manifest."""
-        return Manifest.model_validate(self.with_read(edited(self.data, edits)))
+        return Manifest.model_validate(self._with_read(edited(self.data, edits)))
 
-    def with_read(self, data: Any) -> Any:
-        """Data as models take it, with the sections that it has in common with the original."""
+    def _read_all(self, data: Any) -> None:
+        """Keeps what the models take for each mapping and list."""
+        for part in data.values() if isinstance(data, dict) else data:
+            if isinstance(part, dict | list):
+                self._read_all(part)
+        self._read[id(data)] = self._read.get(id(data)) or self._with_read(data)
+
+    def _with_read(self, data: Any) -> Any:
+        """Data as models take it, with what it has in common with the original."""
+        if not isinstance(data, dict | list):
+            return data
+        if (known := self._read.get(id(data))) is not None:
+            return known
         if isinstance(data, dict):
-            section = self._read.get(id(data))
-            return section or {key: self.with_read(value) for key, value in data.items()}
-        return tuple(map(self.with_read, data)) if isinstance(data, list) else data
+            return {key: self._with_read(value) for key, value in data.items()}
+        return tuple(map(self._with_read, data))
 
 
 def _sections(data: Any, value: Any) -> Iterator[tuple[Any, Section]]:

@@ -49,7 +49,7 @@ def origins(compiled: Compiled, section: str | None = None) -> list[Value]:
 
     file = make(compiled.cluster)[_PATH]
     lines = lines_of(file.content)
-    study = Study(compiled.source, Renderer(make, file), lines, range(len(lines)), stated=False)
+    study = Study(compiled, Renderer(make, file), lines, range(len(lines)), stated=False)
     return [_value(line, *study.causes_of(index), study.rows_of(index)) for index, line in enumerate(lines)]
 
 

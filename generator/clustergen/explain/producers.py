@@ -52,10 +52,8 @@ def parts_of(cluster: Cluster, manifest_name: str) -> list[Part]:
     for row in files():
         if row.per != "tree":
             builder = Builder(cluster, manifest_name)
-            whole = set(builder.members)
             made = builder.build(row)
-            split = {name: groups for name, groups in builder.members.items() if name not in whole}
-            parts.append(Part(row, made, split))
+            parts.append(Part(row, made, builder.split))
     return parts
 
 
@@ -69,7 +67,7 @@ def outline_producer(row: File, tree: Tree, fixed: Sequence[Part], made: Sequenc
         builder = Builder(cluster, tree.manifest_name)
         by_first = {group.hosts[0]: group for group in cluster.groups}
         for name, groups in split.items():  # as this cluster has them, which may lack the node type of another
-            builder.members[name] = tuple(filter(None, (by_first.get(group.hosts[0]) for group in groups)))
+            builder.split[name] = tuple(filter(None, (by_first.get(group.hosts[0]) for group in groups)))
         builder.files |= {path: file for path, file in kept.items() if file.group in (None, *builder.members)}
         for part in made:
             builder.build(part.row)

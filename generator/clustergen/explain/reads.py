@@ -1,4 +1,4 @@
-"""The reads of a render: fields of the manifest's models, and fields of the catalogue's rows.
+"""The reads of a render: fields of the manifest's models, of the cluster's records and of the catalogue's rows.
 
 Only what was read can have had a say, which is what makes trying it all quick. The same hooks hand out another value of
 a catalogue row where a trial wants one.
@@ -8,44 +8,98 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import cache
+from types import FunctionType
 from typing import Any
 
-from clustergen.cluster.tracing import listening
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.tracing import Part, listening
 from clustergen.manifest.base import Section
+from clustergen.records import fields
 
 _MISSING = object()
 Fact = tuple[int, str]
 """A row, by its `id()`, and a field of it."""
 Override = dict[Fact, Any]
 """Fact → the value to hand out instead."""
+Token = Any
+"""What was read: a part of the cluster, or a field, as `id()` of its owner and name."""
+ANYTHING = "anything"
+"""A token of a part that may hold on to the whole cluster."""
+_GROUND = frozenset(name for name in fields(Cluster) if name[0] != "_")
 
 
 class Reads:
-    """The reads within `reading`. Rows are kept, so that their ids stay theirs."""
+    """The reads of each part of a cluster that is made within `reading`. Owners are kept, so that ids stay theirs.
 
-    def __init__(self) -> None:
-        self.sections: set[tuple[int, str]] = set()
-        self.sections_now = self.sections  # of the record that is being resolved, else of the render itself
-        self._sections_of: dict[type, set[tuple[int, str]]] = {}
+    `types` are those of the records whose fields count one by one.
+    """
+
+    def __init__(self, types: Set[type]) -> None:
+        self.types = types
+        self.of: dict[Part, set[Token]] = {}
+        self.values: dict[Part, Any] = {}
+        self.now: set[Token] = set()  # of the part that is being made
+        self._makers: dict[int, Part] = {}  # `id()` of a record → the part that it was made in
         self.rows: dict[int, Any] = {}
         self.fields: dict[int, set[str]] = {}
         self.owners: dict[int, Any] = {}  # `id()` of a row that is a fact of another one → that one
 
-    def resolving(self, record: type) -> None:
-        self.sections_now = self._sections_of[record] = set()
+    def value(self, part: Part, make: Callable[[], Any], sources: Iterable[Part] = ()) -> Any:
+        outer, self.now = self.now, set(sources)
+        try:
+            value = self.values[part] = make()
+            reads, self.now = self.now, set()
+            self.of[part] = reads | self._of_others(value, part)
+        finally:
+            self.now = outer
+        return value
 
-    def resolved(self, record: type) -> None:
-        self.sections_now = self.sections
+    def used(self, part: Part) -> None:
+        """What a function reads that is asked once counts for each that asks."""
+        self.now |= self.of.get(part, {ANYTHING}) if isinstance(part, tuple) else {part}
 
-    def used(self, record: type) -> None:
-        """Count the reads of a record for its user as well."""
-        self.sections_now |= self._sections_of.get(record, set())
+    def behind(self, part: Part) -> set[Token]:
+        """All that went into a part."""
+        tokens: set[Token] = set()
+        todo: list[Part] = [part]
+        while todo:
+            more = self.of.get(todo.pop(), set()) - tokens
+            tokens |= more
+            todo += [self._makers.get(token[0]) if isinstance(token, tuple) else token for token in more]
+        return tokens
 
     def facts(self) -> set[Fact]:
         return {(ident, name) for ident, names in self.fields.items() for name in names}
+
+    def _of_others(self, value: Any, part: Part) -> set[Token]:
+        """Reads of a part that holds records of other parts: it changes with all that is in them."""
+        kind = type(value)
+        if kind in self.types and self._makers.setdefault(id(value), part) != part:
+            maker = self._makers[id(value)]
+            return self.of[maker] if isinstance(maker, tuple) else {(id(value), "__dict__")}
+        if isinstance(value, Cluster | Section | FunctionType):
+            return {ANYTHING}
+        return {token for inner in _within(value) for token in self._of_others(inner, part)}
+
+
+def _within(value: Any) -> Iterable[Any]:
+    """The values that a value of a cluster consists of; none of one of a row of the catalogue."""
+    kind = type(value)
+    if isinstance(value, Mapping):
+        return value.values()
+    if kind in (tuple, list, set, frozenset):
+        return value  # type: ignore[no-any-return]
+    names = getattr(kind, "__record_fields__", ()) or getattr(kind, "__dataclass_fields__", ())
+    return [] if kind in row_types() else [getattr(value, name) for name in names]
+
+
+def record_types(value: Any) -> set[type]:
+    """The types of all records in a value of a cluster."""
+    kinds = {type(value)} if hasattr(value, "__record_fields__") and type(value) not in row_types() else set()
+    return kinds.union(*map(record_types, _within(value)))
 
 
 class _Facts(dict[str, str]):
@@ -63,16 +117,16 @@ class _Facts(dict[str, str]):
 
 
 @cache
-def row_types() -> tuple[type[Any], ...]:
+def row_types() -> frozenset[type[Any]]:
     """The types of the catalogue's rows."""
     import clustergen.catalogue as package
 
-    types: dict[type[Any], None] = {}
+    types: set[type[Any]] = set()
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, type) and field_names(value):
-                types[value] = None
-    return tuple(types)
+                types.add(value)
+    return frozenset(types)
 
 
 def field_names(row: Any) -> tuple[str, ...]:
@@ -82,28 +136,36 @@ def field_names(row: Any) -> tuple[str, ...]:
 
 
 @contextmanager
-def reading() -> Iterator[Reads]:
+def reading(reads: Reads) -> Iterator[None]:
     """Notes all reads meanwhile, of this thread and any other."""
-    reads = Reads()
-    read_field = Section.__getattribute__
+    read_field = object.__getattribute__
 
-    def noted(self: Section, name: str) -> Any:
-        reads.sections_now.add((id(self), name))
-        return read_field(self, name)
+    def noted(owner: Any, name: str) -> Any:
+        reads.now.add((id(owner), name))
+        return read_field(owner, name)
+
+    def noted_of_cluster(cluster: Cluster, name: str) -> Any:
+        if name in _GROUND:
+            reads.now.add(name)
+        return read_field(cluster, name)
 
     def note(row: Any, field: str, value: Any) -> Any:
+        reads.now.add((id(row), field))
         reads.rows.setdefault(id(row), row)
         reads.fields.setdefault(id(row), set()).add(field)
         if field_names(value):
             reads.owners.setdefault(id(value), row)
         return value
 
-    Section.__getattribute__ = noted  # type: ignore[method-assign, assignment]
+    hooks: dict[type, Any] = {Section: noted, Cluster: noted_of_cluster, **dict.fromkeys(reads.types, noted)}
+    for kind, hook in hooks.items():
+        kind.__getattribute__ = hook  # type: ignore[method-assign]
     try:
         with _hooked(note), listening(reads):
-            yield reads
+            yield
     finally:
-        del Section.__getattribute__
+        for kind in hooks:
+            del kind.__getattribute__
 
 
 @contextmanager

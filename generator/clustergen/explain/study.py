@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.resolve import resolve
+from clustergen.compile import Compiled
 from clustergen.explain.causes import Cause, has_part, without_wholes
 from clustergen.explain.edits import Edit
 from clustergen.explain.facts import Facts
@@ -17,10 +17,8 @@ from clustergen.explain.fields import Field, Fields
 from clustergen.explain.halving import effective, in_rounds
 from clustergen.explain.manifests import Original
 from clustergen.explain.producers import outline_producer, parts_of, producer_of, site_producer
-from clustergen.explain.reads import Reads, reading
 from clustergen.explain.rows import Row, row_of
-from clustergen.explain.trials import Renderer, Trial, changed, changed_of
-from clustergen.manifest.source import Source
+from clustergen.explain.trials import Renderer, Trial, Trials, changed, changed_of
 from clustergen.render.file import File
 from clustergen.render.tree import RenderedFile, Tree
 
@@ -67,32 +65,34 @@ class Study:
     """
 
     def __init__(
-        self, source: Source, renderer: Renderer, old: tuple[str, ...], asked: Sequence[int], *, stated: bool
+        self,
+        compiled: Compiled,
+        renderer: Renderer,
+        old: tuple[str, ...],
+        asked: Sequence[int],
+        *,
+        stated: bool,
     ) -> None:
+        assert compiled.cluster is not None
+        source = compiled.source
         self.source = source
-        self.renderer = renderer
         self.old = old
         self.asked = asked
         self.whole = len(asked) == len(old)
         self.most = _TRIALS if self.whole or len(asked) == 1 else _TRIALS_OF_SEVERAL
         self.needs: list[Cause] = []
-        self.reads = Reads()
         self._causes: dict[int, list[Cause]] = {}
         self._reach: dict[tuple[str, str], int] = {}  # field → how many lines it changes
         self._alone: dict[int, Trial | None] = {}  # trials of a single edit, by the id() of the edit
         self.original = Original(source.data)
-        with reading() as self.reads:
-            cluster = resolve(self.original.manifest, lambda _: None)
-            meaning = self.reads.facts()
-            renderer.start(cluster)
+        self.trials = Trials(renderer, self.original.manifest, compiled.cluster)
+        self._rows = {} if stated else Facts(self.trials).behind(old, asked)
         self.fields = Fields(self.original)
         self._order: dict[tuple[str, str], int] = {field.ident: number for number, field in enumerate(self.fields.all)}
         self._unset = {field.path for field in self.fields.all if field.kind == "default"}
-        read = self.fields.read(self.reads.sections)
+        read = self.fields.read(self.trials.read)
         self._try_all([field for field in read if not (stated and field.kind == "default")])
         self.needs = without_wholes(sorted(self.needs, key=self._place))
-        facts = Facts(renderer, self.original.manifest, cluster, self.reads, meaning)
-        self._rows = {} if stated else facts.behind(old, asked)
 
     def causes_of(self, index: int) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         """Values that the manifest states, and defaults that it leaves.
@@ -105,7 +105,7 @@ class Study:
         return stated, tuple(cause for cause in causes if cause.kind == "default")
 
     def rows_of(self, index: int) -> tuple[Row, ...]:
-        rows, owners = self.reads.rows, self.reads.owners
+        rows, owners = self.trials.reads.rows, self.trials.reads.owners
         return tuple(
             row_of(rows[ident], fields, owners.get(ident)) for ident, fields in self._rows.get(index, {}).items()
         )
@@ -164,7 +164,7 @@ class Study:
 
     def _make(self, edits: Iterable[Edit]) -> Trial | None:
         try:
-            return self.renderer.make(self.original.edited(edits))
+            return self.trials.make(self.original.edited(edits))
         except ValidationError:
             return None
 

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, partial
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
+from clustergen.cluster.tracing import listening
 from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.producers import Producer
+from clustergen.explain.reads import Fact, Reads, reading, record_types
+from clustergen.explain.reuse import Reuse
 from clustergen.manifest.model import Manifest
+from clustergen.records import fields
 from clustergen.render.tree import RenderedFile
 from clustergen.rules import findings_of, rules
+
+_FILE = "file"
 
 
 class Judge:
     """Finds what is wrong with a manifest. Similar trials break the same rule: the last one broken is tried first."""
 
-    def __init__(self) -> None:
+    def __init__(self, original: Manifest, cluster: Cluster, reads: Reads) -> None:
+        """The rules pass on this cluster."""
         self._rules = list(rules())
+        with reading(reads):
+            for rule in self._rules:
+                reads.value((rule,), partial(list, findings_of(rule, cluster, original)))
 
-    def refuses(self, cluster: Cluster, manifest: Manifest, findings: Sequence[Finding]) -> str | None:
+    def refuses(self, cluster: Cluster, manifest: Manifest, findings: Sequence[Finding], reuse: Reuse) -> str | None:
         """The code of an error among `findings`, or else of a rule's; the type of the exception that ends a rule."""
         if code := _error(findings):
             return code
-        for rule in self._rules:
-            try:
-                code = _error(findings_of(rule, cluster, manifest))
-            except Exception as err:  # noqa: BLE001 - rules count on what others refuse, which a trial does not wait for
-                code = type(err).__name__
-            if code:
-                self._rules.remove(rule)
-                self._rules.insert(0, rule)
-                return code
+        with listening(reuse):
+            for rule in self._rules:
+                if reuse.keeps((rule,)):
+                    continue
+                try:
+                    code = _error(findings_of(rule, cluster, manifest))
+                except Exception as err:  # noqa: BLE001 - rules count on what others refuse, which a trial does not wait for
+                    code = type(err).__name__
+                if code:
+                    self._rules.remove(rule)
+                    self._rules.insert(0, rule)
+                    return code
         return None
 
 
@@ -44,22 +57,14 @@ def _error(findings: Iterable[Finding]) -> str | None:
 class Trial:
     """A file rendered from another manifest: its lines, or None where that manifest has no such file."""
 
-    def __init__(
-        self,
-        lines: tuple[str, ...] | None,
-        cluster: Cluster,
-        manifest: Manifest,
-        findings: Sequence[Finding],
-        judge: Judge,
-    ) -> None:
+    def __init__(self, lines: tuple[str, ...] | None, refused: Callable[[], str | None]) -> None:
         self.lines = lines
-        self._meant = cluster, manifest, findings
-        self._judge = judge
+        self._refused = refused
 
     @cached_property
     def refused(self) -> str | None:
         """The code of what is wrong with the manifest; None for a valid one. Asking then takes as long as a trial."""
-        return self._judge.refuses(*self._meant)
+        return self._refused()
 
     @property
     def valid(self) -> bool:
@@ -72,7 +77,6 @@ class Renderer:
     def __init__(self, producer: Producer, file: RenderedFile) -> None:
         self.producer = producer
         self.file = file
-        self.judge = Judge()
         self.whole: frozenset[str] = frozenset()
 
     def start(self, cluster: Cluster) -> tuple[str, ...]:
@@ -81,23 +85,8 @@ class Renderer:
         self.whole = frozenset(files)
         return lines_of(files[self.file.path].content)
 
-    def make(self, manifest: Manifest) -> Trial | None:
-        """The file of another manifest, by what the catalogue says now; None where a view raises an error."""
-        findings: list[Finding] = []
-        try:
-            cluster = resolve(manifest, findings.append)
-        except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
-            return None
-        return self.print(cluster, manifest, findings)
-
-    def print(self, cluster: Cluster, manifest: Manifest, findings: Sequence[Finding] = ()) -> Trial | None:
-        """The file of the cluster that a manifest means, with `findings` so far."""
-        try:
-            return Trial(self._lines(cluster), cluster, manifest, findings, self.judge)
-        except Exception:  # noqa: BLE001 - as above
-            return None
-
-    def _lines(self, cluster: Cluster) -> tuple[str, ...] | None:
+    def lines(self, cluster: Cluster) -> tuple[str, ...] | None:
+        """The file of another cluster; None where it has none."""
         files = self.producer(cluster)
         file = files.get(self.file.path) or self._moved(files)
         return lines_of(file.content) if file else None
@@ -109,6 +98,38 @@ class Renderer:
                 return file
         new = [file for path, file in files.items() if path not in self.whole]
         return new[0] if len(new) == 1 else None
+
+
+class Trials:
+    """Trials of one file: what was read for it is noted once, and only what has changed is made again."""
+
+    def __init__(self, renderer: Renderer, original: Manifest, like: Cluster) -> None:
+        """`like`: a cluster with records of the same types."""
+        self._renderer = renderer
+        self._original = original
+        self.reads = Reads(set().union(*(record_types(getattr(like, name)) for name in fields(Cluster))))
+        with reading(self.reads):
+            self._cluster = resolve(original, lambda _: None)
+            self.meaning = self.reads.facts()
+            self.reads.value(_FILE, lambda: renderer.start(self._cluster))
+        self.read = self.reads.behind(_FILE)
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._original, self._cluster, self.reads)
+
+    def make(self, manifest: Manifest | None = None, facts: Iterable[Fact] = ()) -> Trial | None:
+        """The file of another manifest, or by other `facts` of the catalogue; None where a view raises an error."""
+        manifest = manifest or self._original
+        reuse = Reuse(self.reads, self._original, manifest, facts)
+        findings: list[Finding] = []
+        try:
+            with listening(reuse):
+                cluster = resolve(manifest, findings.append)
+                lines = self.reads.values[_FILE] if reuse.keeps(_FILE) else self._renderer.lines(cluster)
+        except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
+            return None
+        return Trial(lines, lambda: self._judge.refuses(cluster, manifest, findings, reuse))
 
 
 def lines_of(content: bytes) -> tuple[str, ...]:

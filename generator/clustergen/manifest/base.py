@@ -4,7 +4,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 """
 
 import re
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -49,7 +49,7 @@ def section(model: type[Section], help: str, **absent: Any) -> Any:
     # Validated only where that converts a default: the section's validator would be built for it alone.
     converts = any(info.validate_default for info in model.model_fields.values())
     make: Any = model if converts else model.model_construct
-    return Field(default_factory=partial(make, **absent), description=help)
+    return Field(default_factory=cache(partial(make, **absent)), description=help)
 
 
 def _not_empty(value: Any) -> Any:

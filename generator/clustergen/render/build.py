@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, membership
+from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, members_of, membership
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import fields
 from clustergen.render.effects import Effect
@@ -57,8 +57,13 @@ class Builder:
     def __init__(self, cluster: Cluster, manifest_name: str) -> None:
         self.cluster = cluster
         self.manifest_name = manifest_name
-        self.members = dict(membership(cluster))
+        self.split: dict[str, tuple[NodeGroup, ...]] = {}  # parts of groups whose texts differ by type
         self.files: dict[str, RenderedFile] = {}
+
+    @property
+    def members(self) -> dict[str, tuple[NodeGroup, ...]]:
+        """All groups, split ones last."""
+        return {**membership(self.cluster), **self.split}
 
     def build(self, only: File | None = None) -> dict[str, RenderedFile]:
         """The files of all rows of the registry, or of `only` one."""
@@ -93,7 +98,7 @@ class Builder:
         """Add the files of one row of the registry for the nodes of a group; `entry` is of scopes that stand for
         entries.
         """
-        members = self.members.get(scope)
+        members = membership(self.cluster).get(scope) if self.files else members_of(self.cluster, scope)
         if not members:
             return
         if file.per == "cluster":
@@ -116,7 +121,7 @@ class Builder:
         for key, results in made.items():
             name = scope if alike else f"{scope}__{group_name(key)}"
             if results and not alike:
-                self.members[name] = tuple(keys[key])
+                self.split[name] = tuple(keys[key])
             for where, content, effect in results:
                 self._add(self._placed(file, name, where, content, effect))
             if alike:

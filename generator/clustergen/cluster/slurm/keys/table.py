@@ -115,17 +115,10 @@ def slurm_keys(cluster: Cluster) -> SlurmKeys:
     return SlurmKeys(settings, {file: several for file, several in lines.items() if several})
 
 
+@once_per_cluster
 def settings_of(cluster: Cluster, file: str) -> Settings:
     """The keys in effect in one file: `settings_of(cluster, "slurm.conf").text("SlurmdTimeout")`."""
-    kept = _kept(cluster)
-    if file not in kept:
-        kept[file] = Settings(tuple(_settings(cluster, file)))
-    return kept[file]
-
-
-@once_per_cluster
-def _kept(_: Cluster) -> dict[str, Settings]:
-    return {}
+    return Settings(tuple(_settings(cluster, file)))
 
 
 def switches_nodes_off(cluster: Cluster) -> bool:
