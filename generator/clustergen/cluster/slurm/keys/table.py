@@ -134,21 +134,30 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
     where = ".".join(map(str, place))
     titles: dict[str, str] = {}
     for topic in (*TOPICS, *cluster.needs(SlurmTopic), *_LAST):
-        for row in topic.rows(cluster) if topic.file == file else ():
-            name, at = row.key.lower(), _at(cluster, file, row.key)
-            if not _is_in_effect(cluster, file, row, at):
-                continue
+        for setting in _of_topic(cluster, topic) if topic.file == file else ():
+            name = setting.key.lower()
             is_first = name not in titles
             if (other := titles.setdefault(name, topic.title)) != topic.title:
-                raise ExtensionError(f"'{other}' and '{topic.title}' both set {row.key} in {file}")
+                raise ExtensionError(f"'{other}' and '{topic.title}' both set {setting.key} in {file}")
             if name not in stated:
-                yield Setting(row.key, str(row.value), at, False, topic.title, row.reason)
+                yield setting
             elif is_first:
                 key, value = stated[name]
-                yield Setting(row.key, value, (*place, key), True, topic.title, f"{OWN_VALUE}: {where}")
+                yield Setting(setting.key, value, (*place, key), True, topic.title, f"{OWN_VALUE}: {where}")
     for name, (key, value) in stated.items():
         if name not in titles:
             yield Setting(key, value, (*place, key), True, f"Set in the manifest: {where}")
+
+
+@once_per_cluster
+def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
+    """The keys in effect, whatever the options say."""
+    rows = ((row, _at(cluster, topic.file, row.key)) for row in topic.rows(cluster))
+    return tuple(
+        Setting(row.key, str(row.value), at, False, topic.title, row.reason)
+        for row, at in rows
+        if _is_in_effect(cluster, topic.file, row, at)
+    )
 
 
 def _is_in_effect(cluster: Cluster, file: str, row: Row, at: ManifestPath | None) -> bool:
