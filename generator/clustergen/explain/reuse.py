@@ -20,6 +20,7 @@ class Reuse:
     def __init__(self, reads: Reads, original: Manifest, manifest: Manifest, facts: Iterable[Fact]) -> None:
         self.reads = reads
         self.changed: set[Token] = {ANYTHING, *facts}
+        self._compared: dict[tuple[int, int], tuple[bool, Any]] = {}  # with the new one, so that its id stays its own
         self._differ(original, manifest, None)
 
     def value(self, part: Part, make: Callable[[], Any], sources: Iterable[Part] = ()) -> Any:
@@ -63,6 +64,13 @@ class Reuse:
         return any([self._differ(*pair, holder) for pair in unlike])  # noqa: C419 - all of them are noted
 
     def _fields_differ(self, old: Any, new: Any) -> bool:
+        """The same for a pair of sections or records, which may be in several places."""
+        pair = id(old), id(new)
+        if pair not in self._compared:
+            self._compared[pair] = self._compared_fields(old, new), new
+        return self._compared[pair][0]
+
+    def _compared_fields(self, old: Any, new: Any) -> bool:
         before, after = vars(old), vars(new)
         names = before if isinstance(old, Section) else fields(old)
         unlike = [name for name in names if before[name] is not after[name]]

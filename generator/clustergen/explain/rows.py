@@ -138,12 +138,14 @@ def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[st
     if best is None:
         return None, None, codes
     _, table, header = best
-    alike = []
-    for number, cell in _tables()[table][1]:
-        values = dict(zip(header, cell, strict=False))
-        if all(values[name] == text for name, text in texts.items() if name in values):
-            alike.append((number, tuple(values.get("source", "").split())))
+    stated = [(header.index(name), text) for name, text in texts.items() if name in header]
+    column = header.index("source") if "source" in header else None
+    alike = [
+        (number, tuple(cell[column].split()) if column is not None else ())
+        for number, cell in _tables()[table][1]
+        if all(cell[place] == text for place, text in stated)
+    ]
     if len(alike) != 1:  # rows of several products that say the same: only the table is sure
         return (table if alike else None), None, codes
-    number, stated = alike[0]
-    return table, number, codes or stated
+    number, own = alike[0]
+    return table, number, codes or own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from clustergen.cluster.assumptions import of_hardware
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.keys.nodes import node_line, node_sets, own_slurm_lines, partition_line, weights_derived
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
@@ -33,11 +33,17 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         node_sets=lines_of(node_sets(cluster)),
         weights_derived=weights_derived(cluster),
         types=_nodes(cluster),
-        partitions=lines_of(partition_line(cluster, partition) for partition in cluster.slurm.partitions),
+        partitions=_partitions(cluster),
         lines=lines_of(own_slurm_lines(cluster)),
     )
 
 
+@once_per_cluster
+def _partitions(cluster: Cluster) -> tuple[Safe, ...]:
+    return lines_of(partition_line(cluster, partition) for partition in cluster.slurm.partitions)
+
+
+@once_per_cluster
 def _nodes(cluster: Cluster) -> tuple[TypeLines, ...]:
     """In the manifest's order, which is that in which Slurm counts and ranks them."""
     runs = ((kind, list(groups)) for kind, groups in groupby(cluster.compute, key=lambda group: group.type.name))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 
 from clustergen.cluster.assumptions import Assumption
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.keys.line import Line
-from clustergen.cluster.slurm.keys.table import Setting, settings_of
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text, slurm_value
 
@@ -43,12 +44,15 @@ class Sections:
 def sections(cluster: Cluster, file: str) -> tuple[Section, ...]:
     """The keys in effect in the file, by topic."""
     topics = groupby(settings_of(cluster, file).rows, key=lambda row: row.topic)
-    return tuple(Section(title, tuple(map(_setting, rows))) for title, rows in topics)
+    return tuple(
+        Section(title, tuple(_setting(row.key, row.value, row.reason) for row in rows)) for title, rows in topics
+    )
 
 
-def _setting(row: Setting) -> Safe:
-    text = _word(row.key, row.value)
-    return Safe(f"{text:<{_COMMENT_COLUMN}}  # {comment_text(row.reason)}" if row.reason else text)
+@cache
+def _setting(key: str, value: str, reason: str) -> Safe:
+    text = _word(key, value)
+    return Safe(f"{text:<{_COMMENT_COLUMN}}  # {comment_text(reason)}" if reason else text)
 
 
 def _word(key: str, value: str) -> str:
