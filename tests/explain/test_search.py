@@ -8,14 +8,20 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
+from clustergen.cluster.resolve import resolve
+from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.edits import Edit, edited
 from clustergen.explain.fields import Fields
 from clustergen.explain.halving import effective, in_rounds
 from clustergen.explain.lines import Explained, explain
 from clustergen.explain.locate import find, find_alone
 from clustergen.explain.manifests import Original
+from clustergen.explain.producers import producer_of
 from clustergen.explain.study import Study
+from clustergen.explain.trials import Renderer, Trials
 from clustergen.manifest.model import Manifest
+from clustergen.render.registry import files
+from clustergen.rules import check
 from strategies.pages import ROOT
 
 MANIFEST = ROOT / "inventories" / "dgx-a100-mig" / "manifest.yaml"
@@ -100,6 +106,46 @@ def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives(share: int) -> 
     assert tried > 1000 // share
     assert {field.kind for field in fields.all[::share]} == {"value", "key", "entry", "default"}
     assert original.manifest.model_dump() == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "share"), [pytest.param(29, 40, marks=pytest.mark.slow), pytest.param(3, 4, marks=pytest.mark.long)]
+)
+def test_a_trial_shows_what_a_cluster_that_is_made_anew_shows(rows: int, share: int) -> None:
+    """Files of one of `rows` rows of the registry, edits of one of `share` fields: lines, and what rules refuse."""
+    compiled = compiler.validate(ML_TRAINING)
+    assert compiled.cluster is not None
+    original = Original(compiled.source.data)
+    renderers = []
+    for row in [row for row in files() if row.per != "tree"][::rows]:
+        producer = producer_of(row, "manifest.yaml")
+        renderers += [Renderer(producer, file) for file in list(producer(compiled.cluster).values())[:1]]
+    studies = [(renderer, Trials(renderer, original.manifest, compiled.cluster)) for renderer in renderers]
+    assert len(studies) > 60 // rows
+    fields, differing, refused, kept = Fields(original), 0, 0, 0
+    for edit in [edit for field in fields.all[::share] for edit in fields.edits(field)[:2]]:
+        manifest, findings = original.edited([edit]), list[Finding]()
+        try:
+            cluster = resolve(manifest, findings.append)
+            findings += check(cluster, manifest)
+        except Exception:  # noqa: BLE001 - as in trials
+            continue
+        errors = {finding.code for finding in findings if CODES[finding.code].severity is Severity.ERROR}
+        for renderer, trials in studies:
+            try:
+                lines = renderer.lines(cluster)
+            except Exception:  # noqa: BLE001 - as in trials
+                assert trials.make(manifest) is None, edit
+                continue
+            trial = trials.make(manifest)
+            assert trial is not None, edit
+            assert trial.lines == lines, (renderer.file.path, edit)
+            differing += lines != trials.lines
+            kept += trial.lines is trials.lines
+        assert trial is not None
+        assert (trial.refused in errors) if errors else trial.refused is None, (edit, errors)
+        refused += bool(errors)
+    assert min(differing, refused, kept) >= 10
 
 
 @pytest.mark.slow

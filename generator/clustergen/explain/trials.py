@@ -111,7 +111,7 @@ class Trials:
         with reading(self.reads):
             self._cluster = resolve(original, lambda _: None)
             self.meaning = self.reads.facts()
-            self.reads.value(_FILE, lambda: renderer.start(self._cluster))
+            self.lines: tuple[str, ...] = self.reads.value(_FILE, lambda: renderer.start(self._cluster))
         self.read = self.reads.behind(_FILE)
 
     @cached_property
@@ -126,7 +126,7 @@ class Trials:
         try:
             with listening(reuse):
                 cluster = resolve(manifest, findings.append)
-                lines = self.reads.values[_FILE] if reuse.keeps(_FILE) else self._renderer.lines(cluster)
+                lines = self.lines if reuse.keeps(_FILE) else self._renderer.lines(cluster)
         except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
             return None
         return Trial(lines, lambda: self._judge.refuses(cluster, manifest, findings, reuse))
