@@ -22,10 +22,12 @@ import apply
 
 FLOOR = """
 import sys, pickle
-import click, jinja2, pydantic, yaml
-from pydantic import BaseModel
+import click, jinja2
 from pathlib import Path
+from clustergen.compile import frozen, load
+from clustergen.manifest.model import Manifest
 target = Path(sys.argv[2])
+Manifest.model_validate(frozen(load(Path(sys.argv[3])).data))
 for path, content in pickle.loads(Path(sys.argv[1]).read_bytes()).items():
     place = target / path
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +53,7 @@ def bench_floor(work: Path, runs: int) -> list[str]:
     timings = in_turns(
         {
             "floor": (
-                [sys.executable, "-c", FLOOR, str(work / "bytes"), str(floor)],
+                [sys.executable, "-c", FLOOR, str(work / "bytes"), str(floor), str(manifest)],
                 lambda: shutil.rmtree(floor, ignore_errors=True),
             ),
             "render": (
@@ -64,7 +66,7 @@ def bench_floor(work: Path, runs: int) -> list[str]:
     ratio = timings["render"].median / timings["floor"].median
     return [
         row("render, 64 GPUs", timings["render"], f"**{ratio:.2f}** times the floor"),
-        row("floor: same imports, same bytes", timings["floor"], ""),
+        row("floor: reads the same manifest, writes the same bytes", timings["floor"], ""),
     ]
 
 

@@ -217,7 +217,10 @@ class Rack:
 
 
 def once_per_cluster(function: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
-    """A function of the whole cluster, and perhaps of a name, that many views ask: worked out once for each name."""
+    """A function of the whole cluster, and perhaps of a name, that many views ask: worked out once for each name.
+
+    A cache of any other kind hides from `explain` what was read for the answer.
+    """
 
     @wraps(function)
     def answer(cluster: Cluster, /, *names: P.args, **_: P.kwargs) -> T:
