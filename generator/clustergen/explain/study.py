@@ -142,8 +142,9 @@ class Study:
                 self._try(field, [first, *(edit for edit in choices[field.ident] if edit is not first)])
 
     def _batch_of(self, edit: Edit) -> tuple[object, ...]:
-        """Entries of one list, as a node's roles, easily undo each other."""
-        return edit.does, edit.path in self._unset, edit.path[-1] if isinstance(edit.path[-1], int) else None
+        """Entries of one list, as a node's roles, easily undo each other; what is switched off hides its settings."""
+        place = edit.path[-1] if isinstance(edit.path[-1], int) else None
+        return edit.does, edit.path in self._unset, place, edit.value is False
 
     def _changes_lines(self, batch: _Batch) -> bool | None:
         made = self._made_together(batch)
