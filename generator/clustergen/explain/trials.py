@@ -14,7 +14,7 @@ from clustergen.explain.producers import Producer
 from clustergen.explain.reads import Fact, Reads, reading, record_types
 from clustergen.explain.reuse import Reuse
 from clustergen.manifest.model import Manifest
-from clustergen.records import fields
+from clustergen.records import fields, replace
 from clustergen.render.tree import RenderedFile
 from clustergen.rules import findings_of, rules
 
@@ -125,7 +125,8 @@ class Trials:
         findings: list[Finding] = []
         try:
             with listening(reuse):
-                cluster = resolve(manifest, findings.append)
+                is_same = manifest is self._original and self.meaning.isdisjoint(reuse.changed)
+                cluster = replace(self._cluster) if is_same else resolve(manifest, findings.append)
                 lines = self.lines if reuse.keeps(_FILE) else self._renderer.lines(cluster)
         except Exception:  # noqa: BLE001 - what no rule has passed may break anything; such a trial shows nothing
             return None
