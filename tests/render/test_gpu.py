@@ -341,6 +341,7 @@ def test_a_node_finds_its_own_domain(tmp_path: Path, address: str, code: int) ->
         ({"version": "24.11"}, {}, True, "", ""),
         ({"version": "23.11", "build": "schedmd"}, {}, False, "imex-channels-missing", "use Slurm 24.05 or newer"),
         ({"version": "24.11", "options": {"SwitchType": "switch/none"}}, {}, False, "imex-channels-missing", IMEX),
+        ({"version": "24.11", "options": {"switchtype": "switch/none"}}, {}, False, "imex-channels-missing", IMEX),
         (BARE, {}, False, "imex-channels-missing", IMEX),
         ({"version": "24.11"}, CHANNEL_0, True, "imex-channel-shared", "Slurm gives each job"),
         ({"version": "23.11", "build": "schedmd"}, CHANNEL_0, False, "imex-channel-shared", "24.05 or newer"),

@@ -241,7 +241,10 @@ def test_a_field_is_printed_under_its_key_and_read_back_from_it(bare: bool) -> N
         data, value = with_field(file, block, row, bare=bare)
         if row.path.startswith("slurm.preemption.") and row.path != "slurm.preemption.by":
             data["slurm"]["preemption"]["by"] = "partition"
-        text = printed(cluster(data), file, block).get(key.lower(), "")
+        made = cluster(data)
+        text = printed(made, file, block).get(key.lower(), "")
+        if not block:
+            assert settings_of(made, file).place(key) == place(block, file, row)
         if row.form in ("word", "switch"):
             wrong += [] if row.word in text and text else [(key, row.path, text)]
             continue

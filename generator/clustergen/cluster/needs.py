@@ -35,6 +35,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.jobs import PYXIS_PLUGIN, Pyxis
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import replace
 
@@ -222,10 +223,10 @@ def _secrets_of_servers(cluster: Cluster) -> Iterator[Secret]:
 
 def _jwt_key(cluster: Cluster) -> str | None:
     """Where slurm.conf names the key of auth/jwt; None where that is not used."""
-    options = cluster.slurm.options
-    if "auth/jwt" not in str(options.get("AuthAltTypes", "")).split(","):
+    conf = settings_of(cluster, "slurm.conf")
+    if "auth/jwt" not in conf.text("AuthAltTypes").split(","):
         return None
-    words = str(options.get("AuthAltParameters", "")).split(",")
+    words = conf.text("AuthAltParameters").split(",")
     return next((word.removeprefix("jwt_key=") for word in words if word.startswith("jwt_key=")), None)
 
 

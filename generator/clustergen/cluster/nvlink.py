@@ -40,12 +40,6 @@ def domains(cluster: Cluster) -> dict[str, list[str]]:
     return {name: hosts for kind in kinds for name, hosts in domains_of(cluster, kind).items()}
 
 
-def makes_imex_channels(cluster: Cluster) -> bool:
-    """True if Slurm gives each job on an NVLink domain a channel of its own: as the manifest says, else by itself."""
-    stated = cluster.slurm.options.get("SwitchType")
-    return switches_imex(cluster) if stated is None else "imex" in str(stated)
-
-
 def switches_imex(cluster: Cluster) -> bool:
     """True if slurm.conf names the plugin for channels by default."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()

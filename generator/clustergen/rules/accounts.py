@@ -11,6 +11,7 @@ from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.accounts import Account
@@ -149,20 +150,18 @@ def billing(cluster: Cluster, section: Mapping[str, Partition]) -> Iterator[Find
 
 def weights(cluster: Cluster) -> Iterator[Finding]:
     """PriorityWeightTRES has no field of its own: `CPU=1000,GRES/gpu=5000`."""
-    for key, value in cluster.slurm.options.items():
-        if key.lower() != "priorityweighttres":
-            continue
-        path: ManifestPath = ("slurm", "options", key)
-        names = {part.partition("=")[0].strip(): None for part in str(value).split(",")}
-        yield from _tres(cluster, path, names, _OF_WEIGHTS)
-        if not cluster.slurm.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
-            yield Finding(
-                "accounting-missing",
-                path,
-                "without slurmdbd Slurm tracks only CPUs, memory and nodes; slurmctld does not start with other"
-                " weights",
-                accounting_hint(cluster),
-            )
+    conf, key = settings_of(cluster, "slurm.conf"), "PriorityWeightTRES"
+    if key not in conf:
+        return
+    names = {part.partition("=")[0].strip(): None for part in conf.text(key).split(",")}
+    yield from _tres(cluster, conf.place(key), names, _OF_WEIGHTS)
+    if not cluster.slurm.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
+        yield Finding(
+            "accounting-missing",
+            conf.place(key),
+            "without slurmdbd Slurm tracks only CPUs, memory and nodes; slurmctld does not start with other weights",
+            accounting_hint(cluster),
+        )
 
 
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from clustergen.catalogue.slurm_values import plugin
 from clustergen.cluster.features.gpu import DriverModule
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nvlink import IMEX, domain_nodes, makes_imex_channels
+from clustergen.cluster.nvlink import IMEX, domain_nodes
 from clustergen.cluster.slurm.builds import offers
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.cluster.slurm.keys.table import settings_of
+from clustergen.diagnostics import Finding
 
 _CHANNEL_0 = "NVreg_CreateImexChannel0"
 
@@ -18,7 +19,8 @@ def channels(cluster: Cluster) -> Iterator[Finding]:
     spanning = [group.type for group in cluster.compute if domain_nodes(group.type) > 1]
     if not spanning:
         return
-    makes = makes_imex_channels(cluster)
+    conf = settings_of(cluster, "slurm.conf")
+    makes = "imex" in conf.text("SwitchType")
     if cluster.of(DriverModule).options.get(_CHANNEL_0, "0") != "0":
         yield Finding(
             "imex-channel-shared",
@@ -29,15 +31,10 @@ def channels(cluster: Cluster) -> Iterator[Finding]:
     elif not makes:
         yield Finding(
             "imex-channels-missing",
-            _path(cluster),
+            conf.place("SwitchType", otherwise=("slurm", "version")),
             "jobs get no IMEX channel, so that they cannot share GPU memory across the nodes of an NVLink domain",
             f"{_instead(cluster)}; if all users trust each other, set gpu.modprobe.{_CHANNEL_0}: 1",
         )
-
-
-def _path(cluster: Cluster) -> ManifestPath:
-    is_stated = "SwitchType" in cluster.slurm.options
-    return ("slurm", "options", "SwitchType") if is_stated else ("slurm", "version")
 
 
 def _instead(cluster: Cluster) -> str:

@@ -28,6 +28,7 @@ from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding
 from clustergen.manifest.base import OptionValue
 
@@ -106,12 +107,9 @@ _FOR_ROOT = {
 def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
     directories = sorted(of_slurm_user(cluster))
-    options, state = cluster.slurm.options, cluster.slurm.state_location
-    places = list(paths_of(cluster))
-    for key, value in options.items():
-        if row := _OF_SLURM.get(key.lower()):
-            places.append(WrittenPath(("slurm", "options", key), str(value), *row))
-    for entry in places:
+    state, options = cluster.slurm.state_location, settings_of(cluster, "slurm.conf").options()
+    uses = ((place, row, _OF_SLURM.get(row.key.lower())) for place, row in options)
+    for entry in (*paths_of(cluster), *(WrittenPath(place, row.value, *use) for place, row, use in uses if use)):
         use, name = entry.use, entry.name
         inside = next((directory for directory in directories if is_below(plain(entry.path), directory)), None)
         if use is SPOOL and inside == plain(state):

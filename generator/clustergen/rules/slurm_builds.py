@@ -10,6 +10,7 @@ from clustergen.catalogue.slurm_values import has_plugin
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution, offers
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.slurm import Slurm
@@ -60,13 +61,13 @@ def options_lacking(cluster: Cluster) -> Iterator[Finding]:
     """The same for plugins that an option names."""
     reported: set[str] = set()
     for os in _systems(cluster, "slurm-controller", "slurm-compute"):
-        for key, value in cluster.slurm.options.items():
-            for part in str(value).split(","):
-                plugin = slurm_values.plugin(key, part) if slurm_values.has_plugins(key) else None
+        for place, row in settings_of(cluster, "slurm.conf").options():
+            for part in row.value.split(","):
+                plugin = slurm_values.plugin(row.key, part) if slurm_values.has_plugins(row.key) else None
                 lacks = plugin is not None and os.id in plugin.packages and plugin.packages[os.id] is None
-                if plugin and lacks and plugin.state(cluster.slurm.release) == "known" and key not in reported:
-                    reported.add(key)
-                    yield _lacking(os, ("slurm", "options", key), plugin.value)
+                if plugin and lacks and plugin.state(cluster.slurm.release) == "known" and row.key not in reported:
+                    reported.add(row.key)
+                    yield _lacking(os, place, plugin.value)
 
 
 def _systems(cluster: Cluster, *roles: str) -> list[OperatingSystem]:

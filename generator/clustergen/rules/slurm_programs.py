@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from clustergen.catalogue.system_paths import is_below, plain
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.ground import Timeouts
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.base import OptionValue
-from clustergen.manifest.slurm import Slurm
-from clustergen.records import replace
-from clustergen.rules.slurm_keys import passthrough_sections
+from clustergen.cluster.slurm.keys.line import own_lines
+from clustergen.cluster.slurm.keys.table import OPTIONS, settings_of
+from clustergen.diagnostics import Finding
 from clustergen.rules.slurm_values import findings
 from clustergen.slurmrules import programs
 
@@ -21,41 +18,21 @@ _OF_USERS = ("slurm-compute", "login")
 """Roles of nodes on which users work."""
 
 
-def options(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
-    """Those of nodes name no programs."""
+def program_writable(cluster: Cluster) -> Iterator[Finding]:
+    """Keys that the manifest sets; those of nodes name no programs."""
     writable = _writable(cluster)
-    for path, file, block, values, _ in passthrough_sections(section):
-        yield from _of_section(cluster, path, file, values, dict.fromkeys(values, block), writable)
-    for index, line in enumerate(section.lines):
-        opening = next(iter(line), "")
-        blocks = {key: "" if key == opening else opening for key in line}
-        yield from _of_section(cluster, ("slurm", "lines", index), "slurm.conf", line, blocks, writable)
-
-
-def fields(cluster: Cluster) -> Iterator[Finding]:
-    values = {"RebootProgram": cluster.of(Timeouts).reboot_program}
-    for finding in _of_section(cluster, (), "slurm.conf", values, {}, _writable(cluster)):
-        yield replace(finding, path=("slurm", "reboot_program"))
-
-
-def _of_section(
-    cluster: Cluster,
-    path: ManifestPath,
-    file: str,
-    values: Mapping[str, OptionValue],
-    blocks: Mapping[str, str],
-    writable: Callable[[str], str | None],
-) -> Iterator[Finding]:
-    """`blocks`: a key → what opens its line, if that is not the key itself."""
-    texts = {name.lower(): str(text) for name, text in values.items()}
-    texts["slurmuser"] = cluster.slurm.user
-
-    def text_of(name: str) -> str:
-        return texts.get(name.lower(), "")
-
-    for key, value in values.items():
-        remarks = programs.remarks(file, blocks.get(key, ""), key, str(value), text_of=text_of, writable=writable)
-        yield from findings((*path, key), remarks)
+    for file in OPTIONS:
+        settings = settings_of(cluster, file)
+        for place, row in settings.stated():
+            remarks = programs.remarks(file, "", row.key, row.value, text_of=settings.text, writable=writable)
+            yield from findings(place, remarks)
+    conf = settings_of(cluster, "slurm.conf")
+    for line in own_lines(("slurm", "lines"), cluster.slurm.lines):
+        opening = next(iter(line.keys))
+        for key, value in line.keys.items():
+            block = "" if key == opening else opening
+            remarks = programs.remarks("slurm.conf", block, key, value, text_of=conf.text, writable=writable)
+            yield from findings(line.options[key], remarks)
 
 
 def _writable(cluster: Cluster) -> Callable[[str], str | None]:

@@ -44,7 +44,9 @@ def _counts(remark: Remark) -> bool:
 
 
 def fields_of_slurm(section: Slurm) -> Iterator[tuple[str, Field, Any]]:
-    """Keys of slurm.conf that have a field in the section `slurm`, with the field and its value."""
+    """Keys of slurm.conf that have a field in the section `slurm`, with the field and its value as written: a word that
+    the release does not know is not in effect.
+    """
     for key, row in FIELDS["slurm.conf", ""].items():
         top, _, path = row.path.partition(".")
         if top == "slurm":

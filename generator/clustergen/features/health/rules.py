@@ -10,9 +10,7 @@ from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.health.section import Health
 from clustergen.manifest.base import OptionValue
 from clustergen.rules.slurm_keys import conflicting
-from clustergen.rules.slurm_meaning import Options
-from clustergen.rules.slurm_values import findings, words
-from clustergen.slurmrules import combinations as shared
+from clustergen.rules.slurm_values import words
 from clustergen.slurmrules.field_table import FIELDS
 
 _STATES = "HealthCheckNodeState"
@@ -20,14 +18,6 @@ _STATES = "HealthCheckNodeState"
 
 def healthwords(cluster: Cluster, section: Health) -> Iterator[Finding]:
     yield from words(cluster, _STATES, FIELDS["slurm.conf", ""][_STATES], section.states)
-
-
-def health_states(_: Cluster, section: Health) -> Iterator[Finding]:
-    """START_ONLY and REBOOT_ONLY stand alone."""
-    path: ManifestPath = ("health", "states")
-    states = Options(path, {_STATES: ",".join(section.states)})
-    for __, remark in shared.combinations(states):
-        yield from findings(path, [remark])
 
 
 def options_of_health(cluster: Cluster, section: Health) -> Iterator[Finding]:

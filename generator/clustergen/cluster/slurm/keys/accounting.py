@@ -1,4 +1,4 @@
-"""What is recorded of jobs, and where it goes: in slurm.conf, acct_gather.conf and slurmdbd.conf."""
+"""Accounting: the records of jobs, and the database with them: in slurm.conf, acct_gather.conf and slurmdbd.conf."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def line(file: str, release: SlurmRelease, pairs: Pairs, *passed: tuple[Manifest
     keys: dict[str, str] = {}
     for key, value in pairs:
         if key.lower() in stated:
-            own, text, _ = stated[key.lower()]
-            keys[own] = str(text)
+            spelled, text, _ = stated[key.lower()]
+            keys[spelled] = str(text)
         elif value is not None and value != "" and (key == opening or knows(file, key, release, opening)):
             keys[key] = str(value)
     more = {key: str(value) for key, value, _ in stated.values() if key not in keys}

@@ -1,4 +1,4 @@
-"""What is scheduled (cores, memory, GPUs), how tasks start, and what keeps jobs inside their part: cgroup.conf."""
+"""Resources: cores, memory and GPUs that are scheduled, the start of tasks, and cgroup.conf, which confines jobs."""
 
 from __future__ import annotations
 

@@ -88,15 +88,23 @@ class Settings:
         row = self.get(key)
         return row.value if row else ""
 
-    def at(self, key: str) -> ManifestPath | None:
+    def place(self, key: str, otherwise: ManifestPath = ("slurm",)) -> ManifestPath:
         """Where the manifest sets it."""
         row = self.get(key)
-        return row.at if row else None
+        return row.at if row and row.at else otherwise
+
+    def stated(self) -> Iterator[tuple[ManifestPath, Setting]]:
+        """Those that the manifest sets, with their places."""
+        yield from ((row.at, row) for row in self.rows if row.at)
+
+    def options(self) -> Iterator[tuple[ManifestPath, Setting]]:
+        """Those that are passed through."""
+        yield from ((place, row) for place, row in self.stated() if row.is_option)
 
 
 @record
 class SlurmKeys:
-    """What Slurm's files hold, by the name of the file."""
+    """Keys in effect, by the name of the file."""
 
     settings: Mapping[str, Mapping[str, tuple[Setting, ...]]]  # by key; only SlurmctldHost may be there twice
     lines: Mapping[str, tuple[Line, ...]]  # of several keys: of node sets, nodes, partitions, devices and switches
