@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -96,9 +97,9 @@ def install(
         target.write_text(text.replace("clustergen_motd", package))
 
 
-def run(place: Path, *words: str) -> tuple[int, str, str]:
+def run(place: Path, *words: str, manifest: str = MANIFEST) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command in the directory, which is on the search path."""
-    (place / "m.yaml").write_text(MANIFEST, encoding="utf-8")
+    (place / "m.yaml").write_text(manifest, encoding="utf-8")
     command = [sys.executable, "-m", "clustergen", *words]
     environment = {**os.environ, "PYTHONPATH": str(place), "NO_COLOR": "1"}
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=60, check=False)
@@ -150,6 +151,62 @@ def test_an_extension_sets_keys_of_slurm_that_no_other_topic_sets(tmp_path: Path
     code, out, err = run(tmp_path, "render", "m.yaml")
     assert code == 3
     assert "'Jobs' and 'Message of the day' both set MpiDefault in slurm.conf" in out + err
+
+
+EXPORTER_NEEDS = """
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import Daemon, Exported, ScrapeJob
+from clustergen.cluster.model import Cluster
+
+def jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+    yield ScrapeJob("motd", cluster.with_role("monitoring"), 9999, interval_s=60)
+
+def daemons(_: Cluster) -> Iterator[Daemon]:
+    yield Daemon(9999, None, "motd exporter", "monitoring")
+
+def metrics(_: Cluster) -> Iterator[Exported]:
+    yield Exported(("motd_readers",))
+"""
+EXPORTER_ALERTS = """
+from clustergen.cluster.model import Cluster
+from clustergen.render.alerts import Alert, Topic
+
+def topic(_: Cluster) -> Topic:
+    unread = Alert("MotdUnread", "motd_readers == 0", "1h", "warning", "Nobody reads", "It is long.", "Shorten it.")
+    return Topic("motd", "Message of the day.", (), (unread,), look="Read it: `cat /etc/motd`.", page="node")
+"""
+EXPORTER_DASHBOARDS = """
+from clustergen.cluster.model import Cluster
+from clustergen.render.dashboards import PageRow, Row, stat
+
+def rows(_: Cluster) -> tuple[PageRow, ...]:
+    return (
+        PageRow("node", Row("Readers", (stat("Readers", "max(motd_readers)"),)), after="Networks"),
+        PageRow("node", Row("Writers", (stat("Writers", "max(motd_writers)"),))),
+    )
+"""
+
+
+def test_an_exporter_from_outside_has_a_job_an_alert_with_its_runbook_and_a_row(tmp_path: Path) -> None:
+    install(tmp_path, needs=EXPORTER_NEEDS, alerts=EXPORTER_ALERTS, dashboards=EXPORTER_DASHBOARDS)
+    text = MANIFEST.replace("slurm-accounting]", "slurm-accounting, monitoring]")
+    text += "monitoring: {grafana: {}, alertmanager_port: 9999}\n"
+    code, out, _ = run(tmp_path, "render", "m.yaml", manifest=text)
+    assert code == 2
+    assert "Alertmanager and motd exporter would both listen on port 9999 of head" in out
+    assert run(tmp_path, "render", "m.yaml", manifest=text.replace(", alertmanager_port: 9999", ""))[0] == 0
+    monitoring = tmp_path / "rendered/overlays/monitoring/etc"
+    assert "- job_name: motd\n    scrape_interval: 60s\n" in (monitoring / "prometheus/prometheus.yml").read_text()
+    assert "head:9999" in (monitoring / "prometheus/sd/motd.yml").read_text()
+    assert "/d/clustergen-overview" in (monitoring / "prometheus/rules/motd.yml").read_text()
+    assert "<code>cat /etc/motd</code>" in (monitoring / "prometheus/consoles/runbooks.html").read_text()
+    panels = json.loads((monitoring / "grafana/dashboards/node.json").read_text())["panels"]
+    rows = [panel["title"] for panel in panels if panel["type"] == "row"]
+    assert rows[rows.index("Networks") + 1] == "Readers"
+    assert "Writers" not in rows, "nobody exports the metric"
 
 
 def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
