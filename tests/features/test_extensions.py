@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from strategies.diffs import MANIFEST as SMALL
 
@@ -378,3 +379,102 @@ def test_two_files_at_one_path(tmp_path: Path) -> None:
     assert code == 2
     sources = "templates/motd/all/etc/motd.j2 and templates/news/all/etc/motd.j2"
     assert f"{sources} both make overlays/all/etc/motd" in out
+
+
+NEEDS = """
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import (
+    Daemon, Group, NodePath, Package, PackageOf, Requisite, Secret, Sysctl, Unit, Variables
+)
+from clustergen.cluster.model import Cluster
+
+def groups(_: Cluster) -> Iterator[Group]:
+    yield Group("motd_node", lambda group: group.has("login"))
+
+def daemons(_: Cluster) -> Iterator[Daemon]:
+    yield Daemon(7017, None, "motd server", "motd_node")
+
+def packages(_: Cluster) -> Iterator[Package]:
+    yield Package("motd_node", "motd")
+
+def units(_: Cluster) -> Iterator[Unit]:
+    yield Unit("motd_node", "motd.service")
+
+def packages_of_units(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("motd.service", "motd_server")
+
+def paths(_: Cluster) -> Iterator[NodePath]:
+    yield NodePath("motd_node", "/opt/motd")
+
+def requisites(_: Cluster) -> Iterator[Requisite]:
+    yield Requisite("news", ("motd_node",), "/srv/news")
+
+def secrets(_: Cluster) -> Iterator[Secret]:
+    yield from _secrets()
+
+def _secrets() -> Iterator[Secret]:
+    yield Secret("motd", "/etc/motd.key", ("motd_node",), "root", "0400", "given")
+
+def sysctls(_: Cluster) -> Iterator[Sysctl]:
+    yield Sysctl("News", "kernel.motd", "1", "it is shown")
+
+def variables(_: Cluster) -> Iterator[Variables]:
+    yield Variables("News", {"motd_text": "Read"})
+"""
+
+
+def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path) -> None:
+    install(tmp_path, needs=NEEDS)
+    login = "nodes:\n  - {name: login1, type: service, address: 10.0.255.2, roles: [login]}"
+    manifest = MANIFEST.replace("nodes:", login, 1) + "host: {firewall: nftables}\n"
+    (tmp_path / "news.yaml").write_text(manifest, encoding="utf-8")
+    code, out, err = run(tmp_path, "render", "news.yaml")
+    assert code == 0, out + err
+    tree = tmp_path / "rendered"
+    rules = (tree / "overlays/motd_node/etc/clustergen-firewall/ports.d/motd_node.nft").read_text()
+    assert "# motd server\nadd rule inet clustergen input ip saddr @cluster tcp dport 7017 accept\n" in rules
+    settings = (tree / "overlays/all/etc/sysctl.d/90-clustergen.conf").read_text()
+    assert "# News\n# it is shown\nkernel.motd" in settings
+    inventory = yaml.safe_load((tree / "inventory/group_vars/all.yml").read_text())
+    assert inventory["motd_text"] == "Read"
+    listed = {name: inventory[f"cluster_{name}"]["motd_node"] for name in ("units", "packages", "paths")}
+    assert listed == {
+        "units": ["motd.service", "clustergen-nftables.service"],
+        "packages": ["motd_server", "motd"],
+        "paths": ["/opt/motd"],
+    }
+    assert [secret["path"] for secret in inventory["cluster_secrets"]].count("/etc/motd.key") == 1
+    assert "| news | `login1` | /srv/news |" in (tree / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("needs", "message"),
+    [
+        ('Secret("x", "/etc/munge/munge.key", ("all",), "root", "0400", "made")', "secret /etc/munge/munge.key"),
+        ('Variables("News", {"slurm_user": "eve"})', "variable slurm_user"),
+    ],
+)
+def test_two_contributions_of_one_thing(needs: str, message: str, tmp_path: Path) -> None:
+    kind = needs.partition("(")[0]
+    text = f"""
+from collections.abc import Iterator
+from clustergen.cluster.contributions import {kind}
+
+def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
+    yield {needs}
+"""
+    install(tmp_path, needs=text)
+    code, _, err = run(tmp_path, "render", "m.yaml")
+    assert code == 3
+    assert f"cluster and clustergen_motd both contribute the {message}" in err
+
+
+def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:
+    daemon = '6818, None, "motd server", "slurm_compute"'
+    install(tmp_path, needs=NEEDS.replace('7017, None, "motd server", "motd_node"', daemon))
+    code, out, _ = run(tmp_path, "validate", "m.yaml")
+    assert code == 2
+    assert "error[port-twice]: slurmd and motd server would both listen on port 6818 of " in out

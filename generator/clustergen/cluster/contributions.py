@@ -2,7 +2,8 @@
 
     def daemons(cluster: Cluster) -> Iterator[Daemon]: …
 
-A function is found by its type, and `cluster.needs(Daemon)` returns what all of them yield, in the order of features.
+A public function is found by its type, and `cluster.needs(Daemon)` returns what all of them yield: those of the ground
+(`cluster/needs.py`), then those of features in their order. Only one of them may yield what is in `claims`.
 """
 
 from __future__ import annotations
@@ -120,6 +121,10 @@ class Secret:
     form: str = "{}"
     effect: str = "none"
 
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.path,)
+
 
 @record
 class Variables:
@@ -127,6 +132,10 @@ class Variables:
 
     title: str
     values: Mapping[str, Value]
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return tuple(self.values)
 
 
 @record
@@ -185,6 +194,10 @@ class Sysctl:
     why: str
     family: str = ""
 
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.key,)
+
 
 @record
 class UserDirectory:
@@ -201,6 +214,10 @@ class Group:
 
     name: str
     has: Callable[[NodeGroup], bool]
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.name,)
 
 
 @record

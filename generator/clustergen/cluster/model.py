@@ -20,7 +20,7 @@ from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import modules
+from clustergen.feature import ExtensionError, modules
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -269,9 +269,10 @@ class Cluster:
 
     @once_per_cluster
     def needs(self, kind: type[T]) -> tuple[T, ...]:
-        """Contributions of all features of one kind (`cluster.contributions`), in their order."""
-        functions = contributors(f"Iterator[{kind.__name__}]")
-        return tuple(item for contribute in functions for item in contribute(self))
+        """Contributions of all features of one kind (`cluster.contributions`), in their order. ExtensionError where two
+        features claim the same.
+        """
+        return tuple(_contributed(self, kind))
 
     @property
     def record_types(self) -> tuple[type, ...]:
@@ -343,6 +344,20 @@ class Cluster:
         """Node types in use on compute nodes that have GPUs."""
         used = {group.type.name for group in self.compute}
         return tuple(node_type for node_type in self.node_types if node_type.gpus and node_type.name in used)
+
+
+def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
+    owners: dict[str, str] = {}
+    for contribute in contributors(f"Iterator[{kind.__name__}]"):
+        owner = contribute.__module__.removeprefix("clustergen.").removesuffix(".needs")
+        for item in contribute(cluster):
+            for claim in getattr(item, "claims", ()):
+                if (other := owners.setdefault(claim, owner)) != owner:
+                    noun = kind.__name__.removesuffix("s").lower()
+                    raise ExtensionError(
+                        f"{other} and {owner} both contribute the {noun} {claim}", "remove one of them"
+                    )
+            yield item
 
 
 @cache

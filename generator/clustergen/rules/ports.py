@@ -19,12 +19,11 @@ def port_twice(cluster: Cluster) -> Iterator[Finding]:
         groups = members.get(daemon.group, ()) if daemon.members is None else daemon.members
         for other, others in seen:
             shared = [group for group in groups if group in others] if daemon.port == other.port else []
-            path = daemon.port_at or other.port_at
-            if shared and path:
+            if shared:
                 where = shared[0].folded
                 yield Finding(
                     "port-twice",
-                    path,
+                    daemon.port_at or other.port_at or ("nodes", shared[0].index),
                     f"{other.name} and {daemon.name} would both listen on port {daemon.port} of {where}",
                 )
         seen.append((daemon, groups))
