@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
+from clustergen.features.nccl.library import nccl_names
 from clustergen.render.write import write
 from clustergen.verify.check import no_parser
 from clustergen.verify.checks import CHECKS
-from clustergen.verify.libnccl import nccl_names
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 from strategies.inventories import GOLDEN

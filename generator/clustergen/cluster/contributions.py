@@ -174,6 +174,7 @@ class NeedsPortNames:
     """What a node type goes without while the device names of its fabric ports are a guess."""
 
     what: str
+    node_type: str = ""  # empty: nodes of all types
 
 
 @record
@@ -206,6 +207,14 @@ class UserDirectory:
     directory: str
     name: str  # of the user's directory, with UID and USER in place of the user's own; empty: there is none
     options: str = "size=64m,nr_inodes=16k"  # of the tmpfs
+
+
+@record
+class ContainerFile:
+    """A file of nodes of a type that containers need at the same place."""
+
+    node_type: str
+    path: str
 
 
 @record

@@ -59,6 +59,13 @@ def type_ports(node_type: NodeType, key: str) -> tuple[str, ...]:
     return tuple(port.interface or port.device for port in ports if port.network == key)
 
 
+def management_interface(cluster: Cluster, node_type: NodeType) -> str | None:
+    """The interface of the node type's own ports, else of the network; the catalogue's guess is too weak to
+    insist on.
+    """
+    return next(iter(type_ports(node_type, "management")), cluster.networks.management.interface)
+
+
 def uses(cluster: Cluster, node_type: NodeType, key: str) -> bool:
     """True if nodes of a type have an interface in a network: all have one in the management network."""
     network = next(network for network in ip_networks(cluster) if network.key == key)

@@ -26,7 +26,6 @@ from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
-from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.features.tuning import Tunings
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
@@ -256,7 +255,6 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             {
                 "nvidia_driver_branch": driver.branch,
                 "nvidia_kernel_modules": driver.kernel_modules,
-                "nccl_release": str(cluster.of(Nccl).version),
             },
         )
 

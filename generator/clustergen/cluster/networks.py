@@ -22,6 +22,7 @@ NETWORKS = ("fabric", "storage", "management", "bmc")
 """Keys of `networks` in the order in which cables and switches are counted."""
 _ROCE_MTU = 9000
 _CONNECTED_MTU = 65520
+_ECN_CAPABLE = 2
 
 
 @record
@@ -110,6 +111,11 @@ class Roce:
     ecn: bool
     trust: Literal["dscp", "pcp"]  # what a switch sorts packets by
 
+    @property
+    def traffic_class(self) -> int:
+        """The byte that RDMA packets carry: DSCP in the upper six bits, and below it that they may be ECN-marked."""
+        return self.dscp << 2 | (_ECN_CAPABLE if self.ecn else 0)
+
 
 @record
 class SubnetManager:
@@ -154,6 +160,10 @@ class Networks:
     @property
     def fabric(self) -> Fabric | None:
         return self._cluster.get(Fabric)
+
+    @property
+    def has_rdma_fabric(self) -> bool:
+        return self.fabric is not None and self.fabric.type != "ethernet"
 
     @property
     def storage(self) -> StorageNetwork | None:

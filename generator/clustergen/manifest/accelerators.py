@@ -1,13 +1,11 @@
-"""GPU settings, NCCL and UCX."""
+"""GPU settings."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Name, OptionName, OptionValue, Phrase, Section, field, text
+from clustergen.manifest.base import Name, Section, field, text
 
-EnvName = Annotated[str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100)]
-EnvValue = OptionValue
 ModuleValue = Annotated[str, text(r"^[A-Za-z0-9_./:,;=-]+$", "use letters, digits and _ . / : , ; = -", 255)]
 MigProfile = Annotated[
     str,
@@ -17,39 +15,6 @@ MigProfile = Annotated[
         20,
     ),
 ]
-
-
-class Override(Section):
-    """A setting that the vendor does not recommend, with the reason to use it."""
-
-    value: EnvValue = field(..., "Value.")
-    reason: Phrase = field(..., "Reason; printed above the setting.")
-
-
-class Nccl(Section):
-    """NCCL's defaults for all jobs (/etc/nccl.conf, and the task prolog for containers)."""
-
-    version: Annotated[
-        str, text(r"^2\.[0-9]{1,2}(\.[0-9]+)?$", 'write major and minor release: "2.27" or "2.27.5"')
-    ] = field("2.27", "Oldest NCCL that jobs use; clustergen checks names and values against it.")
-    debug: Literal["WARN", "INFO", "VERSION"] | None = field(None, "NCCL_DEBUG; default: NCCL's own.")
-    env: dict[EnvName, EnvValue | Override] = field(
-        {}, "More NCCL variables; a debugging variable requires {value, reason}."
-    )
-    topology_file: Literal["auto", "off"] = field(
-        "off", "auto: render a topology XML if the catalogue has the required data (for VMs)."
-    )
-    gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(
-        None, "NCCL_IB_GID_INDEX: for RoCE with NCCL before 2.21, as show_gids prints it."
-    )
-
-
-class Ucx(Section):
-    """UCX and Open MPI defaults."""
-
-    enabled: bool = field(True, "Whether to render ucx.conf and Open MPI's parameters.")
-    env: dict[EnvName, EnvValue] = field({}, "More UCX variables.")
-    mca: dict[OptionName, EnvValue] = field({}, "More Open MPI parameters.")
 
 
 class MigPlan(Section):

@@ -272,3 +272,4 @@ UnixName = Annotated[
 """A user or group of the operating system."""
 BmcUser = Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
+EnvName = Annotated[str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100)]

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from clustergen.catalogue.slurm import read_releases
-from clustergen.manifest.accelerators import Gpu, Nccl, Ucx
+from clustergen.manifest.accelerators import Gpu
 from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
@@ -58,8 +58,8 @@ class Manifest(Section):
     racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
     facility: Facility = section(Facility, "The machine room.")
     slurm: Slurm = field(..., "Slurm.", examples=[{"version": str(max(read_releases()))}])
-    nccl: Nccl = section(Nccl, "NCCL.")
-    ucx: Ucx = section(Ucx, "UCX and Open MPI.")
+    nccl: Place
+    ucx: Place
     gpu: Gpu = section(Gpu, "GPU settings.")
     storage: dict[Name, Storage] = field(
         {},

@@ -12,6 +12,7 @@ import re
 import shlex
 from collections.abc import Callable
 
+from clustergen.cluster.environment import unprintable
 from clustergen.records import record
 from clustergen.slurmconf.printing import quote_value
 
@@ -115,6 +116,13 @@ def one_line(text: str) -> str:
     if match := _CONTROL.search(text):
         raise RenderError(f"control character {match.group()!r} in {text!r}")
     return text
+
+
+def unquoted(name: str, value: str) -> Safe:
+    """The value of a line NAME=VALUE without quotes. RenderError for one that such a line cannot hold."""
+    if reason := unprintable(one_line(value)):
+        raise RenderError(f"{name}: {value!r} cannot be written: {reason}")
+    return Safe(value)
 
 
 def shell_word(value: object) -> Safe:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from clustergen.cluster import networks
 from clustergen.cluster.contributions import NeedsPortNames
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.nccl import Ucx
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
@@ -246,16 +245,8 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
         ports = node_type.fabric_ports()
         if fabric is None or not ports or not are_guessed(cluster, node_type):
             continue
-        lacking = [
-            name
-            for name, is_lacking in (
-                ("NCCL_IB_HCA", bool(node_type.gpus) and fabric.type != "ethernet"),
-                ("UCX_NET_DEVICES", cluster.of(Ucx).enabled and fabric.type != "ethernet"),
-                *((each.what, True) for each in cluster.needs(NeedsPortNames)),
-                ("port alerts", bool(cluster.hosts("monitoring"))),
-            )
-            if is_lacking
-        ]
+        lacking = [each.what for each in cluster.needs(NeedsPortNames) if each.node_type in ("", node_type.name)]
+        lacking += ["port alerts"] if cluster.hosts("monitoring") else []
         yield Finding(
             "fabric-ports-unknown",
             ("node_types", node_type.name),

@@ -8,9 +8,9 @@ import zipfile
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.features.nccl.library import DIRECTORY, read_library
 from clustergen.setup.parsers import Report
 from clustergen.setup.wheels import run_pip
-from clustergen.verify.libnccl import DIRECTORY, read_library
 from clustergen.verify.slurm_roots import parsers_directory
 
 RELEASES = ("2.20", "2.23", "2.27")

@@ -16,6 +16,7 @@ from clustergen.verify.programs import Answer, NotHere, Program, ask, find
 from clustergen.verify.rows import Row, Status
 
 _MOST_WORDS = 25
+_SETTING = re.compile(r"^(\w+)\s*=+\s*(.*?)\s*$")
 
 
 @record
@@ -76,6 +77,12 @@ def no_parser(check: Check, _trial: Trial, entries: Sequence[Entry]) -> list[Row
 
 def unreadable(name: str, what: str, parser: str, why: str, *patterns: str) -> Check:
     return Check(name, what, parser, why, paths(*patterns), no_parser)
+
+
+def settings(entries: Iterable[Entry]) -> list[tuple[str, str]]:
+    """Names and values of the lines NAME=VALUE of files."""
+    lines = [line for entry in entries for line in entry.text.splitlines() if not line.startswith("#")]
+    return [match.groups() for line in lines if (match := _SETTING.match(line))]  # type: ignore[misc]
 
 
 def failure(answer: Answer) -> list[str]:

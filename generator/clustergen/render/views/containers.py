@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from clustergen.cluster.contributions import ContainerFile
 from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.jobs import Pyxis
 from clustergen.records import record, replace
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import JSON, SLURM, Safe
 from clustergen.render.slurm_files import configuration
-from clustergen.render.views.nccl import enroot_mounts
 
 DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"
@@ -59,10 +60,24 @@ def registries(cluster: Cluster) -> Mirrors | None:
     return cluster.of(Mirrors) if cluster.has(Mirrors) else None
 
 
-def _nccl_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
-    """Settings of NCCL that containers on the nodes of a type need."""
-    files = enroot_mounts(cluster, node_type) if node_type.gpus else None
-    return files.files if files else ()
+@record
+class Mounts:
+    """Files of the node that a container is to see at the same place."""
+
+    files: tuple[str, ...]
+
+
+def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Mounts | None:
+    """A container has its own /etc, so files of it are mounted into it."""
+    files = _node_files(cluster, node_type)
+    return Mounts(files) if files else None
+
+
+def _node_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
+    """Files that containers on the nodes of a type need."""
+    if not cluster.has(Pyxis):
+        return ()
+    return tuple(each.path for each in cluster.needs(ContainerFile) if each.node_type == node_type.name)
 
 
 @record
@@ -71,14 +86,14 @@ class PodmanSettings:
 
 
 def podman(cluster: Cluster, node_type: NodeType) -> PodmanSettings | None:
-    return PodmanSettings(_nccl_files(cluster, node_type)) if cluster.has(Podman) else None
+    return PodmanSettings(_node_files(cluster, node_type)) if cluster.has(Podman) else None
 
 
 def apptainer(cluster: Cluster, node_type: NodeType) -> Apptainer | None:
     if not cluster.has(Apptainer):
         return None
     runtime = cluster.of(Apptainer)
-    return replace(runtime, binds=(*_nccl_files(cluster, node_type), *runtime.binds))
+    return replace(runtime, binds=(*_node_files(cluster, node_type), *runtime.binds))
 
 
 @record
@@ -108,6 +123,7 @@ def oci_jobs(cluster: Cluster) -> OciSettings | None:
 
 
 FILES: tuple[File, ...] = (
+    File("gpu_node/etc/enroot/mounts.d/50-clustergen.fstab", enroot_mounts, per="type"),
     File("docker_node/etc/docker/daemon.json", docker, restart(DOCKER), per="type", format=JSON),
     File("docker_node/etc/systemd/system/docker.socket.d/50-clustergen.conf", docker_socket, restart("docker.socket")),
     File("registry_client/etc/containers/registries.conf.d/50-clustergen.conf", registries),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.features.gpu import DriverModule, GpuSettings
+from clustergen.cluster.features.gpu import DirectPci, DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import RenderError, Safe
+from clustergen.render.views.fixed import Fixed
 
 _MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
@@ -211,6 +212,10 @@ def imex(_: Cluster, node_type: NodeType) -> Imex | None:
     return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(node_type) > 1 else None
 
 
+def acs_off(cluster: Cluster) -> Fixed | None:
+    return Fixed() if cluster.has(DirectPci) else None
+
+
 _UNITS = "gpu_node/etc/systemd/system"
 FILES: tuple[File, ...] = (
     File("gpu_node/etc/modprobe.d/clustergen-nvidia.conf", modprobe, REBOOT),
@@ -243,4 +248,12 @@ FILES: tuple[File, ...] = (
         program="gpu/clustergen-imex-nodes.sh",
     ),
     File(f"{_UNITS}/{_IMEX}.d/50-clustergen.conf", imex, drain(_IMEX), per="type"),
+    File(
+        "gpu_node/usr/local/sbin/clustergen-acs-off",
+        acs_off,
+        run("clustergen-acs-off.service"),
+        mode=0o755,
+        program="gpu/clustergen-acs-off.sh",
+    ),
+    File(f"{_UNITS}/clustergen-acs-off.service", acs_off, DAEMON_RELOAD),
 )

@@ -29,13 +29,6 @@ CHECKS = (
         "/etc/dcgm-exporter/*",
     ),
     unreadable(
-        "nccl topology",
-        "topology for NCCL",
-        "libnccl",
-        "NCCL reads it only on a machine with these GPUs.",
-        "/etc/nccl-topo*.xml",
-    ),
-    unreadable(
         "enroot",
         "containers of jobs",
         "enroot",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.rails import rdma_device
 from clustergen.records import record
-from clustergen.render.views.fabric.rails import rdma_device
 
 _MODES = {
     "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.networks import Roce
+from clustergen.cluster.rails import interface, rdma_device
 from clustergen.records import record
-from clustergen.render.views.fabric.rails import interface, rdma_device
-
-_ECN_CAPABLE = 2
 
 
 @record
@@ -21,11 +18,6 @@ class RoceQos:
     traffic_class: int
     pfc: str  # 1 or 0 by priority
     ecn: int  # 1 or 0
-
-
-def traffic_class(roce: Roce) -> int:
-    """The byte that RDMA packets carry: DSCP in the upper six bits, and below it that they may be ECN-marked."""
-    return roce.dscp << 2 | (_ECN_CAPABLE if roce.ecn else 0)
 
 
 @record
@@ -65,7 +57,7 @@ def roce_qos(cluster: Cluster) -> RoceQos | None:
         priority=roce.priority,
         cnp_dscp=roce.cnp_dscp,
         cnp_priority=roce.cnp_priority,
-        traffic_class=traffic_class(roce),
+        traffic_class=roce.traffic_class,
         pfc=",".join("1" if roce.pfc and priority == roce.priority else "0" for priority in range(8)),
         ecn=int(roce.ecn),
     )

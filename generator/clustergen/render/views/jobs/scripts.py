@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
 from clustergen.cluster.features.user_guide import UserGuide
+from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.job_site import JobSite, job_site, service_site, unfit
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.records import record
-from clustergen.render.views.nccl.devices import management_interface
 from clustergen.units import Duration
 
 LIBRARY = "/usr/local/lib/clustergen/job.sh"

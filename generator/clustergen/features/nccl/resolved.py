@@ -1,4 +1,4 @@
-"""NCCL, UCX and Open MPI as resolved: environment variables of all jobs."""
+"""NCCL as resolved: environment variables of all jobs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.accelerators import Override
-from clustergen.manifest.model import Manifest
+from clustergen.features.nccl import section as manifest
+from clustergen.features.nccl.section import Override
 from clustergen.records import record
 
 
@@ -30,17 +30,7 @@ class Nccl:
     gid_index: int | None
 
 
-@record
-class Ucx:
-    """Settings of UCX, and parameters of Open MPI. `enabled`: clustergen renders their files."""
-
-    enabled: bool
-    env: Mapping[str, str]
-    mca: Mapping[str, str]
-
-
-def resolve(manifest: Manifest, _: Cluster) -> Nccl:
-    section = manifest.nccl
+def resolve(section: manifest.Nccl, _: Cluster) -> Nccl:
     return Nccl(
         version=NcclVersion(section.version),
         debug=section.debug,
@@ -53,10 +43,4 @@ def resolve(manifest: Manifest, _: Cluster) -> Nccl:
     )
 
 
-def resolve_ucx(manifest: Manifest, _: Cluster) -> Ucx:
-    section = manifest.ucx
-    return Ucx(
-        section.enabled,
-        {name: str(value) for name, value in section.env.items()},
-        {name: str(value) for name, value in section.mca.items()},
-    )
+RECORDS = {Nccl: resolve}

@@ -1,10 +1,12 @@
-"""Rails of the fabric as the other modules need them: layout, networks, names, interfaces."""
+"""Rails of the fabric: how many, whether they are joined, and the names of their ports."""
 
 from __future__ import annotations
 
 from clustergen.cluster.fabric import has_rdma, is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.cluster.networks import Fabric
+
+_MOST_HCAS = 32  # that NCCL opens
 
 
 def rails_are_joined(cluster: Cluster) -> bool:
@@ -31,3 +33,20 @@ def rdma_device(port: Port, fabric: Fabric) -> str | None:
 def interface(port: Port, fabric: Fabric) -> str | None:
     """None where only the RDMA device is known; the interface is then looked up on the node."""
     return port.interface or (port.device if rdma_device(port, fabric) is None else None)
+
+
+def rdma_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
+    """RDMA devices of the fabric's ports, by rail; empty on TCP."""
+    fabric = cluster.networks.fabric
+    if fabric is None or fabric.type == "ethernet":
+        return ()
+    return tuple(name for port in node_type.fabric_ports() if (name := rdma_device(port, fabric)))[:_MOST_HCAS]
+
+
+def tcp_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
+    """Interfaces of a fabric that speaks TCP; empty where one of them is not known."""
+    fabric = cluster.networks.fabric
+    if fabric is None or fabric.type != "ethernet":
+        return ()
+    names = [interface(port, fabric) for port in node_type.fabric_ports()]
+    return tuple(name for name in names if name) if all(names) else ()

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import FINDS_GID, LONGEST_VALUE, nccl_param
+from clustergen.catalogue.nccl import FINDS_GID, nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.nccl import Nccl, Variable
+from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.networks import Fabric
+from clustergen.cluster.rails import rails_are_joined, rdma_device, rdma_devices, tcp_interfaces
+from clustergen.features.nccl.resolved import Nccl, Variable
+from clustergen.features.nccl.topology import TOPOLOGY, topology
 from clustergen.records import record
-from clustergen.render.formats import RenderError, Safe, one_line
-from clustergen.render.views.fabric.rails import rails_are_joined, rdma_device
-from clustergen.render.views.fabric.roce import traffic_class
-from clustergen.render.views.nccl.devices import (
-    management_interface,
-    rdma_devices,
-    several_gpu_nodes,
-    tcp_interfaces,
-)
-from clustergen.render.views.nccl.topology import TOPOLOGY, topology
+from clustergen.render.formats import Safe, unquoted
 
 _FAST_TCP = 100  # Gb/s
 # Made by hypervisors and container engines, or leading to the BMC: nothing that another node can reach.
@@ -62,24 +56,20 @@ def _is_known(name: str, version: NcclVersion) -> bool:
 
 
 def _stated(name: str, variable: Variable) -> Setting:
-    return Setting(variable.reason or "Stated in the manifest.", name, plain(name, variable.value))
-
-
-def plain(name: str, value: str) -> Safe:
-    """The value of a line NAME=VALUE that knows no quotes: blanks and quotes would count. RenderError for those."""
-    text = one_line(value)
-    if text != text.strip() or len(text) > LONGEST_VALUE or text[:1] in ("'", '"'):
-        raise RenderError(f"{name}: {text!r} cannot be written in a line without quotes")
-    return Safe(text)
+    return Setting(variable.reason or "Stated in the manifest.", name, unquoted(name, variable.value))
 
 
 def _ours(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterator[Setting]:
-    if several_gpu_nodes(cluster):
+    if _several_gpu_nodes(cluster):
         yield from _network(cluster, node_type, version)
     if topology(cluster, node_type):
         yield Setting("The nodes' PCIe tree, which a virtual machine does not show.", "NCCL_TOPO_FILE", Safe(TOPOLOGY))
     if debug := cluster.of(Nccl).debug:
         yield Setting("What NCCL prints on standard output.", "NCCL_DEBUG", Safe(debug))
+
+
+def _several_gpu_nodes(cluster: Cluster) -> bool:
+    return sum(len(group.hosts) for group in cluster.compute if group.type.gpus) > 1
 
 
 def _network(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterator[Setting]:
@@ -150,7 +140,7 @@ def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Se
         yield Setting(
             f"Every packet carries DSCP {roce.dscp}{marked}: the switches know RDMA by it.",
             "NCCL_IB_TC",
-            Safe(str(traffic_class(roce))),
+            Safe(str(roce.traffic_class)),
         )
     if any(":" in rail[0] for group in cluster.groups for rail in group.fabric):
         yield Setting("The fabric's addresses are IPv6.", "NCCL_IB_ADDR_FAMILY", Safe("AF_INET6"))

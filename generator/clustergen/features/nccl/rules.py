@@ -1,4 +1,4 @@
-"""NCCL and UCX: names and values that the stated release reads, and nothing that NVIDIA says to leave alone."""
+"""NCCL: names and values that the stated release reads, and nothing that NVIDIA says to leave alone."""
 
 from __future__ import annotations
 
@@ -8,42 +8,24 @@ from collections.abc import Iterator
 from clustergen.catalogue.nccl import (
     FINDS_GID,
     LAST,
-    LONGEST_VALUE,
     NcclParam,
     nccl_param,
     nccl_params,
     never_there,
-    ucx_params,
 )
 from clustergen.catalogue.versions import NcclVersion
+from clustergen.cluster.environment import unprintable
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.nccl import Nccl, Ucx, Variable
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.features.nccl.resolved import Nccl, Variable
 
-UCX_LINE = 198  # characters of a line that UCX keeps; it takes the rest for another line
 _MOST_SOCKETS = 64  # threads times sockets of each
 _ROCE_ONLY = (
     "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_FIFO_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE",
     "NCCL_IB_ROCE_VERSION_NUM",
 )  # fmt: skip
 _INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
-
-
-def _unprintable(text: str) -> str | None:
-    """Why a line NAME=VALUE without quotes cannot hold a value as it is meant."""
-    if text != text.strip() or text[:1] in ("'", '"'):
-        return "the file format has no quotes: quotes and blanks around a value would become part of it"
-    if len(text) > LONGEST_VALUE:
-        return f"the value has {len(text)} characters; only the first {LONGEST_VALUE} are read"
-    return None
-
-
-def _cut_by_ucx(name: str, value: str) -> str | None:
-    if " ;" in value:
-        return "UCX reads a semicolon after a blank as the start of a comment"
-    length = len(f"{name}={value}".encode())
-    return f"UCX reads {UCX_LINE} characters of a line; this line has {length}" if length > UCX_LINE else None
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
@@ -66,7 +48,7 @@ def nccl_env(cluster: Cluster) -> Iterator[Finding]:
             )
         where: ManifestPath = (*path, "value") if variable.reason else path
         text = variable.value
-        if wrong := _unprintable(text):
+        if wrong := unprintable(text):
             yield Finding("nccl-value-wrong", where, wrong)
         elif not param.accepts(text):
             why = "; NCCL silently reads other text as 0" if param.numeric and not _is_number(text) else ""
@@ -240,22 +222,3 @@ def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
                 f"add node_types.{node_type.name}.nics: [{{device: mlx5_0, interface: …}}]",
                 key=True,
             )
-
-
-def ucx_env(cluster: Cluster) -> Iterator[Finding]:
-    for name, value in cluster.of(Ucx).env.items():
-        path: ManifestPath = ("ucx", "env", name)
-        if not name.startswith("UCX_"):
-            home = "nccl.env" if name.startswith("NCCL_") else None
-            yield Finding(
-                "ucx-name-unknown",
-                path,
-                f"'{name}' is not a UCX variable",
-                f"set NCCL variables in {home}" if home else did_you_mean(f"UCX_{name}", ucx_params()),
-                key=True,
-            )
-        elif wrong := _unprintable(value) or _cut_by_ucx(name, value):
-            yield Finding("ucx-value-wrong", path, wrong)
-    for name, value in cluster.of(Ucx).mca.items():
-        if wrong := _unprintable(value):
-            yield Finding("ucx-value-wrong", ("ucx", "mca", name), wrong)

@@ -6,18 +6,14 @@ from collections.abc import Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import are_guessed
-from clustergen.cluster.features.nccl import Ucx
+from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.rails import rdma_devices, tcp_interfaces
+from clustergen.features.ucx.resolved import Ucx
+from clustergen.features.ucx.rules import LINE
 from clustergen.records import record
-from clustergen.render.formats import Safe
-from clustergen.render.views.fabric.roce import traffic_class
-from clustergen.render.views.nccl.devices import (
-    management_interface,
-    rdma_devices,
-    tcp_interfaces,
-)
-from clustergen.render.views.nccl.settings import plain
-from clustergen.rules.nccl import UCX_LINE
+from clustergen.render.file import File
+from clustergen.render.formats import Safe, unquoted
 
 _STATED = "Stated in the manifest."
 
@@ -51,7 +47,7 @@ def _devices(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
             "The fabric's ports, not those of storage and management.",
         )
         # Half a list would be worse than none.
-        return [ports] if len(f"{ports.name}={ports.value}") <= UCX_LINE else []
+        return [ports] if len(f"{ports.name}={ports.value}") <= LINE else []
     interface = management_interface(cluster, node_type)
     names = tcp_interfaces(cluster, node_type) or ((interface,) if interface else ())
     if cluster.host_count < 2 or not names:
@@ -65,7 +61,7 @@ def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
         return []
     marks = []
     if fabric.type == "roce" and fabric.roce.trust == "dscp":
-        value = Safe(str(traffic_class(fabric.roce)))
+        value = Safe(str(fabric.roce.traffic_class))
         marks.append(
             Parameter("UCX_IB_TRAFFIC_CLASS", value, f"DSCP {fabric.roce.dscp}: the switches know RDMA by it.")
         )
@@ -113,8 +109,16 @@ def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
 def _merged(ours: list[Parameter], stated: Mapping[str, str]) -> Parameters | None:
     left = dict(stated)
     merged = [
-        Parameter(item.name, plain(item.name, left.pop(item.name)), _STATED) if item.name in left else item
+        Parameter(item.name, unquoted(item.name, left.pop(item.name)), _STATED) if item.name in left else item
         for item in ours
     ]
-    merged += [Parameter(name, plain(name, value), _STATED) for name, value in left.items()]
+    merged += [Parameter(name, unquoted(name, value), _STATED) for name, value in left.items()]
     return Parameters(tuple(merged)) if merged else None
+
+
+FILES: tuple[File, ...] = (
+    File("slurm_compute/etc/ucx/ucx.conf", ucx, per="type"),
+    File(
+        "slurm_compute/{os.openmpi_params}", mpi, per="os", source="slurm_compute/etc/openmpi/openmpi-mca-params.conf"
+    ),
+)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.systems import System
-from clustergen.cluster.features.nccl import Nccl
 from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.features.nccl.resolved import Nccl
 from clustergen.records import record
 
 TOPOLOGY = "/etc/nccl-topo.xml"

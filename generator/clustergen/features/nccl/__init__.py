@@ -1,0 +1,1 @@
+"""NCCL: environment variables of all jobs, and its topology file."""

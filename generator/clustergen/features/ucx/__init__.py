@@ -1,0 +1,1 @@
+"""UCX and Open MPI: the devices and networks that jobs use beside NCCL."""
