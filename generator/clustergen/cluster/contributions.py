@@ -218,6 +218,14 @@ class ContainerFile:
 
 
 @record
+class PortErrors:
+    """A counter of errors of fabric ports, for the table of those with most."""
+
+    title: str
+    metric: str
+
+
+@record
 class Group:
     """A group of nodes by what they are, beside those of roles and of storage entries."""
 

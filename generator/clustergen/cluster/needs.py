@@ -115,7 +115,6 @@ _OF_UNIT = {
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
     "irqbalance.service": "irqbalance",
-    "opensm.service": "opensm",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
     "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",
@@ -135,7 +134,6 @@ def packages(cluster: Cluster) -> Iterator[Package]:
         yield Package("slurm_compute", "enroot")
         yield Package("gpu_node", "nvidia_container_toolkit")
     yield from _gpu_packages(cluster)
-    yield Package("fabric_node", "rdma")
     yield Package("podman_node", "podman")
     yield Package("apptainer_node", "apptainer")
     yield Package("cdi_node", "nvidia_container_toolkit")

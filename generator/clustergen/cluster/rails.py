@@ -17,6 +17,10 @@ def rails_are_joined(cluster: Cluster) -> bool:
     return not cluster.switches or any(switch.uplinks for switch in cluster.switches)
 
 
+def has_ports(cluster: Cluster) -> bool:
+    return any(node_type.fabric_ports() for node_type in cluster.node_types)
+
+
 def addressed_rails(cluster: Cluster, node_type: NodeType) -> int:
     """How many rails the nodes of a type have addresses on."""
     return max((len(group.fabric) for group in cluster.of_type[node_type.name]), default=0)

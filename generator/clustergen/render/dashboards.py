@@ -135,3 +135,21 @@ def at_most(warning: float, critical: float) -> tuple[Step, ...]:
 IS_ONE = (Step(None, "red"), Step(1, "green"))
 ANY_IS_BAD = (Step(None, "green"), Step(1, "red"))
 ANY_IS_UNUSUAL = (Step(None, "green"), Step(1, "yellow"))
+
+
+PORT = "{{instance}} {{device}}"
+PORT_ERRORS = "Errors of the chosen nodes"  # row of the page of the fabric
+MOST_PORTS = 20
+
+
+def port_rate(title: str, metric: str, help: str = "", *, unit: str = "eps") -> Panel:
+    """A rate of fabric ports of the chosen nodes."""
+    expr = f"topk({MOST_PORTS}, rate({metric}{{{CHOSEN}}}[$__rate_interval]))"
+    return graph(title, Target(expr, PORT), unit=unit, minimum=0, help=help)
+
+
+def links_lost() -> Panel:
+    """Of fabric ports, in an hour: as a rate, single losses would be numbers with many zeros."""
+    expr = f"topk({MOST_PORTS}, increase(node_infiniband_link_downed_total{{{CHOSEN}}}[1h]))"
+    target = Target(expr, PORT)
+    return graph("Links lost in an hour", target, minimum=0, help="An alert fires above two.")

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.cluster import networks
-from clustergen.cluster.contributions import NeedsPortNames
-from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
@@ -189,70 +187,3 @@ def switch_kind(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
                 f"{model.model} has {model.port_gbit} Gb/s ports, but the fabric's rate is {rate_words(fabric)}",
                 fitting_switches(model.fabric, rate),
             )
-
-
-def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
-    """Exactly one master in an InfiniBand fabric, and someone who can be it."""
-    fabric = cluster.networks.fabric
-    where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
-    path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
-    if where == "node" and not cluster.hosts("subnet-manager"):
-        yield Finding(
-            "subnet-manager-missing",
-            path,
-            "no node has the role subnet-manager, so no fabric port becomes active",
-            "add the role to one node with a fabric port, or to two for failover",
-        )
-    elif where == "switch" and not _can_manage(cluster):
-        has = "add the role subnet-manager to a node, and "
-        yield Finding(
-            "subnet-manager-missing",
-            path,
-            "none of the switches is managed, so none can run the subnet manager",
-            f"{'' if cluster.hosts('subnet-manager') else has}set networks.fabric.subnet_manager: {{where: node}}",
-        )
-    elif where != "node":
-        yield from _useless_managers(cluster, where)
-
-
-def _can_manage(cluster: Cluster) -> bool:
-    """True if some switch is a managed one, or nobody knows."""
-    models = [cluster.catalogue.switch(switch.model) if switch.model else None for switch in cluster.switches]
-    return not models or any(model is None or model.managed for model in models)
-
-
-def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
-    for group in cluster.with_role("subnet-manager"):
-        role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
-        if where is None:
-            yield Finding(
-                "subnet-manager-useless", role, "the cluster has no InfiniBand fabric to manage", "remove the role"
-            )
-        else:
-            runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
-            yield Finding(
-                "subnet-manager-useless",
-                role,
-                f"{runs}; a second subnet manager would compete with it",
-                "remove the role, or set networks.fabric.subnet_manager: {where: node}",
-            )
-
-
-def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
-    """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
-    fabric = cluster.networks.fabric
-    for node_type in cluster.node_types:
-        ports = node_type.fabric_ports()
-        if fabric is None or not ports or not are_guessed(cluster, node_type):
-            continue
-        lacking = [each.what for each in cluster.needs(NeedsPortNames) if each.node_type in ("", node_type.name)]
-        lacking += ["port alerts"] if cluster.hosts("monitoring") else []
-        yield Finding(
-            "fabric-ports-unknown",
-            ("node_types", node_type.name),
-            f"the device names of the {len(ports)} fabric ports of '{node_type.name}' are not known"
-            + (f"; not rendered: {', '.join(lacking)}" if lacking else ""),
-            f"run `rdma link` on a node and list the ports under node_types.{node_type.name}.nics:"
-            f" [{{device: {ports[0].device}, interface: …}}, …]",
-            key=True,
-        )

@@ -13,7 +13,6 @@ from clustergen.verify.checks import (
     access,
     containers,
     data,
-    fabric,
     fabric_plan,
     facility,
     host,
@@ -38,7 +37,6 @@ _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
     "login": (access.CHECKS,),
     "storage": (storage.CHECKS,),
     "containers": (containers.CHECKS,),
-    "fabric": (fabric.CHECKS,),
     "facility": (facility.CHECKS, pictures.CHECKS, fabric_plan.CHECKS),
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Exported
 from clustergen.cluster.model import Cluster, once_per_cluster
-from clustergen.render.views.alerts import roce, topics
+from clustergen.render.views.alerts import topics
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MATCHERS = re.compile(r"\{[^}]*\}")
@@ -34,7 +34,5 @@ def _exported(cluster: Cluster) -> Iterator[str]:
     yield "ALERTS"
     for topic in topics(cluster).values():
         yield from (rule.name for rule in topic.recordings)
-    if roce.is_exported(cluster):
-        yield from roce.METRICS
     for program in cluster.needs(Exported):
         yield from program.metrics

@@ -9,7 +9,6 @@ from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File, View
 from clustergen.render.formats import CONF, YAML, Format
 from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, table, unit, values
-from clustergen.render.views.network.roce_switches import page
 
 DIRECTORY = "all/etc/clustergen-network"
 
@@ -35,7 +34,6 @@ FILES: tuple[File, ...] = (
     *_per_network("clustergen-{}", ifupdown, "ifupdown", CONF),
     *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
     File("all/etc/systemd/system/clustergen-network-rollback.service", unit, DAEMON_RELOAD),
-    File("tree/facility/roce-switches.md", page),
     File("all/usr/local/sbin/clustergen-network", unit, mode=0o755, program="network/clustergen-network.sh"),
     File("all/etc/clustergen/network.sh", values, values=True, per="os"),
 )

@@ -13,6 +13,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Fabric, Roce
 from clustergen.hostlist import compress
 from clustergen.records import record
+from clustergen.render.file import File
 from clustergen.render.formats import Safe
 from clustergen.render.views.tables import Table, table_of
 
@@ -144,3 +145,6 @@ def _nvue(roce: Roce) -> Iterator[str]:
         for priority, number in ((roce.priority, _NVUE_CLASS), (_NVUE_CLASS, 0)):
             yield f"nv set qos egress-queue-mapping default-global switch-priority {priority} traffic-class {number}"
     yield "nv config apply"
+
+
+FILES: tuple[File, ...] = (File("tree/facility/roce-switches.md", page),)

@@ -1,4 +1,4 @@
-"""The fabric: opensm in a simulated one."""
+"""opensm reads its files, in a simulated fabric."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.verify.check import Check, Question, Reader, paths
 from clustergen.verify.programs import Answer
 
+COMPONENT = "fabric"
 _OPENSM = r"""
 cat >/tmp/net <<'END'
 Hca 1 "Hca1"

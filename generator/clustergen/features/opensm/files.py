@@ -6,7 +6,9 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Fabric
 from clustergen.records import record
-from clustergen.render.formats import RenderError
+from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
+from clustergen.render.file import File
+from clustergen.render.formats import CONF, RenderError
 from clustergen.render.views.fixed import Fixed
 
 _FULL_MEMBER = 0x8000
@@ -93,3 +95,34 @@ def guard(cluster: Cluster) -> Fixed | None:
     """On all nodes with ports in an InfiniBand fabric: the package starts a subnet manager on every port it finds."""
     fabric = cluster.networks.fabric
     return Fixed() if fabric is not None and fabric.type == "infiniband" else None
+
+
+def _restart_opensm(view: Opensm | Partitions) -> Effect:
+    return restart(view.unit)
+
+
+_UNITS = "fabric_node/etc/systemd/system"
+FILES: tuple[File, ...] = (
+    File(
+        "subnet_manager/{os.opensm_conf}",
+        opensm,
+        _restart_opensm,
+        per="os",
+        source="subnet_manager/etc/opensm/opensm.conf",
+    ),
+    File(
+        "subnet_manager/{os.opensm_partitions}",
+        partitions,
+        _restart_opensm,
+        per="os",
+        source="subnet_manager/etc/opensm/partitions.conf",
+    ),
+    File("subnet_manager/etc/clustergen/subnet-manager", marker, DAEMON_RELOAD, format=CONF),
+    File(f"{_UNITS}/opensm.service.d/50-clustergen.conf", guard, DAEMON_RELOAD),
+    File(
+        f"{_UNITS}/opensmd.service.d/50-clustergen.conf",
+        guard,
+        DAEMON_RELOAD,
+        source=f"{_UNITS}/opensm.service.d/50-clustergen.conf",
+    ),
+)

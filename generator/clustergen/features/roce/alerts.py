@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter
-from clustergen.render.alerts import DEVICE, Alert, window
-
-TEXTFILE = "roce.prom"
-METRICS = tuple(
-    f"clustergen_roce_{name}_total"
-    for name in (
-        "out_of_sequence_packets", "packet_sequence_errors", "ack_timeouts", "out_of_buffer_drops",
-        "ecn_marked_packets", "cnp_sent", "cnp_handled", "pause_seconds", "pause_frames", "discards",
-    )
-)  # fmt: skip
+from clustergen.cluster.rails import has_ports
+from clustergen.features.roce.needs import TEXTFILE, is_exported
+from clustergen.render.alerts import DEVICE, Alert, Topic, window
 
 
-def is_exported(cluster: Cluster) -> bool:
-    """True if nodes of a RoCE fabric export the counters of their ports."""
-    fabric = cluster.networks.fabric
-    return fabric is not None and fabric.type == "roce" and cluster.has(NodeExporter)
+def topic(cluster: Cluster) -> Topic | None:
+    return Topic("fabric", "", (), tuple(_alerts(cluster))) if is_exported(cluster) and has_ports(cluster) else None
 
 
-def alerts(cluster: Cluster) -> Iterator[Alert]:
+def _alerts(cluster: Cluster) -> Iterator[Alert]:
     minutes = window(cluster, 10)
     yield Alert(
         "RocePacketsOutOfSequence",

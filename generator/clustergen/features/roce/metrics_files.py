@@ -5,9 +5,9 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
+from clustergen.features.roce.needs import TEXTFILE, is_exported
 from clustergen.records import record
 from clustergen.render.timers import timed
-from clustergen.render.views.alerts import roce
 
 
 @record
@@ -18,7 +18,7 @@ class Values:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    return Values(textfile(cluster, os, roce.TEXTFILE)) if roce.is_exported(cluster) else None
+    return Values(textfile(cluster, os, TEXTFILE)) if is_exported(cluster) else None
 
 
 FILES = tuple(timed("fabric_node", "metrics/clustergen-roce-metrics.sh", values))

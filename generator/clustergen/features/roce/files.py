@@ -6,6 +6,8 @@ from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.rails import interface, rdma_device
 from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, run
+from clustergen.render.file import File
 
 
 @record
@@ -61,3 +63,18 @@ def roce_qos(cluster: Cluster) -> RoceQos | None:
         pfc=",".join("1" if roce.pfc and priority == roce.priority else "0" for priority in range(8)),
         ecn=int(roce.ecn),
     )
+
+
+_ROCE = run("clustergen-roce-qos.service")
+FILES: tuple[File, ...] = (
+    File("fabric_node/etc/clustergen/roce-ports", roce_ports, _ROCE, per="type"),
+    File("fabric_node/etc/clustergen/roce-qos.sh", roce_qos, _ROCE, values=True),
+    File(
+        "fabric_node/usr/local/sbin/clustergen-roce-qos",
+        roce_qos,
+        _ROCE,
+        mode=0o755,
+        program="fabric/clustergen-roce-qos.sh",
+    ),
+    File("fabric_node/etc/systemd/system/clustergen-roce-qos.service", roce_qos, DAEMON_RELOAD),
+)

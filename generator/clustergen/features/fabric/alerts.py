@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.rails import has_ports
 from clustergen.render.alerts import DEVICE, Alert, Labels, Topic, for_types, one_of, window
-from clustergen.render.views.alerts import roce
 
 _MANY = 2  # nodes of a leaf
 _MOST = 0.8  # of its ports
@@ -34,10 +34,10 @@ def topic(cluster: Cluster) -> Topic | None:
         labels = for_types(kinds)
         alerts += _ports(f"{{{types},{devices}}}", expected, labels, rdma=rdma)
         alerts.append(_missing(metric, types, devices, len(names), labels))
-    if rdma and any(node_type.fabric_ports() for node_type in cluster.node_types):
+    if rdma and has_ports(cluster):
         alerts += _switches(cluster)
         alerts += _rdma_errors(cluster)
-        alerts += roce.alerts(cluster) if roce.is_exported(cluster) else _infiniband_errors(cluster)
+        alerts += _infiniband_errors(cluster) if fabric.type == "infiniband" else ()
     if not alerts:
         return None
     return Topic(

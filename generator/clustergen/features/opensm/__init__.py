@@ -1,0 +1,1 @@
+"""The InfiniBand subnet manager on nodes, and none on any other node."""

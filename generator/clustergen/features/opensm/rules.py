@@ -1,0 +1,55 @@
+"""The InfiniBand subnet manager: one, and somebody who can be it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath
+
+
+def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
+    """Exactly one master in an InfiniBand fabric, and someone who can be it."""
+    fabric = cluster.networks.fabric
+    where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
+    path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
+    if where == "node" and not cluster.hosts("subnet-manager"):
+        yield Finding(
+            "subnet-manager-missing",
+            path,
+            "no node has the role subnet-manager, so no fabric port becomes active",
+            "add the role to one node with a fabric port, or to two for failover",
+        )
+    elif where == "switch" and not _can_manage(cluster):
+        has = "add the role subnet-manager to a node, and "
+        yield Finding(
+            "subnet-manager-missing",
+            path,
+            "none of the switches is managed, so none can run the subnet manager",
+            f"{'' if cluster.hosts('subnet-manager') else has}set networks.fabric.subnet_manager: {{where: node}}",
+        )
+    elif where != "node":
+        yield from _useless_managers(cluster, where)
+
+
+def _can_manage(cluster: Cluster) -> bool:
+    """True if some switch is a managed one, or nobody knows."""
+    models = [cluster.catalogue.switch(switch.model) if switch.model else None for switch in cluster.switches]
+    return not models or any(model is None or model.managed for model in models)
+
+
+def _useless_managers(cluster: Cluster, where: str | None) -> Iterator[Finding]:
+    for group in cluster.with_role("subnet-manager"):
+        role: ManifestPath = ("nodes", group.index, "roles", group.roles.index("subnet-manager"))
+        if where is None:
+            yield Finding(
+                "subnet-manager-useless", role, "the cluster has no InfiniBand fabric to manage", "remove the role"
+            )
+        else:
+            runs = "UFM runs the subnet manager" if where == "ufm" else "a switch runs the subnet manager"
+            yield Finding(
+                "subnet-manager-useless",
+                role,
+                f"{runs}; a second subnet manager would compete with it",
+                "remove the role, or set networks.fabric.subnet_manager: {where: node}",
+            )
