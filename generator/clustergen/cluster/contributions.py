@@ -82,6 +82,13 @@ class Package:
 
 
 @record
+class Repository:
+    """A repository of packages without a public address: nobody hosts it, or each site has its own."""
+
+    name: str  # as the files of operating systems have it
+
+
+@record
 class PackageOf:
     """A package, by its purpose, of nodes that run a unit or have a file."""
 

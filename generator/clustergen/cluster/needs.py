@@ -13,6 +13,7 @@ from clustergen.cluster.contributions import (
     NodePath,
     Package,
     PackageOf,
+    Repository,
     Secret,
     Source,
     Sysctl,
@@ -124,6 +125,12 @@ _OF_UNIT = {
 def packages_of(_: Cluster) -> Iterator[PackageOf]:
     for item, purpose in _OF_UNIT.items():
         yield PackageOf(item, purpose)
+
+
+def repositories(_: Cluster) -> Iterator[Repository]:
+    yield Repository("slurm")
+    for kind in file_systems():
+        yield from map(Repository, kind.repositories)
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Requisite, Secret
+from clustergen.cluster.contributions import Repository, Requisite, Secret
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
@@ -14,8 +14,6 @@ from clustergen.cluster.slurm.associations import Associations
 from clustergen.hostlist import compress
 from clustergen.render.tree import Outline
 from clustergen.render.views.packages import packages_by_group, provision
-
-_REPOSITORIES = ("lustre", "slurm", "zfs", "storage_scale", "ceph")  # nobody hosts them, or each site has its own
 
 
 def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
@@ -52,7 +50,7 @@ def _repositories(cluster: Cluster, outline: Outline) -> dict[str, list[str]]:
         systems = {node_group.type.os.key: node_group.type.os for node_group in outline.groups[group]}.values()
         repositories = [provision(cluster, os).repositories for os in systems]
         origins = {each.get(purpose) for each in repositories for purpose in purposes}
-        for name in _REPOSITORIES:
-            if name in origins:
-                groups.setdefault(name, []).append(group)
+        for repository in cluster.needs(Repository):
+            if repository.name in origins:
+                groups.setdefault(repository.name, []).append(group)
     return groups

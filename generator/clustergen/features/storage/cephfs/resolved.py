@@ -118,5 +118,6 @@ def _servers(spec: manifest.CephServers) -> CephServers:
 FILE_SYSTEM = FileSystem(
     kind="cephfs",
     client_group="cephfs_client",
+    repositories=("ceph",),
     lab_packages=("cephfs", "ceph_fuse"),
 )

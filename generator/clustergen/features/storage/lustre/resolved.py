@@ -167,6 +167,7 @@ FILE_SYSTEM = FileSystem(
     client_group="lustre_client",
     server_group="lustre_server",
     packages=("kernel_headers", "lustre"),
+    repositories=("lustre",),
     lab_units=("lnet.service", "clustergen-lustre-targets-*", "srv-lustre-*"),
     lab_packages=("lustre*",),
 )

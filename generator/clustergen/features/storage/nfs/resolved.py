@@ -221,6 +221,7 @@ FILE_SYSTEM = FileSystem(
     client_group="nfs_client",
     server_group="nfs_failover",
     packages=("nfs_client",),
+    repositories=("zfs",),
     monitored_units=("pacemaker|corosync",),
     lab_units=("zfs*", "nfs-*", "rpc*", "quotarpc.service", "nfsdcld.service"),
     lab_packages=("zfs", "nfs_client", "nfs_server", "rquotad", "failover"),

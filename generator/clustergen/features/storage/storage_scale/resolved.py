@@ -59,6 +59,7 @@ FILE_SYSTEM = FileSystem(
     client_group="storage_scale_client",
     ready_unit="clustergen-storage-scale-{name}.service",
     packages=("kernel_headers", "compiler", "storage_scale"),
+    repositories=("storage_scale",),
     lab_units=("clustergen-storage-scale-*", "gpfs*", "mmautoload*"),
     lab_packages=("storage_scale",),
     lab_files=("/etc/systemd/system/clustergen-storage-scale-*", "/var/mmfs/*"),
