@@ -51,6 +51,13 @@ class DashboardSite:
 
 
 @record
+class JobPeer:
+    """Nodes from which users reach the ports of their jobs, as compute nodes do."""
+
+    group: str
+
+
+@record
 class Requisite:
     """Something that the site supplies before a tree is applied, for the tree's README."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summarize_address_range
 
-from clustergen.cluster.contributions import Daemon
+from clustergen.cluster.contributions import Daemon, JobPeer
 from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.groups import membership
 from clustergen.cluster.host import Firewall
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
-from clustergen.cluster.slurm.job_site import users_groups
 from clustergen.features.firewall.needs import UNIT
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload
@@ -102,7 +102,7 @@ def _others(cluster: Cluster, networks: Iterable[str]) -> Iterator[tuple[str, st
 def _sources(cluster: Cluster) -> tuple[Source, ...]:
     """Sets with elements: the cluster's networks, the controllers, and the nodes that reach the ports of jobs.
 
-    Those are compute nodes, and with a guide the nodes where users log in: tunnels to Jupyter begin there.
+    Those are compute nodes, and groups that features name.
     """
     networks = ip_networks(cluster)
 
@@ -110,9 +110,11 @@ def _sources(cluster: Cluster) -> tuple[Source, ...]:
         different = {group.index: group for group in groups}.values()
         return _folded([text for group in different for net in networks for text in addresses_in(group, net)])
 
+    members = membership(cluster)
+    peers = (group for peer in cluster.needs(JobPeer) for group in members.get(peer.group, ()))
     elements = {
         "cluster": tuple(dict.fromkeys(network.cidr for network in networks if network.cidr)),
-        "compute": addresses((*cluster.compute, *users_groups(cluster))),
+        "compute": addresses((*cluster.compute, *peers)),
         "controllers": addresses(cluster.with_role("slurm-controller")),
     }
     result = []
