@@ -168,8 +168,8 @@ def test_a_component_selects_its_checks(clustergen: Command, tree: Path) -> None
     ("program", "names"),
     [
         ("clustergen", ["tree"]),
-        ("nft", ["nftables", "rules for DCGM"]),
-        ("nft --check", ["nftables", "rules for DCGM"]),
+        ("nft", ["rules for DCGM", "nftables"]),
+        ("nft --check", ["rules for DCGM", "nftables"]),
     ],
 )
 def test_a_check_is_named_by_its_program_too(program: str, names: list[str]) -> None:

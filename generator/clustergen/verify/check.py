@@ -15,6 +15,8 @@ from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import Answer, NotHere, Program, ask, find
 from clustergen.verify.rows import Row, Status
 
+PROGRAM_VERSION = "$program --version | head -1"
+
 _MOST_WORDS = 25
 _SETTING = re.compile(r"^(\w+)\s*=+\s*(.*?)\s*$")
 
@@ -62,6 +64,14 @@ def _cut(words: Iterable[str]) -> tuple[str, ...]:
 
 def place_of(entry: Entry) -> str:
     return entry.target or entry.path
+
+
+def effective_lines(question: Question) -> Iterator[str]:
+    """Lines that are neither empty nor a comment, with single blanks."""
+    for entry in question.entries:
+        for line in entry.text.splitlines():
+            if words := line.partition("#")[0].split():
+                yield " ".join(words)
 
 
 def paths(*patterns: str) -> Callable[[str, str], bool]:

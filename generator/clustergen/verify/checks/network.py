@@ -68,15 +68,6 @@ def _profiles(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "nftables",
-        "firewall: nftables",
-        "nft --check",
-        "The kernel of this machine accepts the whole set of rules of each kind of node, in a network namespace of its "
-        "own. No packet is filtered.",
-        paths("/etc/clustergen-firewall/*.nft"),
-        Reader("nft", _VERSION.format("nftables"), '"$program" --check --file /etc/clustergen-firewall/main.nft'),
-    ),
-    Check(
         "rules for DCGM",
         "access to DCGM",
         "nft --check",
