@@ -13,7 +13,7 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.containers import Apptainer, Docker, Podman
 from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.file_system import file_systems
-from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
 from clustergen.records import record
 
@@ -87,6 +87,11 @@ def mounts_entry(cluster: Cluster, group: NodeGroup, name: str) -> bool:
 def clients_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
     """The groups whose nodes mount a storage entry."""
     return _clients(cluster).get(name, ())
+
+
+def clients_of_type(cluster: Cluster, name: str, node_type: NodeType) -> list[NodeGroup]:
+    """Those of a node type."""
+    return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, name)]
 
 
 @once_per_cluster

@@ -29,11 +29,6 @@ class Way:
     astray: tuple[tuple[str, str], ...] = ()  # interface and network of ports without a route to the MGS
 
 
-def lustre_clients(cluster: Cluster, entry: Lustre) -> tuple[NodeGroup, ...]:
-    """The entries of nodes that mount the file system."""
-    return tuple(group for group in cluster.groups if any(group.has(role) for role in entry.clients))
-
-
 def lnet_nets(cluster: Cluster, node_type: NodeType, entries: Iterable[Lustre]) -> tuple[LnetNet, ...]:
     """The LNet networks that nodes of a type need to reach the servers of these file systems, in their order."""
     nets: dict[str, tuple[str, ...]] = {}

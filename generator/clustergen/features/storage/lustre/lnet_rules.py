@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.groups import clients_of, clients_of_type
 from clustergen.cluster.hardware import SERVICE
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding
 from clustergen.features.storage.lustre.lnet import (
     lnet_nets,
-    lustre_clients,
     server_nids,
     server_places,
     unaddressed_nets,
@@ -36,7 +36,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
     """
     for name, entry in cluster.entries(Lustre).items():
         for node_type in cluster.node_types:
-            groups = _clients(cluster, node_type, entry)
+            groups = clients_of_type(cluster, name, node_type)
             clients = [host for group in groups for host in group.hosts]
             unreached = [net for net in unreached_nets(cluster, node_type, entry) if _needs_name(cluster, entry, net)]
             usable = [
@@ -91,7 +91,7 @@ def shared_networks(cluster: Cluster) -> Iterator[Finding]:
     for node_type in cluster.node_types:
         first: dict[str, tuple[str, tuple[str, ...]]] = {}
         for name, entry in cluster.entries(Lustre).items():
-            groups = _clients(cluster, node_type, entry)
+            groups = clients_of_type(cluster, name, node_type)
             hosts = compress(host for group in groups for host in group.hosts)
             for net in lnet_nets(cluster, node_type, [entry]) if groups else ():
                 other, interfaces = first.setdefault(net.name, (name, net.interfaces))
@@ -118,7 +118,7 @@ def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
     for name, entry in cluster.entries(Lustre).items():
         rows = [
             (group, *net)
-            for group in lustre_clients(cluster, entry)
+            for group in clients_of(cluster, name)
             for net in unaddressed_nets(cluster, group, entry)[:1]
             if not is_cut_off(cluster, group, entry)  # storage-unreachable
         ]
@@ -135,10 +135,6 @@ def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:
             f" write storage.{name}.lnet: [{{name: {net}, interfaces: [{', '.join(ports)}]}}]",
             key=True,
         )
-
-
-def _clients(cluster: Cluster, node_type: NodeType, entry: Lustre) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[node_type.name] if any(group.has(role) for role in entry.clients)]
 
 
 def _is_on_fabric(cluster: Cluster, node_type: NodeType) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.storage import LustreTunable
+from clustergen.cluster.groups import clients_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.features.storage.lustre.lnet import (
     lnet_nets,
-    lustre_clients,
     server_nids,
 )
 from clustergen.features.storage.lustre.resolved import Component, Lustre
@@ -45,7 +45,7 @@ def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
     for entry in cluster.entries(Lustre).values():
         if entry.version_at is None or entry.vendor_build:
             continue
-        for os in {group.type.os.id: group.type.os for group in lustre_clients(cluster, entry)}.values():
+        for os in {group.type.os.id: group.type.os for group in clients_of(cluster, entry.name)}.values():
             least = catalogue.lustre_client(os)
             if entry.release() < least:
                 release = ".".join(map(str, least))

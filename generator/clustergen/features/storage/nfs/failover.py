@@ -8,8 +8,8 @@ from ipaddress import ip_network
 from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.features.storage.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
-from clustergen.features.storage.nfs.pair import rings, shares
 from clustergen.features.storage.nfs.resolved import BMC_PASSWORD, Nfs
+from clustergen.features.storage.nfs.routes import rings, shares
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
 from clustergen.render.file import File

@@ -8,8 +8,8 @@ from clustergen.cluster.groups import mounts_entry
 from clustergen.cluster.ip_networks import addresses_in, network_of, node_of, place_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.features.storage.nfs.pair import rings, shares
 from clustergen.features.storage.nfs.resolved import Nfs
+from clustergen.features.storage.nfs.routes import rings, shares
 from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import address_of
 

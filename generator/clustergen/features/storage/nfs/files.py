@@ -5,9 +5,9 @@ from __future__ import annotations
 from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.exports import serves
-from clustergen.cluster.groups import clients_of, mounts_entry
+from clustergen.cluster.groups import clients_of, clients_of_type
 from clustergen.cluster.ip_networks import addresses_in
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.nfs import failover, zfs
 from clustergen.features.storage.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
 from clustergen.features.storage.nfs.resolved import Nfs
@@ -21,7 +21,7 @@ _RETRY_MINUTES = 10
 
 
 def mount_units(cluster: Cluster, entry: Nfs, node_type: NodeType) -> dict[str, MountUnit]:
-    way = route(cluster, entry, _clients(cluster, entry, node_type))
+    way = route(cluster, entry, clients_of_type(cluster, entry.name, node_type))
     host = way.server if way else entry.server
     family = "6" if ":" in host else ""
     server = f"[{host}]" if family else host
@@ -49,10 +49,6 @@ def _mounted(cluster: Cluster) -> list[Nfs]:
     return [entry for name, entry in cluster.entries(Nfs).items() if clients_of(cluster, name)]
 
 
-def _clients(cluster: Cluster, entry: Nfs, node_type: NodeType) -> list[NodeGroup]:
-    return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, entry.name)]
-
-
 def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     """The manifest's networks, else those that clients come from, else the clients by address or name."""
     if entry.export.networks:
@@ -60,7 +56,7 @@ def _admitted(cluster: Cluster, entry: Nfs) -> list[str]:
     networks = cluster.networks
     admitted = [networks.management.cidr, networks.storage.cidr if networks.storage else None]
     for node_type in cluster.node_types:
-        clients = _clients(cluster, entry, node_type)
+        clients = clients_of_type(cluster, entry.name, node_type)
         way = route(cluster, entry, clients)
         if way is not None and way.network.cidr:
             admitted.append(way.network.cidr)

@@ -1,4 +1,4 @@
-"""NFS: entries that nodes of the cluster serve, and the name by which clients mount them."""
+"""NFS: entries that nodes of the cluster serve, the name by which clients mount them, and pairs of servers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from collections.abc import Sequence
 
 from clustergen.cluster.exports import Server, server_of
 from clustergen.cluster.host import HostsFile
-from clustergen.cluster.ip_networks import IpNetwork, addresses_in, carries_rdma, ip_networks, is_inside, is_on
+from clustergen.cluster.ip_networks import (
+    IpNetwork,
+    addresses_in,
+    carries_rdma,
+    ip_networks,
+    is_inside,
+    is_on,
+    place_of,
+)
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.features.storage.nfs.resolved import Nfs
+from clustergen.features.storage.nfs.resolved import Failover, Nfs
 from clustergen.hostlist.addresses import address_of
 from clustergen.records import record
+
+_LINKS = 8  # of knet, Corosync's transport
 
 
 @record
@@ -81,3 +91,19 @@ def route(cluster: Cluster, entry: Nfs, clients: Sequence[NodeGroup]) -> Route |
         if all(is_on(group, candidate.network) and admits(entry, group, candidate.network) for group in clients):
             return candidate
     return None
+
+
+def shares(cluster: Cluster, pair: Failover) -> dict[str, Nfs]:
+    """Entries that a pair serves: all with its address."""
+    return {name: entry for name in pair.shares if isinstance(entry := cluster.storage[name], Nfs)}
+
+
+def rings(cluster: Cluster, hosts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The addresses of the hosts in each network that all of them are in; Corosync uses the first that works."""
+    places = [place for host in hosts if (place := place_of(cluster, host))]
+    result = []
+    for network in ip_networks(cluster):
+        columns = [(addresses_in(group, network), position) for group, position in places]
+        if columns and all(addresses for addresses, _ in columns):
+            result.append(tuple(addresses[position] for addresses, position in columns))
+    return result[:_LINKS]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.groups import clients_of, mounts_entry
+from clustergen.cluster.groups import clients_of, clients_of_type
 from clustergen.cluster.host import Firewall
 from clustergen.cluster.ip_networks import IpNetwork, carries_rdma, ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest
-from clustergen.features.storage.nfs.pair import shares
 from clustergen.features.storage.nfs.resolved import Nfs
-from clustergen.features.storage.nfs.routes import Route, is_chosen, route, routes, served
+from clustergen.features.storage.nfs.routes import Route, is_chosen, route, routes, served, shares
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
@@ -94,7 +93,7 @@ def reach(cluster: Cluster) -> Iterator[Finding]:
                 f"add addresses.fabric to {server.group.folded}, or remove rdma",
             )
         for kind in cluster.node_types if ways else ():
-            clients = [group for group in cluster.of_type[kind.name] if mounts_entry(cluster, group, name)]
+            clients = clients_of_type(cluster, name, kind)
             if route(cluster, entry, clients) is None:
                 yield from _unreached(name, entry, ways, clients)
 
