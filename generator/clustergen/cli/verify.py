@@ -29,7 +29,7 @@ from clustergen.verify.rows import FORMATS
     metavar="NAMES",
     shell_complete=check_list,
     help="Run only these checks, or those of a component, separated by commas: slurm,promtool. The components: "
-    "ansible, containers, facility, fabric, host, login, monitoring, scripts, slurm, storage, systemd.",
+    "acceptance, ansible, containers, facility, fabric, host, login, monitoring, scripts, slurm, storage, systemd.",
 )
 @click.option("--slurm-image", metavar="IMAGE", help="Run the Slurm of this podman or docker image as well.")
 @click.option("--list", "listing", is_flag=True, help="List the checks and exit.")

@@ -24,7 +24,6 @@ from clustergen.cluster.contributions import (
 )
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
@@ -186,11 +185,6 @@ def other_packages(cluster: Cluster) -> Iterator[Package]:
         for scope, purpose in entry.packages:
             yield Package(entry_group(scope, name), purpose)
     yield Package("user_node", "virtual_environments")  # which the commands of the guide require
-    if cluster.has(Acceptance):
-        yield Package("slurm_compute", "acceptance")
-        yield Package("slurm_controller", "acceptance")
-        if "hpcc" in cluster.of(Acceptance).benchmarks:
-            yield Package("slurm_compute", "hpcc")
 
 
 def paths(cluster: Cluster) -> Iterator[NodePath]:

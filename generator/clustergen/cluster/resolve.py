@@ -16,7 +16,6 @@ from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.features import (
-    acceptance,
     ansible,
     containers,
     facility,
@@ -66,7 +65,6 @@ _GROUND: Mapping[type, Resolve] = {
     jobs.Scripts: jobs.resolve_scripts,
     jobs.Pyxis: jobs.resolve_pyxis,
     facility.Facility: facility.resolve,
-    acceptance.Acceptance: acceptance.resolve,
     site.Description: site.resolve_description,
     site.SiteFiles: site.resolve_files,
     ansible.Ssh: ansible.resolve_ssh,

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu
-from clustergen.manifest.acceptance import Acceptance
 from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
@@ -75,9 +74,7 @@ class Manifest(Section):
         None, "Guide and job templates for users; none unless the section is present."
     )
     health: Place
-    acceptance: Acceptance = section(
-        Acceptance, "Tests of the finished cluster; none unless the section is present, which can be {}.", enabled=False
-    )
+    acceptance: Place
     drift: Place
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")

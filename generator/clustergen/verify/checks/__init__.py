@@ -9,7 +9,6 @@ from clustergen.diagnostics.selection import words_of
 from clustergen.feature import modules, name_of
 from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
-    acceptance,
     access,
     containers,
     data,
@@ -57,7 +56,7 @@ COMPONENTS = _components()
 """Checks that belong together, by a name that no other check has: those of a feature by the name of the feature or of
 its family, unless its module has another `COMPONENT`.
 """
-_OTHERS = (*acceptance.CHECKS, *data.CHECKS, *unread.CHECKS)
+_OTHERS = (*data.CHECKS, *unread.CHECKS)
 CHECKS = _ordered((tree.AS_RENDERED, *(check for checks in COMPONENTS.values() for check in checks), *_OTHERS))
 
 

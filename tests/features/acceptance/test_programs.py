@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster/roles/accept/files/programs"
+PROGRAMS = Path(__file__).parents[3] / "playbooks/ansible_collections/clustergen/cluster/roles/accept/files/programs"
 IOR = """\
 IOR-4.1.0: MPI Coordinated Test of Parallel I/O
 Options:

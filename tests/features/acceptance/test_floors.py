@@ -12,7 +12,7 @@ import yaml
 from clustergen import compile as compiler
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.facility.expectations import rounded
-from clustergen.render.views.acceptance.gates import gates
+from clustergen.features.acceptance.gates import gates
 from strategies.inventories import MANIFESTS, compiled
 from strategies.trees import manifest
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.fabric import are_guessed, has_rdma
-from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
@@ -26,6 +25,7 @@ from clustergen.facility.expectations import (
     rounded,
     storage_floor,
 )
+from clustergen.features.acceptance.resolved import Acceptance
 from clustergen.hostlist import compress
 from clustergen.records import record, replace
 

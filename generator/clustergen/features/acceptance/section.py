@@ -1,8 +1,10 @@
 """Acceptance: whether the tree has the gates that judge a finished cluster."""
 
+from __future__ import annotations
+
 from typing import Literal
 
-from clustergen.manifest.base import Section, field
+from clustergen.manifest.base import Section, field, section
 
 
 class Acceptance(Section):
@@ -14,3 +16,15 @@ class Acceptance(Section):
         "Programs of further gates: hpcc (HPL and STREAM on each node; site.yml installs it on Debian and Ubuntu) and"
         " ior (IOR and mdtest from all nodes, which you install).",
     )
+
+
+PLACES = {
+    "acceptance": (
+        Acceptance,
+        section(
+            Acceptance,
+            "Tests of the finished cluster; none unless the section is present, which can be {}.",
+            enabled=False,
+        ),
+    )
+}

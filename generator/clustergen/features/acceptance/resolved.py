@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.acceptance import section as manifest
 from clustergen.records import record
 
 
@@ -14,6 +14,8 @@ class Acceptance:
     benchmarks: tuple[str, ...]
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Acceptance | None:
-    section = manifest.acceptance
+def resolve(section: manifest.Acceptance, _: Cluster) -> Acceptance | None:
     return Acceptance(section.benchmarks) if section.enabled else None
+
+
+RECORDS = {Acceptance: resolve}

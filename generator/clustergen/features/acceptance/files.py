@@ -7,13 +7,14 @@ from collections import defaultdict
 from typing import Any
 
 from clustergen.catalogue.acceptance import gate_kinds
-from clustergen.cluster.features.acceptance import Acceptance
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.expectations import Floor
+from clustergen.features.acceptance.gates import Gate, GatedType, gated_types, gates
+from clustergen.features.acceptance.resolved import Acceptance
 from clustergen.records import record
+from clustergen.render.file import File
 from clustergen.render.formats import Safe, one_line
-from clustergen.render.views.acceptance.gates import Gate, GatedType, gated_types, gates
 from clustergen.render.views.tables import Table
 
 FORMAT = 1
@@ -134,3 +135,10 @@ def _rounds_of_pairs(count: int) -> int:
 
 def _action(gate: Gate) -> str:
     return "drains the node" if gate_kinds()[gate.kind].drains else "is reported"
+
+
+FILES = (
+    File("tree/acceptance/gates.json", gates_json),
+    File("tree/acceptance/reframe.yaml", reframe_yaml),
+    File("tree/acceptance/README.md", floors_page),
+)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-FILES = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster/roles/accept/files"
+FILES = Path(__file__).parents[3] / "playbooks/ansible_collections/clustergen/cluster/roles/accept/files"
 
 
 def loaded(name: str) -> ModuleType:

@@ -22,7 +22,7 @@ from strategies.trees import manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
+PLAYBOOKS = Path(__file__).parents[3] / "playbooks"
 FILES = PLAYBOOKS / "ansible_collections/clustergen/cluster/roles/accept/files"
 MODULE = PLAYBOOKS / "ansible_collections/clustergen/cluster/plugins/modules/accept.py"
 SRUN = """\

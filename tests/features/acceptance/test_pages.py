@@ -10,7 +10,7 @@ import yaml
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.verify.reframe import VERSION
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/acceptance.md").read_text(encoding="utf-8")
 
 

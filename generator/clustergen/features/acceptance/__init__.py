@@ -1,0 +1,1 @@
+"""Acceptance of the finished cluster: its gates, and the configuration of ReFrame, which runs them."""
