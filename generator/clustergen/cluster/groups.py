@@ -11,7 +11,6 @@ from clustergen.cluster.contributions import Group
 from clustergen.cluster.entry import Entry, Scope
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.containers import Apptainer, Docker, Podman
-from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
@@ -146,13 +145,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
-    @cache
-    def entrance() -> str:
-        return next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
-
-    def user_node(group: NodeGroup) -> bool:
-        return cluster.has(UserGuide) and group.has(entrance())
-
     def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
         @cache
         def roles() -> set[str]:
@@ -163,7 +155,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     docker, podman = runs(Docker), runs(Podman)
 
     return {
-        "user_node": user_node,  # where users log in
         "cloud": lambda group: group.is_dynamic,  # site.yml leaves these out unless they are named
         "slurm_node": slurm_node,
         "slurm_conf_server": slurm_conf_server,  # has slurm.conf itself although the cluster is configless
@@ -211,3 +202,8 @@ def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
             groups_by_name[entry_group(scope, name)] = groups.get(name, ())
     groups_by_name |= {node_type.group: cluster.of_type[node_type.name] for node_type in cluster.node_types}
     return {name: members for name, members in groups_by_name.items() if members}
+
+
+def users_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
+    """The nodes where users log in, if something is there for them."""
+    return membership(cluster).get("user_node", ())

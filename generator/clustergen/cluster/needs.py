@@ -10,7 +10,6 @@ from clustergen.cluster.contributions import (
     BmcAccount,
     BootOption,
     Daemon,
-    JobPeer,
     NodePath,
     Package,
     PackageOf,
@@ -28,7 +27,6 @@ from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.features.tuning import Tunings
-from clustergen.cluster.features.user_guide import UserGuide
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.interfaces import configured
@@ -86,12 +84,6 @@ def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
         yield _range("slurmctld to srun of jobs", "slurm_compute", srun, callers)
     yield _range("srun, salloc", "login", srun)
     yield Daemon(slurmd, slurm.daemons["slurmd"].port_at, "sackd", "sackd_node")
-
-
-def job_peers(cluster: Cluster) -> Iterator[JobPeer]:
-    """Tunnels to Jupyter begin where users log in."""
-    if cluster.has(UserGuide):
-        yield JobPeer("user_node")
 
 
 def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
@@ -184,7 +176,6 @@ def other_packages(cluster: Cluster) -> Iterator[Package]:
     for name, entry in cluster.storage.items():
         for scope, purpose in entry.packages:
             yield Package(entry_group(scope, name), purpose)
-    yield Package("user_node", "virtual_environments")  # which the commands of the guide require
 
 
 def paths(cluster: Cluster) -> Iterator[NodePath]:

@@ -24,7 +24,6 @@ from clustergen.cluster.features import (
     site,
     storage,
     tuning,
-    user_guide,
 )
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
@@ -84,7 +83,6 @@ _GROUND: Mapping[type, Resolve] = {
     gpu.GpuSettings: gpu.resolve_settings,
     gpu.DirectPci: gpu.resolve_direct_pci,
     gpu.MigPlans: gpu.resolve_mig_plans,
-    user_guide.UserGuide: user_guide.resolve,
     ground_monitoring.Monitoring: ground_monitoring.resolve,
     dcgm.Dcgm: dcgm.resolve,
     ground_monitoring.NodeExporter: ground_monitoring.resolve_node_exporter,

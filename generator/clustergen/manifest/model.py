@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu
 from clustergen.manifest.ansible import Ansible
-from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
+from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.containers import Containers
@@ -17,7 +17,6 @@ from clustergen.manifest.networks import Networks
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.storage import Storage
-from clustergen.manifest.user_guide import UserGuide
 
 SitePath = Annotated[
     str, text(r"^[a-z0-9_]+(/[A-Za-z0-9_.@+-]+)+$", "write group and path, as slurm_node/etc/slurm/slurm.conf", 511)
@@ -70,9 +69,7 @@ class Manifest(Section):
     logs: Place
     reports: Place
     backups: Place
-    user_guide: Annotated[UserGuide | None, NOT_EMPTY] = field(
-        None, "Guide and job templates for users; none unless the section is present."
-    )
+    user_guide: Place
     health: Place
     acceptance: Place
     drift: Place

@@ -99,7 +99,7 @@ def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
     assert settings(tree)["SuspendExcNodes"] == "n2"
 
 
-COLLECTION = Path(__file__).parents[2] / "playbooks/ansible_collections/clustergen/cluster"
+COLLECTION = Path(__file__).parents[3] / "playbooks/ansible_collections/clustergen/cluster"
 MODULE = COLLECTION / "plugins/module_utils/redfish.py"
 LIBRARY = "/usr/local/lib/clustergen/redfish.py"
 OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"

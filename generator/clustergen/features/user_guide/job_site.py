@@ -10,13 +10,13 @@ from clustergen.catalogue.job_templates import TemplateKind
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
 from clustergen.cluster.features.containers import Apptainer, Podman
-from clustergen.cluster.features.user_guide import UserGuide
-from clustergen.cluster.groups import membership, mounts
+from clustergen.cluster.groups import mounts, users_groups
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.jobs import Pyxis, Resources
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import rights_of
+from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.records import record
 
 _HOUR = 60
@@ -43,12 +43,6 @@ class JobSite:
     qos: str  # empty: the account's default QOS
     login: str  # a host where users log in
     shared: bool  # what users see where they log in is what all nodes of a job see
-
-
-@once_per_cluster
-def users_groups(cluster: Cluster) -> tuple[NodeGroup, ...]:
-    """The nodes where users log in."""
-    return membership(cluster).get("user_node", ())
 
 
 @once_per_cluster

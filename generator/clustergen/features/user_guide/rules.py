@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.system_paths import is_listed, nearest
-from clustergen.cluster.features import user_guide as features
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.job_site import job_site, service_site, unfit
 from clustergen.diagnostics import Finding, did_you_mean, quote
-from clustergen.manifest.user_guide import UserGuide
+from clustergen.features.user_guide import resolved
+from clustergen.features.user_guide.job_site import job_site, service_site, unfit
+from clustergen.features.user_guide.section import UserGuide
 
 _NOT_FOR_DOCUMENTS = ("kernel", "runtime", "memory", "temporary")
 
@@ -35,7 +35,7 @@ def user_guide_partition(cluster: Cluster, section: UserGuide) -> Iterator[Findi
 
 def job_template_unfit(cluster: Cluster, section: UserGuide) -> Iterator[Finding]:
     """Only templates that the manifest names: by default, those that cannot run are left out."""
-    for kind in cluster.of(features.UserGuide).templates if section.templates else ():
+    for kind in cluster.of(resolved.UserGuide).templates if section.templates else ():
         site = service_site(cluster) if kind.service else job_site(cluster)
         if site is not None and (why := unfit(cluster, site, kind)):
             yield Finding(
@@ -48,7 +48,7 @@ def job_template_unfit(cluster: Cluster, section: UserGuide) -> Iterator[Finding
 
 def directory_shared(cluster: Cluster) -> Iterator[Finding]:
     """The guide has a directory of its own, which outlives a boot."""
-    directory = cluster.of(features.UserGuide).directory if cluster.has(features.UserGuide) else ""
+    directory = cluster.of(resolved.UserGuide).directory if cluster.has(resolved.UserGuide) else ""
     if directory and (is_listed(directory) or nearest(directory).kind in _NOT_FOR_DOCUMENTS):
         message = f"{directory} is used by the operating system or other programs"
         hint = f"write a directory of its own, such as {UserGuide.model_fields['directory'].default}"

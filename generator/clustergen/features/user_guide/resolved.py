@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.job_templates import TemplateKind, template_kinds
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
+from clustergen.features.user_guide import section as manifest
 from clustergen.records import copied, record
 
 
@@ -23,10 +23,7 @@ class UserGuide:
     templates: tuple[TemplateKind, ...]
 
 
-def resolve(manifest: Manifest, _: Cluster) -> UserGuide | None:
-    section = manifest.user_guide
-    if section is None:
-        return None
+def resolve(section: manifest.UserGuide, _: Cluster) -> UserGuide:
     names = section.templates
     return copied(
         UserGuide,
@@ -35,3 +32,6 @@ def resolve(manifest: Manifest, _: Cluster) -> UserGuide | None:
         service_partition=section.service_partition or section.partition,
         templates=tuple(kind for kind in template_kinds().values() if not names or kind.name in names),
     )
+
+
+RECORDS = {UserGuide: resolve}

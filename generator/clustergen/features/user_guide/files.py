@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from clustergen.catalogue.job_templates import template_kinds
 from clustergen.cluster.model import Cluster
+from clustergen.features.user_guide.guide import Guide, directory, guide
+from clustergen.features.user_guide.scripts import LIBRARY, JobScript, job_scripts
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
 from clustergen.render.views.fixed import Fixed
-from clustergen.render.views.jobs.guide import Guide, directory, guide
-from clustergen.render.views.jobs.scripts import LIBRARY, JobScript, job_scripts
 
 _TRAINING = frozenset(kind.name for kind in template_kinds().values() if kind.program == "train.py")
 """Templates that run the example without an argument."""

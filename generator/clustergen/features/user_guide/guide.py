@@ -9,16 +9,14 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import CleanedDirectories, PrivateDirectories
 from clustergen.cluster.features.site import Description
-from clustergen.cluster.features.user_guide import UserGuide
+from clustergen.cluster.groups import users_groups
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.cluster.slurm.job_site import JobSite, job_site, users_groups
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.records import record
-from clustergen.render.views.jobs.guide_part import Part
-from clustergen.render.views.jobs.guide_servers import reachable, servers
-from clustergen.render.views.jobs.guide_tables import (
+from clustergen.features.user_guide.guide_part import Part
+from clustergen.features.user_guide.guide_servers import reachable, servers
+from clustergen.features.user_guide.guide_tables import (
     account_table,
     partition_table,
     qos_table,
@@ -26,7 +24,10 @@ from clustergen.render.views.jobs.guide_tables import (
     template_table,
     unfit_table,
 )
-from clustergen.render.views.jobs.scripts import LIBRARY, job_scripts
+from clustergen.features.user_guide.job_site import JobSite, job_site
+from clustergen.features.user_guide.resolved import UserGuide
+from clustergen.features.user_guide.scripts import LIBRARY, job_scripts
+from clustergen.records import record
 
 _FIRST = ("array", "pytorch-srun", "jupyter")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from clustergen.manifest.accounts import AnyName
-from clustergen.manifest.base import AbsolutePath, Phrase, Section, field
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Phrase, Section, field
 
 JobTemplate = Literal[
     "array",
@@ -38,3 +38,11 @@ class UserGuide(Section):
     service_partition: AnyName | None = field(
         None, "Partition of Jupyter and inference servers; default: that of the other templates."
     )
+
+
+PLACES = {
+    "user_guide": (
+        Annotated[UserGuide | None, NOT_EMPTY],
+        field(None, "Guide and job templates for users; none unless the section is present."),
+    )
+}

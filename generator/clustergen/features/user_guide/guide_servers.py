@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.job_site import JobSite
-from clustergen.render.views.jobs.guide_part import Part
-from clustergen.render.views.jobs.scripts import job_scripts
+from clustergen.features.user_guide.guide_part import Part
+from clustergen.features.user_guide.job_site import JobSite
+from clustergen.features.user_guide.scripts import job_scripts
 
 
 def servers(cluster: Cluster, site: JobSite) -> Iterator[Part]:

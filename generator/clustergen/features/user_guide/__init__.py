@@ -1,0 +1,1 @@
+"""Guide and job templates for users, on the nodes where they log in."""
