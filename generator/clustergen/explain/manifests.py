@@ -38,8 +38,8 @@ class Original:
         """Data as models take it, with what it has in common with the original."""
         if not isinstance(data, dict | list):
             return data
-        if (known := self._read.get(id(data))) is not None:
-            return known
+        if (model := self._read.get(id(data))) is not None:
+            return model
         if isinstance(data, dict):
             return {key: self._with_read(value) for key, value in data.items()}
         return tuple(map(self._with_read, data))

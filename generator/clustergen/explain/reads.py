@@ -41,25 +41,25 @@ class Reads:
         self.types = types
         self.of: dict[Part, set[Token]] = {}
         self.values: dict[Part, Any] = {}
-        self.now: set[Token] = set()  # of the part that is being made
+        self.current: set[Token] = set()  # of the part that is being made
         self._makers: dict[int, Part] = {}  # `id()` of a record → the part that it was made in
         self.rows: dict[int, Any] = {}
         self.fields: dict[int, set[str]] = {}
         self.owners: dict[int, Any] = {}  # `id()` of a row that is a fact of another one → that one
 
     def value(self, part: Part, make: Callable[[], Any], sources: Iterable[Part] = ()) -> Any:
-        outer, self.now = self.now, set(sources)
+        outer, self.current = self.current, set(sources)
         try:
             value = self.values[part] = make()
-            reads, self.now = self.now, set()
+            reads, self.current = self.current, set()
             self.of[part] = reads | self._of_others(value, part)
         finally:
-            self.now = outer
+            self.current = outer
         return value
 
     def used(self, part: Part) -> None:
-        """What a function reads that is asked once counts for each that asks."""
-        self.now |= self.of.get(part, {ANYTHING}) if isinstance(part, tuple) else {part}
+        """Notes a use; the reads of a function that is asked once count for each that asks."""
+        self.current |= self.of.get(part, {ANYTHING}) if isinstance(part, tuple) else {part}
 
     def behind(self, part: Part) -> set[Token]:
         """All that went into a part."""
@@ -141,16 +141,16 @@ def reading(reads: Reads) -> Iterator[None]:
     read_field = object.__getattribute__
 
     def noted(owner: Any, name: str) -> Any:
-        reads.now.add((id(owner), name))
+        reads.current.add((id(owner), name))
         return read_field(owner, name)
 
     def noted_of_cluster(cluster: Cluster, name: str) -> Any:
         if name in _GROUND:
-            reads.now.add(name)
+            reads.current.add(name)
         return read_field(cluster, name)
 
     def note(row: Any, field: str, value: Any) -> Any:
-        reads.now.add((id(row), field))
+        reads.current.add((id(row), field))
         reads.rows.setdefault(id(row), row)
         reads.fields.setdefault(id(row), set()).add(field)
         if field_names(value):

@@ -147,5 +147,5 @@ def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[st
     ]
     if len(alike) != 1:  # rows of several products that say the same: only the table is sure
         return (table if alike else None), None, codes
-    number, own = alike[0]
-    return table, number, codes or own
+    number, sources = alike[0]
+    return table, number, codes or sources
