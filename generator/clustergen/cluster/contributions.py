@@ -240,6 +240,15 @@ class PortErrors:
 
 
 @record
+class FirmwareValue:
+    """What a setting of firmware has to be on nodes of a type. `expect`: as the catalogue of firmware names it."""
+
+    node_type: str
+    expect: str
+    is_on: bool
+
+
+@record
 class Group:
     """A group of nodes by what they are, beside those of roles and of storage entries."""
 

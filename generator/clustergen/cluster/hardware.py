@@ -58,7 +58,7 @@ class TypeResolver:
 
     def service(self) -> NodeType:
         """A machine that runs no jobs and of which nothing is known."""
-        return self._assemble(SERVICE, Spec(), None, None, (), is_resolved=False)
+        return self._assemble(SERVICE, Spec.model_construct(), None, None, (), is_resolved=False)
 
     def resolve(self, name: str, spec: Spec) -> NodeType:
         path: ManifestPath = ("node_types", name)
@@ -180,7 +180,7 @@ class TypeResolver:
             return
         if base.id in self.manifest.catalogue.systems:
             own_system = self.manifest.catalogue.systems[base.id]
-            yield from self._ports(Spec(nics=own_system.nics), None)
+            yield from self._ports(Spec.model_construct(nics=own_system.nics), None)
             return
         ethernet = fabric is not None and fabric.type != "infiniband"
         for port in base.nics:

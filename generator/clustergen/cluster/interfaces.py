@@ -13,6 +13,7 @@ from clustergen.cluster.networks import HostNetwork, ManagementNetwork
 from clustergen.records import record
 
 NETWORKS = ("management", "storage")
+_DEFAULT = {4: "0.0.0.0/0", 6: "::/0"}
 
 
 @record
@@ -44,6 +45,24 @@ class HostInterface:
     def defined(self) -> tuple[str, ...]:
         """All interfaces that the files of this network configure."""
         return tuple(dict.fromkeys((*self.devices, *filter(None, (self.bond,)), self.name)))
+
+
+@record
+class Member:
+    """One interface that a network's files define; those without the address are ports of a bond, or below a VLAN."""
+
+    kind: str  # ethernet, bond or vlan
+    name: str
+    is_port: bool  # of the bond
+
+
+@record
+class Interface:
+    """The interface of one network, with all that its files define."""
+
+    interface: HostInterface
+    members: tuple[Member, ...]
+    routes: tuple[tuple[str, str], ...]  # network and router, the default route first
 
 
 def configured(cluster: Cluster) -> dict[str, HostNetwork]:
@@ -126,3 +145,20 @@ def _names(network: HostNetwork, listed: tuple[str, ...]) -> tuple[str, str, tup
     if not name or not name.endswith(end) or name == end:
         return None
     return name, name.removesuffix(end) if end else "", ports
+
+
+def interfaces(rows: tuple[HostInterface, ...]) -> tuple[Interface, ...]:
+    """All interfaces of a node that is in these networks."""
+    return tuple(_with_members(row, rows) for row in rows)
+
+
+def _with_members(row: HostInterface, rows: tuple[HostInterface, ...]) -> Interface:
+    # An interface that another network's files define is not defined again.
+    elsewhere = {name for other in rows if other is not row for name in (other.name, other.bond)}
+    members = [Member("ethernet", name, bool(row.ports)) for name in row.devices if name not in elsewhere]
+    if row.bond:
+        members.append(Member("bond", row.bond, False))
+    if row.vlan:
+        members.append(Member("vlan", row.name, False))
+    default = ((_DEFAULT[row.version], row.gateway),) if row.gateway else ()
+    return Interface(row, tuple(members), (*default, *row.routes))

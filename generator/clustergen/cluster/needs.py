@@ -8,7 +8,6 @@ from ipaddress import ip_network
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import (
     BmcAccount,
-    BootOption,
     Daemon,
     NodePath,
     Package,
@@ -26,10 +25,8 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
-from clustergen.cluster.features.tuning import Tunings
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
-from clustergen.cluster.interfaces import configured
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
@@ -114,7 +111,6 @@ _OF_UNIT = {
     "docker.service": "docker",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
-    "irqbalance.service": "irqbalance",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
     "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",
@@ -145,10 +141,6 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("cdi_node", "nvidia_container_toolkit")
     if cluster.has(OciJobs):
         yield Package("slurm_compute", cluster.of(OciJobs).runtime)
-    if configured(cluster):
-        yield Package(_ALL, "network")
-    if any(network.bond for network in configured(cluster).values()):
-        yield Package(_ALL, "bond")
 
 
 def _gpu_packages(cluster: Cluster) -> Iterator[Package]:
@@ -302,18 +294,3 @@ def user_directories(cluster: Cluster) -> Iterator[UserDirectory]:
         yield UserDirectory(podman.storage, "USER")
     if pyxis:
         yield UserDirectory(pyxis.runtime_path, "", "size=20%,nr_inodes=100k")  # images; what systemd gives /run
-
-
-def boot_options(cluster: Cluster) -> Iterator[BootOption]:
-    for node_type in cluster.node_types:
-        name, tuning = node_type.name, cluster.of(Tunings).of(node_type)
-        if tuning.iommu:
-            why = "devices access memory without translation; virtual machines still can have devices"
-            yield BootOption(name, "iommu=pt", why)
-        if pages := tuning.hugepages_1gib:
-            yield BootOption(name, "hugepagesz=1G", "pages of the count that follows; the default size stays 2 MiB")
-            yield BootOption(
-                name, f"hugepages={pages}", f"{pages} GiB, which the kernel cannot find in one piece later"
-            )
-        for option in tuning.kernel_options:
-            yield BootOption(name, option, "stated in the manifest")

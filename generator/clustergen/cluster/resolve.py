@@ -23,7 +23,6 @@ from clustergen.cluster.features import (
     hardware,
     site,
     storage,
-    tuning,
 )
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
@@ -48,8 +47,6 @@ _GROUND: Mapping[type, Resolve] = {
     networks.StorageNetwork: networks.resolve_storage,
     hardware.NamedRows: hardware.resolve_named_rows,
     hardware.Configurations: hardware.resolve_configurations,
-    tuning.Tunings: tuning.resolve_tunings,
-    tuning.Firmwares: tuning.resolve_firmwares,
     storage.Storage: storage.resolve,
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,

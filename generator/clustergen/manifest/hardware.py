@@ -20,8 +20,7 @@ from clustergen.manifest.base import (
     text,
 )
 from clustergen.manifest.catalogue_names import OsName, SystemName
-from clustergen.manifest.firmware import Firmware
-from clustergen.manifest.tuning import Tuning
+from clustergen.manifest.composition import Place, composed
 from clustergen.units import Bytes, Watts
 
 Small = Annotated[int, Field(ge=1, le=4096)]
@@ -152,6 +151,7 @@ class Reserved(Section):
     )
 
 
+@composed("node_types.*")
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
 
@@ -175,8 +175,8 @@ class NodeType(Section):
     power: Power = section(Power, "Power supplies and power draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
     reserved: Reserved = section(Reserved, "Resources reserved for the system.")
-    tuning: Tuning = section(Tuning, "Settings of kernel and drivers.")
-    firmware: Firmware = section(Firmware, "Expected settings of firmware; not set by the playbooks.")
+    tuning: Place
+    firmware: Place
     features: tuple[SlurmName, ...] = field((), "Slurm features in addition to those derived from the hardware.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
         None,

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.contributions import FirstBoot
-from clustergen.cluster.interfaces import HostInterface, configured, host_interfaces
+from clustergen.cluster.interfaces import HostInterface, Member, configured, host_interfaces, interfaces
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, YAML
 from clustergen.render.tree import Outline
-from clustergen.render.views.network.interfaces import Member, interfaces
 
 _NONE = "-"
 _KINDS = ("ethernet", "bond", "vlan")

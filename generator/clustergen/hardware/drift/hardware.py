@@ -10,7 +10,7 @@ from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
-from clustergen.facility.firmware import FirmwareItem, checklist
+from clustergen.features.firmware.checklist import FirmwareItem, checklist
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
 from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.drift.model import DriftFinding

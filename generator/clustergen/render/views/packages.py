@@ -13,7 +13,6 @@ from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.render.tree import Outline
-from clustergen.render.views.host.tuning import tuning_packages
 from clustergen.render.views.units import units_by_group
 
 _FABRIC_MANAGER_RENAMED = 580  # driver branch
@@ -48,8 +47,6 @@ def _requested(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         if file.group is not None and file.target in purposes:
             yield file.group, purposes[file.target]
     yield from ((package.group, package.purpose) for package in cluster.needs(Package))
-    for node_type in cluster.node_types:
-        yield from ((node_type.group, purpose) for purpose in tuning_packages(cluster, node_type))
 
 
 def paths_by_group(cluster: Cluster, outline: Outline) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,6 @@ from clustergen.render.formats import TABLE
 from clustergen.render.views.facility.bom import bom_csv
 from clustergen.render.views.facility.cables import cables_csv
 from clustergen.render.views.facility.elevations import elevations
-from clustergen.render.views.facility.firmware import firmware_page
 from clustergen.render.views.facility.netbox import device_type_yaml, devices_csv, power_feeds_csv, racks_csv
 from clustergen.render.views.facility.network_pictures import network_picture
 from clustergen.render.views.facility.readme import facility_readme
@@ -20,7 +19,6 @@ _TABLE = "tree/facility/table.csv"
 
 FILES = (
     File("tree/facility/README.md", facility_readme),
-    File("tree/facility/firmware.md", firmware_page),
     File("tree/facility/bom.csv", bom_csv, format=TABLE, source=_TABLE),
     File("tree/facility/cables.csv", cables_csv, format=TABLE, source=_TABLE),
     File("tree/facility/devices.csv", devices_csv, format=TABLE, source=_TABLE),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.firmware import FirmwareFamily, family_of
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.facility.firmware import FirmwareItem, checklist
+from clustergen.features.firmware.checklist import FirmwareItem, checklist
 from clustergen.records import record
+from clustergen.render.file import File
 from clustergen.render.views.tables import Table, table_of
 
 
@@ -57,3 +58,6 @@ def _rows(items: Iterator[FirmwareItem]) -> Iterator[dict[str, str]]:
             "Reason": item.setting.why,
             "Confirmed": "no" if marked else "yes",
         }
+
+
+FILES = (File("tree/facility/firmware.md", firmware_page),)

@@ -1,37 +1,15 @@
-"""Tuning of a node type: the kernel's command line, and what a oneshot unit sets at every boot."""
+"""Tuning of a node type: what a oneshot unit sets at every boot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from clustergen.cluster.contributions import BootOption
-from clustergen.cluster.features.tuning import Tunings
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.features.tuning.resolved import Tunings
 from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, restart, run
+from clustergen.render.file import File
 
 UNIT = "clustergen-tuning.service"
 IRQBALANCE = "irqbalance.service"
-_DEBIAN = "debian"
-
-
-@record
-class KernelOptions:
-    """Options of the kernel's command line, in order."""
-
-    options: tuple[BootOption, ...]
-
-
-def kernel_options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    options = tuple(option for option in cluster.needs(BootOption) if option.node_type == node_type.name)
-    return KernelOptions(options) if options else None
-
-
-def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    return kernel_options(cluster, node_type) if node_type.os.fact("family") == _DEBIAN else None
-
-
-def grubby(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    return kernel_options(cluster, node_type) if node_type.os.fact("family") != _DEBIAN else None
 
 
 @record
@@ -92,12 +70,16 @@ def irqbalance(cluster: Cluster, node_type: NodeType) -> Irqbalance | None:
     return Irqbalance(" ".join(f"--banmod={driver}" for driver in drivers))
 
 
-def tuning_packages(cluster: Cluster, node_type: NodeType) -> Iterator[str]:
-    """Purposes of packages that the settings of a node type need."""
-    if settings := script(cluster, node_type):
-        if settings.uses_ethtool:
-            yield "ethtool"
-        if settings.uses_setpci:
-            yield "pci"
-    if kernel_options(cluster, node_type):
-        yield "boot_loader"
+FILES: tuple[File, ...] = (
+    File("all/etc/clustergen/tuning.sh", script, run(UNIT), values=True, per="type"),
+    File(
+        "all/usr/local/sbin/clustergen-tuning",
+        script,
+        run(UNIT),
+        mode=0o755,
+        per="type",
+        program="tuning/clustergen-tuning.sh",
+    ),
+    File(f"all/etc/systemd/system/{UNIT}", script, DAEMON_RELOAD, per="type"),
+    File(f"all/etc/systemd/system/{IRQBALANCE}.d/50-clustergen.conf", irqbalance, restart(IRQBALANCE), per="type"),
+)

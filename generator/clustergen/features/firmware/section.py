@@ -1,8 +1,10 @@
 """Settings of system firmware that the site decides: compared with what the BMC shows, and never set."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
-from clustergen.manifest.base import Section, field, text
+from clustergen.manifest.base import Section, field, section, text
 
 Setting = Annotated[str, text(r"^[ -~]+$", "write on, off, or the value of the Redfish attribute", 100)]
 
@@ -14,3 +16,11 @@ class Firmware(Section):
     sr_iov: Setting | None = field(None, "SR-IOV.")
     c_states: Setting | None = field(None, "Deep idle states of processors.")
     power: Setting | None = field(None, "Power and performance profile, as PerfOptimized on PowerEdge.")
+
+
+PLACES = {
+    "node_types.*.firmware": (
+        Firmware,
+        section(Firmware, "Expected settings of firmware; not set by the playbooks."),
+    )
+}

@@ -1,10 +1,12 @@
 """Tuning of a node type: settings of kernel and drivers. Nothing is set unless it is stated."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import Section, field, text
+from clustergen.manifest.base import Section, field, section, text
 
 KernelOption = Annotated[
     str,
@@ -48,3 +50,6 @@ class Tuning(Section):
         None, "Bytes that an adapter of fabric or storage requests in one PCIe read."
     )
     relaxed_ordering: bool | None = field(None, "Whether these adapters may reorder PCIe writes.")
+
+
+PLACES = {"node_types.*.tuning": (Tuning, section(Tuning, "Settings of kernel and drivers."))}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.cluster.features.tuning import Tuning, Tunings
 from clustergen.cluster.host import KernelSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.features.tuning.resolved import Tuning, Tunings
 
 _OF_PORTS = ("interrupts", "rings", "channels", "max_read_request", "relaxed_ordering")
 _OF_ETHERNET = ("rings", "channels")

@@ -7,7 +7,7 @@ The files are the same on all nodes of a type: `@address@` stands for the node's
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.interfaces import HostInterface, configured, host_interfaces
+from clustergen.cluster.interfaces import HostInterface, Interface, Member, configured, host_interfaces, interfaces
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.views.fixed import Fixed
@@ -26,24 +26,6 @@ class Row:
 @record
 class Table:
     rows: tuple[Row, ...]
-
-
-@record
-class Member:
-    """One interface that a network's files define; those without the address are ports of a bond, or below a VLAN."""
-
-    kind: str  # ethernet, bond or vlan
-    name: str
-    is_port: bool  # of the bond
-
-
-@record
-class Interface:
-    """The interface of one network, with all that its files define."""
-
-    interface: HostInterface
-    members: tuple[Member, ...]
-    routes: tuple[tuple[str, str], ...]  # network and router, the default route first
 
 
 @record
@@ -67,7 +49,6 @@ _DIRECTORIES = {
     "ifupdown": ("/etc/network/interfaces.d", "/etc/network"),
     "networkmanager": ("/etc/NetworkManager/system-connections", "/etc/NetworkManager/system-connections"),
 }
-_DEFAULT = {4: "0.0.0.0/0", 6: "::/0"}
 
 
 def table(cluster: Cluster, node_type: NodeType) -> Table | None:
@@ -99,23 +80,6 @@ def _interface(cluster: Cluster, node_type: NodeType, network: str) -> Interface
     return next(
         (view for view in interfaces(host_interfaces(cluster, node_type)) if view.interface.network == network), None
     )
-
-
-def interfaces(rows: tuple[HostInterface, ...]) -> tuple[Interface, ...]:
-    """All interfaces of a node that is in these networks."""
-    return tuple(_with_members(row, rows) for row in rows)
-
-
-def _with_members(row: HostInterface, rows: tuple[HostInterface, ...]) -> Interface:
-    # An interface that another network's files define is not defined again.
-    elsewhere = {name for other in rows if other is not row for name in (other.name, other.bond)}
-    members = [Member("ethernet", name, bool(row.ports)) for name in row.devices if name not in elsewhere]
-    if row.bond:
-        members.append(Member("bond", row.bond, False))
-    if row.vlan:
-        members.append(Member("vlan", row.name, False))
-    default = ((_DEFAULT[row.version], row.gateway),) if row.gateway else ()
-    return Interface(row, tuple(members), (*default, *row.routes))
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:

@@ -16,7 +16,7 @@ from strategies.trees import GPU, lay_out, manifest, node_files, text_of, tree_o
 SCRIPT = "/usr/local/sbin/clustergen-tuning"
 GRUB = "/etc/default/grub.d/90-clustergen.cfg"
 TO_GRUBBY = (
-    Path(__file__).resolve().parents[2]
+    Path(__file__).resolve().parents[3]
     / "playbooks/ansible_collections/clustergen/cluster/roles/boot/files/kernel-options.sh"
 )
 ALL = {

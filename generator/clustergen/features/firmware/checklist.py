@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
-from clustergen.cluster.features.tuning import Firmwares, Tuning, Tunings
+from clustergen.cluster.contributions import FirmwareValue
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.features.firmware.resolved import Firmwares
 from clustergen.records import record
 
 
@@ -41,9 +42,10 @@ class FirmwareItem:
 def checklist(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
     """All settings in the catalogue's order, for a node type whose hardware is resolved."""
     family = family_of(node_type.system)
-    tuning, stated = cluster.of(Tunings).of(node_type), cluster.of(Firmwares).of(node_type)
+    stated = cluster.of(Firmwares).of(node_type)
+    needs = {need.expect: need.is_on for need in cluster.needs(FirmwareValue) if need.node_type == node_type.name}
     for setting in settings().values():
-        expected = _expected(setting, node_type, tuning)
+        expected = _expected(setting, node_type, needs)
         if setting.expect == "site":
             expected = stated.get(setting.name, "")
         rows: list[FirmwareAttribute | None] = []
@@ -52,15 +54,13 @@ def checklist(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
             yield FirmwareItem(setting, attribute, expected)
 
 
-def _expected(setting: FirmwareSetting, node_type: NodeType, tuning: Tuning) -> str:
+def _expected(setting: FirmwareSetting, node_type: NodeType, needs: Mapping[str, bool]) -> str:
     if setting.expect == "threads":
         return _switch(node_type.threads_per_core > 1)
     if setting.expect == "numa":
         return str(node_type.numa_per_socket)
-    if setting.expect == "iommu":
-        return "on" if tuning.iommu else ""
-    if setting.expect == "relaxed-ordering":
-        return "" if tuning.relaxed_ordering is None else _switch(tuning.relaxed_ordering)
+    if setting.expect in needs:
+        return _switch(needs[setting.expect])
     return "on" if setting.expect == "on" else ""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from clustergen.cluster.interfaces import NETWORKS
+from clustergen.features.interfaces.forms import connections, ifupdown, netplan, table, unit, values
 from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File, View
 from clustergen.render.formats import CONF, YAML, Format
-from clustergen.render.views.network.interfaces import connections, ifupdown, netplan, table, unit, values
 
 DIRECTORY = "all/etc/clustergen-network"
 

@@ -1,0 +1,38 @@
+"""Options of the kernel's command line, for GRUB's own configuration or for grubby."""
+
+from __future__ import annotations
+
+from clustergen.cluster.contributions import BootOption
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.records import record
+from clustergen.render.effects import REBOOT
+from clustergen.render.file import File
+from clustergen.render.formats import SHELL
+
+_DEBIAN = "debian"
+
+
+@record
+class KernelOptions:
+    """Options of the kernel's command line, in order."""
+
+    options: tuple[BootOption, ...]
+
+
+def _options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    options = tuple(option for option in cluster.needs(BootOption) if option.node_type == node_type.name)
+    return KernelOptions(options) if options else None
+
+
+def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    return _options(cluster, node_type) if node_type.os.fact("family") == _DEBIAN else None
+
+
+def grubby(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+    return _options(cluster, node_type) if node_type.os.fact("family") != _DEBIAN else None
+
+
+FILES: tuple[File, ...] = (
+    File("all/etc/default/grub.d/90-clustergen.cfg", grub, REBOOT, per="type", format=SHELL),
+    File("all/etc/clustergen/kernel-options", grubby, REBOOT, per="type"),
+)

@@ -1,0 +1,1 @@
+"""Interfaces of nodes: files of netplan, ifupdown or NetworkManager, and the program that activates them."""
