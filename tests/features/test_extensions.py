@@ -381,7 +381,7 @@ def test_two_files_at_one_path(tmp_path: Path) -> None:
     assert f"{sources} both make overlays/all/etc/motd" in out
 
 
-NEEDS = """
+CONTRIBUTIONS = """
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -427,7 +427,7 @@ def variables(_: Cluster) -> Iterator[Variables]:
 
 
 def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path) -> None:
-    install(tmp_path, needs=NEEDS)
+    install(tmp_path, needs=CONTRIBUTIONS)
     login = "nodes:\n  - {name: login1, type: service, address: 10.0.255.2, roles: [login]}"
     manifest = MANIFEST.replace("nodes:", login, 1) + "host: {firewall: nftables}\n"
     (tmp_path / "news.yaml").write_text(manifest, encoding="utf-8")
@@ -474,7 +474,7 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
 
 def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:
     daemon = '6818, None, "motd server", "slurm_compute"'
-    install(tmp_path, needs=NEEDS.replace('7017, None, "motd server", "motd_node"', daemon))
+    install(tmp_path, needs=CONTRIBUTIONS.replace('7017, None, "motd server", "motd_node"', daemon))
     code, out, _ = run(tmp_path, "validate", "m.yaml")
     assert code == 2
     assert "error[port-twice]: slurmd and motd server would both listen on port 6818 of " in out
