@@ -91,7 +91,8 @@ def test_each_variable_of_the_inventory_is_read(tmp_path: Path) -> None:
     texts = {**inventories.texts("ml-training"), **{file.path: file.content.decode() for file in tree}}
     names = {name for path, text in texts.items() if "/group_vars/" in path for name in yaml.safe_load(text)}
     readers = [*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "playbooks").rglob("*.py"), ROOT / "docs" / "roles.md"]
-    readers += (ROOT / "generator" / "clustergen" / "verify").rglob("*.py")
+    package = ROOT / "generator" / "clustergen"
+    readers += [*(package / "verify").rglob("*.py"), *(package / "features").rglob("*checks.py")]
     words = {word for path in readers for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     assert {"slurm_release", "nvidia_driver_branch", "bmc_vlan", "slurm_database_host", "os_packages"} <= names
     assert {name for name in names - words if not name.startswith("ansible_")} == set()

@@ -66,8 +66,9 @@ def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
         yield Daemon(daemon.port, daemon.port_at, name, group_name(ROLES[name]))
     slurmd = slurm.daemons["slurmd"].port
     stated = {str(group.slurm_options["Port"]) for group in cluster.compute if "Port" in group.slurm_options}
-    for number in sorted(stated - {str(slurmd)}):
-        yield _range("slurmd", "slurm_compute", number)
+    spans = {span for text in stated for span in text.strip("[]").split(",")}  # Port=[7001-7003]: one for each host
+    for span in sorted(spans - {str(slurmd)}):
+        yield _range("slurmd", "slurm_compute", span)
     srun = slurm.srun_ports or _EPHEMERAL
     yield _range("srun, salloc", "slurm_controller", srun)
     has_addresses = all(group.addresses for group in cluster.compute)
