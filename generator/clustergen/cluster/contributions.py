@@ -9,7 +9,8 @@ A public function is found by its type, and `cluster.needs(Daemon)` returns what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 from clustergen.cluster.listener import Listener
 from clustergen.diagnostics import ManifestPath
@@ -189,6 +190,41 @@ class NeedsPortNames:
 
     what: str
     node_type: str = ""  # empty: nodes of all types
+
+
+@record
+class SpankPlugin:
+    """A plugin of srun and slurmd, which a file of /etc/slurm/plugstack.conf.d loads."""
+
+    name: str
+
+
+@record
+class JobRuntime:
+    """A container runtime that jobs can use."""
+
+    name: str
+
+
+@record
+class AddressPool:
+    """Addresses that a program of the nodes hands out, so that no network may have them."""
+
+    name: str
+    at: ManifestPath
+    cidr: str
+
+
+@record
+class Substitution:
+    """What the containers of a lab have in place of something that they cannot provide. `edit` changes the manifest's
+    document; `variables` go to Ansible.
+    """
+
+    what: str
+    why: str
+    edit: Callable[[dict[str, Any]], object] | None = None
+    variables: Mapping[str, list[str]] = MappingProxyType({})
 
 
 @record

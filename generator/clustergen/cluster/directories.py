@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
-from clustergen.cluster.features.containers import Docker, Podman
-from clustergen.cluster.slurm.jobs import Pyxis, Scripts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import record
 
@@ -57,25 +56,12 @@ PID = Use(
     is_directory=False,
 )
 SCRATCH = Use("job scratch", "/scratch/jobs", SQUATTED, outlives_boot=False, role="slurm-compute", is_of_jobs=True)
-CACHE = Use("the cache of enroot", "/var/lib/enroot", SQUATTED, outlives_boot=False, role="slurm-compute")
-RUNTIME = Use("the directory of pyxis", "/run/pyxis", SQUATTED, outlives_boot=False, role="slurm-compute")
 JOBS_LOG = Use(
     "the log of completed jobs",
     "/var/log/slurm/jobs.log",
     "the log would be lost with it",
     is_directory=False,
     role="slurm-controller",
-)
-DOCKER = Use(
-    "the image store of Docker", "/raid/docker", SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
-)
-PODMAN = Use(
-    "the image store of Podman's users",
-    "/raid/podman",
-    SQUATTED,
-    outlives_boot=False,
-    role="slurm-compute",
-    is_private=True,
 )
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
 COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
@@ -141,10 +127,6 @@ def whose(path: str) -> str:
 def paths_of(cluster: Cluster) -> Iterator[WrittenPath]:
     """Paths of the manifest that a daemon or script writes."""
     yield from _paths_of_slurm(cluster)
-    if cluster.has(Docker) and (data := cluster.of(Docker).data):
-        yield WrittenPath(("containers", "docker", "data"), data, DOCKER)
-    if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
-        yield WrittenPath(("containers", "podman", "storage"), storage, PODMAN)
     yield from cluster.needs(WrittenPath)
 
 
@@ -160,9 +142,6 @@ def _paths_of_slurm(cluster: Cluster) -> Iterator[WrittenPath]:
             yield WrittenPath(("slurm", "pid_files", name), daemon.pid_file, PID, name)
     if scratch := cluster.of(Scripts).tmpdir:
         yield WrittenPath(("slurm", "scripts", "tmpdir"), scratch, SCRATCH)
-    if cluster.has(Pyxis):
-        yield WrittenPath(("slurm", "pyxis", "runtime_path"), cluster.of(Pyxis).runtime_path, RUNTIME)
-        yield WrittenPath(("slurm", "pyxis", "cache"), cluster.of(Pyxis).cache, CACHE)
 
 
 def of_slurm_user(cluster: Cluster) -> frozenset[str]:

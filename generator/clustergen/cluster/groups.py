@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import get_args
 
 from clustergen.catalogue.roles import Role
 from clustergen.cluster.contributions import Group
 from clustergen.cluster.entry import Entry, Scope
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.features.containers import Apptainer, Docker, Podman
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
@@ -19,7 +17,10 @@ from clustergen.records import record
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES: tuple[Scope, ...] = get_args(Scope)  # scopes that stand for a group per storage entry
 ROLES: tuple[str, ...] = get_args(Role)
-_FIRST = ("user_node", "cloud", "slurm_node", "slurm_conf_server", "sackd_node", "compute_only", "pull_node")
+_FIRST = (
+    "user_node", "cloud", "slurm_node", "slurm_conf_server", "sackd_node", "compute_only", "pull_node", "gpu_node",
+    "docker_node", "podman_node", "apptainer_node", "registry_client", "cdi_node", "fabric_node",
+)  # fmt: skip
 """The order of derived groups in the inventory; others follow."""
 
 
@@ -145,15 +146,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")
 
-    def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
-        @cache
-        def roles() -> set[str]:
-            return {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
-
-        return lambda group: any(group.has(role) for role in roles())
-
-    docker, podman = runs(Docker), runs(Podman)
-
     return {
         "cloud": lambda group: group.is_dynamic,  # site.yml leaves these out unless they are named
         "slurm_node": slurm_node,
@@ -161,11 +153,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         "sackd_node": sackd_node,
         "compute_only": compute_only,
         "gpu_node": gpu_node,
-        "docker_node": docker,
-        "podman_node": podman,
-        "apptainer_node": runs(Apptainer),
-        "registry_client": runs(Podman, Apptainer),  # they read registries.conf
-        "cdi_node": lambda group: gpu_node(group) and (docker(group) or podman(group)),
         "fabric_node": fabric_node,
         **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
         **{fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group},

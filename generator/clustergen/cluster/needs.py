@@ -15,22 +15,18 @@ from clustergen.cluster.contributions import (
     Repository,
     Secret,
     Source,
-    Sysctl,
     Unit,
-    UserDirectory,
     Variables,
 )
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.containers import OciJobs, Podman
 from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
-from clustergen.cluster.slurm.jobs import PYXIS_PLUGIN, Pyxis
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import replace
@@ -109,7 +105,6 @@ _OF_UNIT = {
     "mariadb.service": "mariadb",
     "slurmctld.service": "slurmctld",
     "slurmdbd.service": "slurmdbd",
-    "docker.service": "docker",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
@@ -131,17 +126,7 @@ def repositories(_: Cluster) -> Iterator[Repository]:
 
 def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
-    if cluster.has(Pyxis):
-        yield Package("slurm_node", "compiler")
-        yield Package("slurm_node", "slurm_headers")
-        yield Package("slurm_compute", "enroot")
-        yield Package("gpu_node", "nvidia_container_toolkit")
     yield from _gpu_packages(cluster)
-    yield Package("podman_node", "podman")
-    yield Package("apptainer_node", "apptainer")
-    yield Package("cdi_node", "nvidia_container_toolkit")
-    if cluster.has(OciJobs):
-        yield Package("slurm_compute", cluster.of(OciJobs).runtime)
 
 
 def _gpu_packages(cluster: Cluster) -> Iterator[Package]:
@@ -172,8 +157,6 @@ def other_packages(cluster: Cluster) -> Iterator[Package]:
 
 
 def paths(cluster: Cluster) -> Iterator[NodePath]:
-    if cluster.has(Pyxis):
-        yield NodePath("slurm_node", PYXIS_PLUGIN)
     for kind in file_systems():
         for path in kind.paths:
             yield NodePath(kind.client_group, path)
@@ -236,7 +219,6 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             "slurm_database_host": f"{accounting.database_host}{port}" if keeps_database else None,
             "slurm_database_name": accounting.database_name if keeps_database else None,
             "slurm_database_user": accounting.database_user if keeps_database else None,
-            "slurm_pyxis": cluster.has(Pyxis),
         },
     )
     if cluster.gpu_types:
@@ -267,31 +249,3 @@ def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:
             "bmc_check_certificates": False if account and not account.check_certificates else None,
         },
     )
-
-
-def sysctls(cluster: Cluster) -> Iterator[Sysctl]:
-    """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
-    AppArmor.
-    """
-    if not cluster.has(Pyxis):
-        return
-    title = "Containers without root"
-    why = "enroot starts containers in user namespaces, which hardened systems disable"
-    yield Sysctl(title, "user.max_user_namespaces", "65536", why)
-    # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
-    why = "Debian's switch for user namespaces, if the kernel has it"
-    yield Sysctl(title, "-kernel.unprivileged_userns_clone", "1", why, "debian")
-
-
-def user_directories(cluster: Cluster) -> Iterator[UserDirectory]:
-    pyxis = cluster.get(Pyxis)
-    cache = pyxis.cache.rstrip("/") if pyxis else ""
-    for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data") if pyxis else ():
-        yield UserDirectory(directory, "user-UID")
-    if cluster.has(OciJobs):
-        yield UserDirectory("/run/slurm-oci", "UID")
-    podman = cluster.get(Podman)
-    if podman and podman.storage and "slurm-compute" in podman.roles:
-        yield UserDirectory(podman.storage, "USER")
-    if pyxis:
-        yield UserDirectory(pyxis.runtime_path, "", "size=20%,nr_inodes=100k")  # images; what systemd gives /run

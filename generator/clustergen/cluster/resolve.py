@@ -17,7 +17,6 @@ from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_cat
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.features import (
     ansible,
-    containers,
     facility,
     gpu,
     hardware,
@@ -59,7 +58,6 @@ _GROUND: Mapping[type, Resolve] = {
     scheduling.Topology: scheduling.resolve_topology,
     jobs.Resources: jobs.resolve_resources,
     jobs.Scripts: jobs.resolve_scripts,
-    jobs.Pyxis: jobs.resolve_pyxis,
     facility.Facility: facility.resolve,
     site.Description: site.resolve_description,
     site.SiteFiles: site.resolve_files,
@@ -70,11 +68,6 @@ _GROUND: Mapping[type, Resolve] = {
     host.HostsFile: host.resolve_hosts_file,
     host.Firewall: host.resolve_firewall,
     host.NodeLogins: host.resolve_logins,
-    containers.Docker: containers.resolve_docker,
-    containers.Podman: containers.resolve_podman,
-    containers.Apptainer: containers.resolve_apptainer,
-    containers.OciJobs: containers.resolve_oci_jobs,
-    containers.Mirrors: containers.resolve_mirrors,
     gpu.Driver: gpu.resolve_driver,
     gpu.DriverModule: gpu.resolve_module,
     gpu.GpuSettings: gpu.resolve_settings,

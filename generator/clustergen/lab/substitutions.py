@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
-from clustergen.cluster.features.containers import Apptainer, Docker
+from clustergen.cluster import contributions
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
-from clustergen.cluster.slurm.jobs import Pyxis
-from clustergen.features.grafana.resolved import Grafana
 from clustergen.lab import file_servers, file_systems, mig
 from clustergen.records import record
 
@@ -69,14 +67,6 @@ def people(cluster: Cluster) -> list[str]:
     return sorted({user for account in cluster.of(Associations).accounts.values() for user in account.users} - {"root"})
 
 
-def _no_pyxis(document: Document, _: Cluster) -> None:
-    document["slurm"]["pyxis"] = {"enabled": False}
-
-
-def _no_grafana(document: Document, _: Cluster) -> None:
-    document["monitoring"]["grafana"] = {"enabled": False}
-
-
 def this_architecture() -> str:
     """This machine's, as the catalogue names it."""
     machine = {"arm64": AARCH64}.get(platform.machine(), platform.machine())
@@ -97,7 +87,7 @@ def _always(_: Cluster, __: Machine) -> bool:
     return True
 
 
-LIST: tuple[Substitution, ...] = (
+_FIRST: tuple[Substitution, ...] = (
     Substitution(
         f"arch: {this_architecture()} on all nodes",
         "containers run programs of this machine's architecture, with its packages and paths",
@@ -150,28 +140,8 @@ LIST: tuple[Substitution, ...] = (
             "cluster_without_files": ["/etc/slurm/health.d/40-fabric", "/etc/udev/rules.d/*"],
         },
     ),
-    Substitution(
-        "no pyxis and enroot",
-        "they come from their vendors' packages, and enroot requires nested containers",
-        lambda cluster, machine: cluster.has(Pyxis),
-        edit=_no_pyxis,
-    ),
-    Substitution(
-        "no Docker and Apptainer",
-        "Docker requires nested containers, and Apptainer comes from its vendor; Podman is real",
-        lambda cluster, machine: cluster.has(Docker) or cluster.has(Apptainer),
-        variables=lambda _: {
-            "cluster_without_units": ["docker.service"],
-            "cluster_without_packages": ["docker", "apptainer"],
-            "cluster_without_files": ["/etc/docker/*", "/etc/apptainer/*", "/etc/systemd/system/docker.socket.d/*"],
-        },
-    ),
-    Substitution(
-        "no Grafana",
-        "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
-        lambda cluster, machine: cluster.has(Grafana),
-        edit=_no_grafana,
-    ),
+)
+_LAST: tuple[Substitution, ...] = (
     Substitution(
         "the users of slurm.accounts, numbered from 2001",
         "in production they come from the site's directory service",
@@ -200,6 +170,18 @@ LIST: tuple[Substitution, ...] = (
         },
     ),
 )
+
+
+def _contributed(cluster: Cluster) -> Iterator[Substitution]:
+    """Those of features."""
+    for each in cluster.needs(contributions.Substitution):
+        yield Substitution(
+            each.what,
+            each.why,
+            _always,
+            lambda document, _, edit=each.edit: edit and edit(document),  # type: ignore[misc]
+            lambda _, variables=each.variables: variables,  # type: ignore[misc]
+        )
 
 
 def _directories(real: Collection[str]) -> Substitution:
@@ -242,7 +224,8 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
 
 def chosen(cluster: Cluster, machine: Machine, real: Collection[str] = ()) -> list[Substitution]:
     """Those that this cluster needs on this machine. `real`: file systems that the nodes mount."""
-    return [item for item in (*LIST, _directories(real)) if item.applies(cluster, machine)]
+    items = (*_FIRST, *_contributed(cluster), *_LAST, _directories(real))
+    return [item for item in items if item.applies(cluster, machine)]
 
 
 def variables(cluster: Cluster, items: list[Substitution]) -> dict[str, list[str] | bool | int]:

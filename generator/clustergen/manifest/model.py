@@ -8,7 +8,6 @@ from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.composition import Place, composed
-from clustergen.manifest.containers import Containers
 from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.host import Host
@@ -64,7 +63,7 @@ class Manifest(Section):
         "File systems.",
         examples=[{"home": {"type": "nfs", "server": "10.0.0.20", "path": "/export/home", "mount": "/home"}}],
     )
-    containers: Containers = section(Containers, "Container runtimes.")
+    containers: Place
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Place
     reports: Place

@@ -19,7 +19,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
-from clustergen.manifest.slurm_jobs import Pyxis, Scripts
+from clustergen.manifest.slurm_jobs import Scripts
 from clustergen.units import Age, Bare, Minutes
 
 
@@ -236,9 +236,7 @@ class Slurm(Section):
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
     topology: Topology = section(Topology, "Topology.")
-    pyxis: Pyxis = section(
-        Pyxis, "enroot and pyxis; off unless the section is present, which can be {}.", enabled=False
-    )
+    pyxis: Place
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
     private_tmp: Place
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(

@@ -1,20 +1,11 @@
-"""The surroundings of a job on its node: scripts, containers, and directories of its own."""
+"""The surroundings of a job on its node: scripts and local scratch."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from clustergen.manifest.base import AbsolutePath, Section, field
 from clustergen.units import Bare
-
-
-class Pyxis(Section):
-    """Containers with enroot and pyxis: srun --container-image."""
-
-    enabled: bool = field(True, "Whether to load the SPANK plugin.")
-    runtime_path: AbsolutePath = field("/run/pyxis", "Directory of unpacked images.")
-    scope: Literal["global", "job"] = field("global", "Whether named containers persist after their job.")
-    cache: AbsolutePath = field("/var/lib/enroot", "Per-user data and cache of enroot; local NVMe is best.")
 
 
 class Scripts(Section):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import NamedTuple
 
-from clustergen.cluster.features.containers import Docker
+from clustergen.cluster.contributions import AddressPool
 from clustergen.cluster.host import HostsFile
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -28,8 +28,8 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
             yield name, ("networks", name, "cidr"), network.cidr
     for rail, cidr in enumerate(networks.fabric.rails if networks.fabric else ()):
         yield f"rail {rail}", ("networks", "fabric", "rails", rail), cidr
-    if cluster.has(Docker) and (pool := cluster.of(Docker).address_pool):
-        yield "Docker", ("containers", "docker", "address_pool"), pool
+    for pool in cluster.needs(AddressPool):
+        yield pool.name, pool.at, pool.cidr
 
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:

@@ -7,9 +7,6 @@ from clustergen.cluster.slurm.builds import offers
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 
-PYXIS_PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
-"""Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
-
 
 @record
 class Resources:
@@ -60,16 +57,3 @@ class Scripts:
 
 def resolve_scripts(manifest: Manifest, _: Cluster) -> Scripts:
     return copied(Scripts, manifest.slurm.scripts, timeout_s=manifest.slurm.scripts.timeout)
-
-
-@record
-class Pyxis:
-    """enroot and pyxis: srun --container-image."""
-
-    runtime_path: str
-    scope: str
-    cache: str
-
-
-def resolve_pyxis(manifest: Manifest, _: Cluster) -> Pyxis | None:
-    return copied(Pyxis, manifest.slurm.pyxis) if manifest.slurm.pyxis.enabled else None

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Certificate, Daemon, DashboardSite, PackageOf, Requisite, Secret
+from clustergen.cluster.contributions import (
+    Certificate,
+    Daemon,
+    DashboardSite,
+    PackageOf,
+    Requisite,
+    Secret,
+    Substitution,
+)
 from clustergen.cluster.model import Cluster
 from clustergen.features.grafana.resolved import Grafana, Tls
 
@@ -43,3 +51,12 @@ def _tls(cluster: Cluster) -> Tls | None:
 
 def packages(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("grafana-server.service", "grafana")
+
+
+def substitutions(cluster: Cluster) -> Iterator[Substitution]:
+    if cluster.has(Grafana):
+        yield Substitution(
+            "no Grafana",
+            "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
+            lambda document: document["monitoring"].update(grafana={"enabled": False}),
+        )

@@ -4,16 +4,14 @@ QOS.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from clustergen.catalogue.job_templates import TemplateKind
+from clustergen.cluster.contributions import JobRuntime
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
-from clustergen.cluster.features.containers import Apptainer, Podman
 from clustergen.cluster.groups import mounts, users_groups
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.associations import Associations
-from clustergen.cluster.slurm.jobs import Pyxis, Resources
+from clustergen.cluster.slurm.jobs import Resources
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import rights_of
 from clustergen.features.user_guide.resolved import UserGuide
@@ -21,7 +19,11 @@ from clustergen.records import record
 
 _HOUR = 60
 _HOME = "/home"
-_RUNTIMES: Mapping[str, type[Apptainer | Podman]] = {"apptainer": Apptainer, "podman": Podman}
+_RUNTIMES = {
+    "pyxis": "requires pyxis, which srun --container-image uses",
+    "apptainer": "requires apptainer on the compute nodes",
+    "podman": "requires podman on the compute nodes",
+}
 
 
 @record
@@ -169,12 +171,8 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
         return f"requires {kind.least} nodes, and a job in partition {site.partition.name} can have {site.nodes}"
     if kind.gpus and not site.gpus:
         return f"requires GPUs, and partition {site.partition.name} has none"
-    if kind.requires == "pyxis" and not cluster.has(Pyxis):
-        return "requires pyxis, which srun --container-image uses"
-    if (runtime := _RUNTIMES.get(kind.requires)) and not (
-        cluster.has(runtime) and "slurm-compute" in cluster.of(runtime).roles
-    ):
-        return f"requires {kind.requires} on the compute nodes"
+    if (lacking := _RUNTIMES.get(kind.requires)) and JobRuntime(kind.requires) not in cluster.needs(JobRuntime):
+        return lacking
     if kind.requires == "mpi" and cluster.of(Resources).mpi_default == "none":
         return "requires an MPI plugin of srun, and slurm.mpi_default is none"
     return ""

@@ -10,7 +10,6 @@ from clustergen.feature import modules, name_of
 from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
     access,
-    containers,
     data,
     fabric_plan,
     facility,
@@ -35,7 +34,6 @@ _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
     "host": (host.CHECKS, network.CHECKS),
     "login": (access.CHECKS,),
     "storage": (storage.CHECKS,),
-    "containers": (containers.CHECKS,),
     "facility": (facility.CHECKS, pictures.CHECKS, fabric_plan.CHECKS),
 }
 

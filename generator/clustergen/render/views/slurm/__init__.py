@@ -5,14 +5,12 @@ from __future__ import annotations
 from clustergen.render.file import File
 from clustergen.render.views.slurm import (
     configs,
-    containers,
     scripts,
     services,
 )
 
 FILES: tuple[File, ...] = (
     *configs.FILES,
-    *containers.FILES,
     *scripts.FILES,
     *services.FILES,
 )

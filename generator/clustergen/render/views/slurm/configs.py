@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from clustergen.cluster.contributions import SpankPlugin
 from clustergen.cluster.model import Cluster
+from clustergen.records import record
 from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM, YAML
@@ -25,6 +27,15 @@ def keys_alone(file: str, cluster: Cluster) -> Sections | None:
     return Sections(parts) if parts else None
 
 
+@record
+class Plugstack:
+    directory: str
+
+
+def plugstack(cluster: Cluster) -> Plugstack | None:
+    return Plugstack("/etc/slurm/plugstack.conf.d/*.conf") if cluster.needs(SpankPlugin) else None
+
+
 FILES: tuple[File, ...] = (
     *configuration("slurm.conf", slurm_conf, RECONFIGURE, SLURM),
     *configuration("gres.conf", gres_conf, RECONFIGURE, SLURM),
@@ -33,6 +44,7 @@ FILES: tuple[File, ...] = (
     *configuration("topology.yaml", topology_yaml, RECONFIGURE, YAML),
     *configuration("mpi.conf", partial(keys_alone, "mpi.conf"), _RESTART_SLURMD, SLURM),
     *configuration("acct_gather.conf", partial(keys_alone, "acct_gather.conf"), _RESTART_SLURMD, SLURM),
+    *configuration("plugstack.conf", plugstack, _RESTART_SLURMD, SLURM),
     File(
         "slurm_accounting/etc/slurm/slurmdbd.conf",
         slurmdbd_conf,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.manifest.containers import DOCKER_HUB
-from clustergen.manifest.model import Manifest
+from clustergen.features.containers.section import DOCKER_HUB, Containers
 from clustergen.records import copied, record
 
 
@@ -59,32 +58,38 @@ class Mirrors:
     mirrors: tuple[Mirror, ...]  # in order of the manifest
 
 
-def resolve_docker(manifest: Manifest, _: Cluster) -> Docker | None:
-    section, mirrors = manifest.containers.docker, manifest.containers.mirrors
-    if section is None:
+def resolve_docker(section: Containers, _: Cluster) -> Docker | None:
+    if (docker := section.docker) is None:
         return None
     # Docker asks mirrors for images of Docker Hub only.
-    return copied(Docker, section, group=section.group or "root", mirror=mirrors.get(DOCKER_HUB))
+    return copied(Docker, docker, group=docker.group or "root", mirror=section.mirrors.get(DOCKER_HUB))
 
 
-def resolve_podman(manifest: Manifest, _: Cluster) -> Podman | None:
-    section = manifest.containers.podman
-    return Podman(section.roles, section.storage and section.storage.rstrip("/")) if section else None
+def resolve_podman(section: Containers, _: Cluster) -> Podman | None:
+    podman = section.podman
+    return Podman(podman.roles, podman.storage and podman.storage.rstrip("/")) if podman else None
 
 
-def resolve_apptainer(manifest: Manifest, _: Cluster) -> Apptainer | None:
-    section = manifest.containers.apptainer
-    return copied(Apptainer, section) if section else None
+def resolve_apptainer(section: Containers, _: Cluster) -> Apptainer | None:
+    return copied(Apptainer, section.apptainer) if section.apptainer else None
 
 
-def resolve_oci_jobs(manifest: Manifest, _: Cluster) -> OciJobs | None:
-    runtime = manifest.containers.oci_jobs
-    return OciJobs(runtime) if runtime else None
+def resolve_oci_jobs(section: Containers, _: Cluster) -> OciJobs | None:
+    return OciJobs(section.oci_jobs) if section.oci_jobs else None
 
 
-def resolve_mirrors(manifest: Manifest, _: Cluster) -> Mirrors | None:
+def resolve_mirrors(section: Containers, _: Cluster) -> Mirrors | None:
     mirrors = tuple(
         Mirror(registry, url.partition("://")[2].rstrip("/"), url.startswith("http:"))
-        for registry, url in manifest.containers.mirrors.items()
+        for registry, url in section.mirrors.items()
     )
     return Mirrors(mirrors) if mirrors else None
+
+
+RECORDS = {
+    Docker: resolve_docker,
+    Podman: resolve_podman,
+    Apptainer: resolve_apptainer,
+    OciJobs: resolve_oci_jobs,
+    Mirrors: resolve_mirrors,
+}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.versions import since
-from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.jobs import Pyxis, Scripts
+from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding
-from clustergen.manifest.containers import DOCKER_HUB
+from clustergen.features.containers.pyxis_resolved import Pyxis
+from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
+from clustergen.features.containers.section import DOCKER_HUB
 
 _OCI = "oci-run"
 

@@ -1,9 +1,11 @@
 """Container runtimes beside enroot and pyxis: Docker, Podman, Apptainer, Slurm's OCI jobs, and registry mirrors."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from clustergen.catalogue.roles import Role
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Cidr, Section, SlurmName, Url, field, text
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Cidr, Section, SlurmName, Url, field, section, text
 
 Registry = Annotated[
     str, text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$", "write the host of the registry, as docker.io")
@@ -66,3 +68,6 @@ class Containers(Section):
     mirrors: dict[Registry, Url] = field(
         {}, 'Registry → mirror that is asked first, as {docker.io: "https://registry.example.org:5000"}.'
     )
+
+
+PLACES = {"containers": (Containers, section(Containers, "Container runtimes."))}

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from clustergen.cluster.contributions import ContainerFile
-from clustergen.cluster.features.containers import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.slurm.jobs import Pyxis
+from clustergen.features.containers.pyxis_resolved import Pyxis
+from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.records import record, replace
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import File

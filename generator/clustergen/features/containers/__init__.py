@@ -1,0 +1,1 @@
+"""Container runtimes: enroot and pyxis, Docker, Podman, Apptainer, Slurm's OCI jobs, and registry mirrors."""

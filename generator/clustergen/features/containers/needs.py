@@ -1,0 +1,161 @@
+"""Contributions of container runtimes to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from clustergen.cluster.contributions import (
+    AddressPool,
+    Group,
+    JobRuntime,
+    NodePath,
+    Package,
+    PackageOf,
+    SpankPlugin,
+    Substitution,
+    Sysctl,
+    Use,
+    UserDirectory,
+    Variables,
+    WrittenPath,
+)
+from clustergen.cluster.directories import SQUATTED
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.features.containers.pyxis_resolved import PLUGIN, Pyxis
+from clustergen.features.containers.resolved import Apptainer, Docker, OciJobs, Podman
+
+_CACHE = Use("the cache of enroot", "/var/lib/enroot", SQUATTED, outlives_boot=False, role="slurm-compute")
+_RUNTIME = Use("the directory of pyxis", "/run/pyxis", SQUATTED, outlives_boot=False, role="slurm-compute")
+_DOCKER = Use(
+    "the image store of Docker", "/raid/docker", SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
+)
+_PODMAN = Use(
+    "the image store of Podman's users",
+    "/raid/podman",
+    SQUATTED,
+    outlives_boot=False,
+    role="slurm-compute",
+    is_private=True,
+)
+
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
+        @cache
+        def roles() -> set[str]:
+            return {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
+
+        return lambda group: any(group.has(role) for role in roles())
+
+    def cdi(group: NodeGroup) -> bool:
+        is_gpu_node = group.type.gpus is not None and group.has("slurm-compute")
+        return is_gpu_node and (docker(group) or podman(group))
+
+    docker, podman = runs(Docker), runs(Podman)
+    yield Group("docker_node", docker)
+    yield Group("podman_node", podman)
+    yield Group("apptainer_node", runs(Apptainer))
+    yield Group("registry_client", runs(Podman, Apptainer))  # they read registries.conf
+    yield Group("cdi_node", cdi)
+
+
+def packages(cluster: Cluster) -> Iterator[Package]:
+    if cluster.has(Pyxis):
+        yield Package("slurm_node", "compiler")
+        yield Package("slurm_node", "slurm_headers")
+        yield Package("slurm_compute", "enroot")
+        yield Package("gpu_node", "nvidia_container_toolkit")
+    yield Package("podman_node", "podman")
+    yield Package("apptainer_node", "apptainer")
+    yield Package("cdi_node", "nvidia_container_toolkit")
+    if cluster.has(OciJobs):
+        yield Package("slurm_compute", cluster.of(OciJobs).runtime)
+
+
+def packages_of(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("docker.service", "docker")
+
+
+def node_paths(cluster: Cluster) -> Iterator[NodePath]:
+    if cluster.has(Pyxis):
+        yield NodePath("slurm_node", PLUGIN)
+
+
+def variables(cluster: Cluster) -> Iterator[Variables]:
+    yield Variables("Slurm", {"slurm_pyxis": cluster.has(Pyxis)})
+
+
+def plugins(cluster: Cluster) -> Iterator[SpankPlugin]:
+    if cluster.has(Pyxis):
+        yield SpankPlugin("pyxis")
+
+
+def runtimes(cluster: Cluster) -> Iterator[JobRuntime]:
+    if cluster.has(Pyxis):
+        yield JobRuntime("pyxis")
+    for name, runtime in (("podman", cluster.get(Podman)), ("apptainer", cluster.get(Apptainer))):
+        if runtime and "slurm-compute" in runtime.roles:
+            yield JobRuntime(name)
+
+
+def pools(cluster: Cluster) -> Iterator[AddressPool]:
+    if cluster.has(Docker) and (pool := cluster.of(Docker).address_pool):
+        yield AddressPool("Docker", ("containers", "docker", "address_pool"), pool)
+
+
+def written(cluster: Cluster) -> Iterator[WrittenPath]:
+    if cluster.has(Docker) and (data := cluster.of(Docker).data):
+        yield WrittenPath(("containers", "docker", "data"), data, _DOCKER)
+    if cluster.has(Podman) and (storage := cluster.of(Podman).storage):
+        yield WrittenPath(("containers", "podman", "storage"), storage, _PODMAN)
+    if cluster.has(Pyxis):
+        yield WrittenPath(("slurm", "pyxis", "runtime_path"), cluster.of(Pyxis).runtime_path, _RUNTIME)
+        yield WrittenPath(("slurm", "pyxis", "cache"), cluster.of(Pyxis).cache, _CACHE)
+
+
+def sysctls(cluster: Cluster) -> Iterator[Sysctl]:
+    """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
+    AppArmor.
+    """
+    if not cluster.has(Pyxis):
+        return
+    title = "Containers without root"
+    why = "enroot starts containers in user namespaces, which hardened systems disable"
+    yield Sysctl(title, "user.max_user_namespaces", "65536", why)
+    # Only kernels of Debian and Ubuntu know it: the dash keeps others from being an error.
+    why = "Debian's switch for user namespaces, if the kernel has it"
+    yield Sysctl(title, "-kernel.unprivileged_userns_clone", "1", why, "debian")
+
+
+def user_directories(cluster: Cluster) -> Iterator[UserDirectory]:
+    pyxis = cluster.get(Pyxis)
+    cache = pyxis.cache.rstrip("/") if pyxis else ""
+    for directory in ("/run/enroot", f"{cache}/cache", f"{cache}/data") if pyxis else ():
+        yield UserDirectory(directory, "user-UID")
+    if cluster.has(OciJobs):
+        yield UserDirectory("/run/slurm-oci", "UID")
+    podman = cluster.get(Podman)
+    if podman and podman.storage and "slurm-compute" in podman.roles:
+        yield UserDirectory(podman.storage, "USER")
+    if pyxis:
+        yield UserDirectory(pyxis.runtime_path, "", "size=20%,nr_inodes=100k")  # images; what systemd gives /run
+
+
+def substitutions(cluster: Cluster) -> Iterator[Substitution]:
+    if cluster.has(Pyxis):
+        yield Substitution(
+            "no pyxis and enroot",
+            "they come from their vendors' packages, and enroot requires nested containers",
+            lambda document: document["slurm"].update(pyxis={"enabled": False}),
+        )
+    if cluster.has(Docker) or cluster.has(Apptainer):
+        yield Substitution(
+            "no Docker and Apptainer",
+            "Docker requires nested containers, and Apptainer comes from its vendor; Podman is real",
+            variables={
+                "cluster_without_units": ["docker.service"],
+                "cluster_without_packages": ["docker", "apptainer"],
+                "cluster_without_files": ["/etc/docker/*", "/etc/apptainer/*", "/etc/systemd/system/docker.socket.d/*"],
+            },
+        )

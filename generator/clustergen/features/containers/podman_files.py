@@ -1,0 +1,44 @@
+"""Directories of Podman's users, which root creates at a login without a job."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.features.containers.resolved import Podman
+from clustergen.records import record
+from clustergen.render.effects import CREATE, DAEMON_RELOAD
+from clustergen.render.file import File
+from clustergen.render.views.user_directories import SOURCE, UserDirectories
+
+_PROGRAM = "usr/local/sbin/clustergen-user-directories"
+
+
+@record
+class Login:
+    program: str
+
+
+@record
+class Storage:
+    directory: str
+
+
+def podman_storage(cluster: Cluster) -> Storage | None:
+    return Storage(place) if cluster.has(Podman) and (place := cluster.of(Podman).storage) else None
+
+
+def at_login(cluster: Cluster) -> UserDirectories | None:
+    storage = podman_storage(cluster)
+    return UserDirectories(((storage.directory, "USER"),)) if storage else None
+
+
+def login(cluster: Cluster) -> Login | None:
+    return Login(f"/{_PROGRAM}") if podman_storage(cluster) else None
+
+
+FILES: tuple[File, ...] = (
+    File(f"podman_node/{_PROGRAM}", at_login, mode=0o755, program=SOURCE),
+    File("podman_node/etc/clustergen/login-directories.sh", at_login, values=True),
+    File("podman_node/etc/systemd/system/user-runtime-dir@.service.d/50-clustergen.conf", login, DAEMON_RELOAD),
+    File("podman_node/etc/containers/storage.conf", podman_storage),
+    File("podman_node/etc/tmpfiles.d/clustergen-podman.conf", podman_storage, CREATE),
+)
