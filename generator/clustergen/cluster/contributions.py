@@ -186,7 +186,7 @@ class CleanedDirectories:
 
 @record
 class NeedsPortNames:
-    """What a node type goes without while the device names of its fabric ports are a guess."""
+    """Something that a node type goes without while the device names of its fabric ports are a guess."""
 
     what: str
     node_type: str = ""  # empty: nodes of all types
@@ -277,11 +277,19 @@ class PortErrors:
 
 @record
 class FirmwareValue:
-    """What a setting of firmware has to be on nodes of a type. `expect`: as the catalogue of firmware names it."""
+    """Value that a setting of firmware must have on nodes of a type. `expect`: its name in the catalogue."""
 
     node_type: str
     expect: str
     is_on: bool
+
+
+@record
+class GpuUnit:
+    """A unit of nodes of a type that has to run before slurmd counts their GPUs."""
+
+    node_type: str
+    name: str
 
 
 @record

@@ -125,9 +125,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def gpu_node(group: NodeGroup) -> bool:
         return group.type.gpus is not None and group.has("slurm-compute")
 
-    def fabric_node(group: NodeGroup) -> bool:
-        return cluster.networks.fabric is not None and bool(group.type.fabric_ports())
-
     def client(kind: str) -> Callable[[NodeGroup], bool]:
         return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
 
@@ -153,7 +150,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         "sackd_node": sackd_node,
         "compute_only": compute_only,
         "gpu_node": gpu_node,
-        "fabric_node": fabric_node,
         **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
         **{fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group},
     }

@@ -108,7 +108,6 @@ _OF_UNIT = {
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
-    "nvidia-imex.service": "nvidia_imex",
     "nvidia-mig-manager.service": "mig_manager",
 }
 

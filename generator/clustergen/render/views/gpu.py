@@ -1,10 +1,11 @@
-"""GPU nodes: the driver's options, persistence, power and clocks, MIG, and the domains of IMEX."""
+"""GPU nodes: the driver's options, persistence, power and clocks, MIG."""
 
 from __future__ import annotations
 
+from clustergen.cluster.contributions import GpuUnit
 from clustergen.cluster.features.gpu import DirectPci, DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.nvlink import domain_nodes, domains_of
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
 from clustergen.render.file import File
@@ -14,7 +15,6 @@ from clustergen.render.views.fixed import Fixed
 _MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
 _FABRIC_MANAGER = "nvidia-fabricmanager.service"
-_IMEX = "nvidia-imex.service"
 _SETTINGS = "clustergen-gpu-settings.service"
 
 
@@ -137,7 +137,7 @@ def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
     requires = [_MIG_MANAGER] if _has_mig(node_type) else []
     wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
     wants += [_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []
-    wants += [_IMEX] if domain_nodes(node_type) > 1 else []
+    wants += [unit.name for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name]
     wants += [_SETTINGS] if _has_settings(cluster, node_type) else []
     if not requires and not wants:
         return None
@@ -185,33 +185,6 @@ def mig_manager(_: Cluster, node_type: NodeType) -> MigManager | None:
     return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", node_type.name) if _has_mig(node_type) else None
 
 
-@record
-class ImexDomain:
-    """The members of one NVLink domain, itself included, by address where there is one."""
-
-    title: str
-    members: tuple[str, ...]
-
-
-def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, ImexDomain] | None:
-    """None where NVLink ends inside the node."""
-    return {
-        name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
-        for name, members in domains_of(cluster, node_type).items()
-    } or None
-
-
-@record
-class Imex:
-    """Drop-in of nvidia-imex.service."""
-
-    script: str
-
-
-def imex(_: Cluster, node_type: NodeType) -> Imex | None:
-    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(node_type) > 1 else None
-
-
 def acs_off(cluster: Cluster) -> Fixed | None:
     return Fixed() if cluster.has(DirectPci) else None
 
@@ -239,15 +212,6 @@ FILES: tuple[File, ...] = (
     File(f"{_UNITS}/slurmd.service.d/60-clustergen-gpu.conf", slurmd, DAEMON_RELOAD, per="type"),
     File("gpu_node/etc/nvidia-mig-manager/clustergen.yaml", mig_config, drain(_MIG_MANAGER), per="type"),
     File(f"{_UNITS}/{_MIG_MANAGER}.d/zz-clustergen.conf", mig_manager, drain(_MIG_MANAGER), per="type"),
-    File("gpu_node/etc/nvidia-imex/clustergen/{domain}.cfg", imex_domains, drain(_IMEX), per="type"),
-    File(
-        "gpu_node/usr/local/sbin/clustergen-imex-nodes",
-        imex,
-        mode=0o755,
-        per="type",
-        program="gpu/clustergen-imex-nodes.sh",
-    ),
-    File(f"{_UNITS}/{_IMEX}.d/50-clustergen.conf", imex, drain(_IMEX), per="type"),
     File(
         "gpu_node/usr/local/sbin/clustergen-acs-off",
         acs_off,

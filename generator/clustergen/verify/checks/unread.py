@@ -15,13 +15,6 @@ CHECKS = (
         "/etc/nvidia-mig-manager/*",
     ),
     unreadable(
-        "imex",
-        "nodes of an NVLink domain",
-        "nvidia-imex",
-        "NVIDIA's IMEX daemon is in no distribution and requires the GPUs.",
-        "/etc/nvidia-imex/*",
-    ),
-    unreadable(
         "dcgm-exporter",
         "counters of dcgm-exporter",
         "dcgm-exporter",

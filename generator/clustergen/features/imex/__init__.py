@@ -1,0 +1,1 @@
+"""IMEX: GPU memory that jobs share across the nodes of an NVLink domain."""

@@ -1,0 +1,50 @@
+"""Files of the IMEX daemon: the nodes of each domain, and which of them a node is to read."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.nvlink import domain_nodes, domains_of
+from clustergen.features.imex.needs import UNIT
+from clustergen.records import record
+from clustergen.render.effects import drain
+from clustergen.render.file import File
+
+
+@record
+class ImexDomain:
+    """The members of one NVLink domain, itself included, by address where there is one."""
+
+    title: str
+    members: tuple[str, ...]
+
+
+def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, ImexDomain] | None:
+    """None where NVLink ends inside the node."""
+    return {
+        name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
+        for name, members in domains_of(cluster, node_type).items()
+    } or None
+
+
+@record
+class Imex:
+    """Drop-in of nvidia-imex.service."""
+
+    script: str
+
+
+def imex(_: Cluster, node_type: NodeType) -> Imex | None:
+    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(node_type) > 1 else None
+
+
+FILES: tuple[File, ...] = (
+    File("gpu_node/etc/nvidia-imex/clustergen/{domain}.cfg", imex_domains, drain(UNIT), per="type"),
+    File(
+        "gpu_node/usr/local/sbin/clustergen-imex-nodes",
+        imex,
+        mode=0o755,
+        per="type",
+        program="gpu/clustergen-imex-nodes.sh",
+    ),
+    File(f"gpu_node/etc/systemd/system/{UNIT}.d/50-clustergen.conf", imex, drain(UNIT), per="type"),
+)
