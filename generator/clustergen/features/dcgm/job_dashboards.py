@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.dcgm import BUSY_PERCENT, JOB_INFO, gpus_in_jobs, job_form, maps_jobs
 from clustergen.cluster.model import Cluster
+from clustergen.features.dcgm.dashboards import Gpus, heat, jobs_of, load
 from clustergen.render.alerts import BLANK_COUNT
 from clustergen.render.dashboards import (
     CHOSEN,
@@ -15,7 +16,6 @@ from clustergen.render.dashboards import (
     graph,
     stat,
 )
-from clustergen.render.views.dashboards.gpu import Gpus, heat, jobs_of, load
 
 
 def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:

@@ -13,6 +13,8 @@ from clustergen.cluster.dcgm import IDLE_ALERT, JOB_INFO, dcgm_types, exports, j
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
+from clustergen.features.dcgm import faults, heat, nvlink
+from clustergen.features.dcgm.faults import XIDS
 from clustergen.render.alerts import (
     BLANK_COUNT,
     BLANK_TIME,
@@ -25,8 +27,6 @@ from clustergen.render.alerts import (
     unless_asleep,
     window,
 )
-from clustergen.render.views.alerts import health, heat, nvlink
-from clustergen.render.views.alerts.health import XIDS
 
 _COUNTERS = {
     "gpu:ecc_dbe:max": ("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", BLANK_COUNT),
@@ -57,7 +57,7 @@ def topic(cluster: Cluster) -> Topic | None:
             *_presence(cluster),
             *heat.alerts(cluster),
             *_errors(cluster),
-            *health.alerts(cluster),
+            *faults.alerts(cluster),
             *_throttling(cluster),
             *_links(cluster),
             *nvlink.alerts(cluster),
