@@ -48,9 +48,9 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     """
     from pydantic import ValidationError
 
+    from clustergen.features.mig.shapes import mig_findings
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
-    from clustergen.rules.mig_shapes import mig_findings
     from clustergen.rules.slurm_hints import hint_for_key
 
     forget_guesses()

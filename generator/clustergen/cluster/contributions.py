@@ -286,10 +286,13 @@ class FirmwareValue:
 
 @record
 class GpuUnit:
-    """A unit of nodes of a type that has to run before slurmd counts their GPUs."""
+    """A unit of nodes of a type that has to run before slurmd counts their GPUs. `makes_devices`: without it, the
+    GPUs are not those that Slurm knows.
+    """
 
     node_type: str
     name: str
+    makes_devices: bool = False
 
 
 @record

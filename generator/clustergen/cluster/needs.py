@@ -108,7 +108,6 @@ _OF_UNIT = {
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
     "nvidia-fabricmanager.service": "nvidia_fabricmanager",
-    "nvidia-mig-manager.service": "mig_manager",
 }
 
 

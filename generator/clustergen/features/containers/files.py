@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clustergen.cluster.contributions import ContainerFile
+from clustergen.cluster.contributions import ContainerFile, GpuUnit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.containers.pyxis_resolved import Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
@@ -101,9 +101,9 @@ class CdiUnit:
     after: str  # units that make the devices
 
 
-def cdi_unit(_cluster: Cluster, node_type: NodeType) -> CdiUnit:
-    is_split = node_type.gpus is not None and any(node_type.gpus.mig)
-    return CdiUnit("nvidia-persistenced.service" + (" nvidia-mig-manager.service" if is_split else ""))
+def cdi_unit(cluster: Cluster, node_type: NodeType) -> CdiUnit:
+    units = [unit.name for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name and unit.makes_devices]
+    return CdiUnit(" ".join(("nvidia-persistenced.service", *units)))
 
 
 @record

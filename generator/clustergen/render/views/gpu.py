@@ -1,4 +1,4 @@
-"""GPU nodes: the driver's options, persistence, power and clocks, MIG."""
+"""GPU nodes: the driver's options, persistence, power and clocks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from clustergen.cluster.features.gpu import DirectPci, DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, REBOOT, drain, restart, run
+from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
 from clustergen.render.file import File
 from clustergen.render.formats import RenderError, Safe
 from clustergen.render.views.fixed import Fixed
 
-_MIG_MANAGER = "nvidia-mig-manager.service"
 _PERSISTENCED = "nvidia-persistenced.service"
 _FABRIC_MANAGER = "nvidia-fabricmanager.service"
 _SETTINGS = "clustergen-gpu-settings.service"
@@ -23,8 +22,8 @@ def _has_fabric_manager(node_type: NodeType) -> bool:
     return node_type.gpus is not None and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
 
 
-def _has_mig(node_type: NodeType) -> bool:
-    return node_type.gpus is not None and any(node_type.gpus.mig)
+def _units(cluster: Cluster, node_type: NodeType) -> list[GpuUnit]:
+    return [unit for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name]
 
 
 def _has_settings(cluster: Cluster, node_type: NodeType) -> bool:
@@ -119,7 +118,7 @@ def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
     after = [
         *before,
         *([_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []),
-        *([_MIG_MANAGER] if _has_mig(node_type) else []),
+        *(unit.name for unit in _units(cluster, node_type) if unit.makes_devices),
     ]
     return SettingsUnit(" ".join(before), " ".join(after))
 
@@ -134,55 +133,15 @@ class Slurmd:
 
 
 def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
-    requires = [_MIG_MANAGER] if _has_mig(node_type) else []
+    others = _units(cluster, node_type)
+    requires = [unit.name for unit in others if unit.makes_devices]
     wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
     wants += [_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []
-    wants += [unit.name for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name]
+    wants += [unit.name for unit in others if not unit.makes_devices]
     wants += [_SETTINGS] if _has_settings(cluster, node_type) else []
     if not requires and not wants:
         return None
     return Slurmd(" ".join(requires), " ".join(wants), " ".join([*requires, *wants]))
-
-
-@record
-class MigGpus:
-    """GPUs of a node that are split alike."""
-
-    devices: Safe  # `all`, or a list of numbers
-    profiles: tuple[tuple[str, int], ...]  # profile, instances; empty: MIG is off
-
-
-@record
-class MigConfig:
-    """nvidia-mig-parted's file with one layout."""
-
-    label: str
-    gpus: tuple[MigGpus, ...]
-
-
-def mig_config(_: Cluster, node_type: NodeType) -> MigConfig | None:
-    if not _has_mig(node_type) or node_type.gpus is None:
-        return None
-    alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
-    for index, layout in enumerate(node_type.gpus.mig):
-        alike.setdefault(tuple(layout.profiles.items()) if layout else (), []).append(index)
-    every = len(alike) == 1
-    return MigConfig(
-        node_type.name,
-        tuple(MigGpus(Safe("all" if every else devices), profiles) for profiles, devices in alike.items()),
-    )
-
-
-@record
-class MigManager:
-    """Drop-in of nvidia-mig-manager.service."""
-
-    config: str
-    label: str
-
-
-def mig_manager(_: Cluster, node_type: NodeType) -> MigManager | None:
-    return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", node_type.name) if _has_mig(node_type) else None
 
 
 def acs_off(cluster: Cluster) -> Fixed | None:
@@ -210,8 +169,6 @@ FILES: tuple[File, ...] = (
     File("gpu_node/etc/clustergen/gpu-settings.sh", settings, run(_SETTINGS), per="type", values=True),
     File(f"{_UNITS}/{_SETTINGS}", settings_unit, run(_SETTINGS), per="type"),
     File(f"{_UNITS}/slurmd.service.d/60-clustergen-gpu.conf", slurmd, DAEMON_RELOAD, per="type"),
-    File("gpu_node/etc/nvidia-mig-manager/clustergen.yaml", mig_config, drain(_MIG_MANAGER), per="type"),
-    File(f"{_UNITS}/{_MIG_MANAGER}.d/zz-clustergen.conf", mig_manager, drain(_MIG_MANAGER), per="type"),
     File(
         "gpu_node/usr/local/sbin/clustergen-acs-off",
         acs_off,

@@ -6,11 +6,9 @@ import csv
 import platform
 from collections.abc import Iterator
 
-from yaml import __version__ as yaml_version
-
 from clustergen.verify.check import Check, paths
 from clustergen.verify.files import Entry
-from clustergen.verify.well_formed import json, read_by, xml, yaml
+from clustergen.verify.well_formed import json, read_by, xml
 
 _COUNTER_FIELDS = 3
 _PROMETHEUS_TYPES = ("gauge", "counter", "label")
@@ -26,14 +24,6 @@ def _counters(entry: Entry) -> Iterator[str]:
 
 
 CHECKS = (
-    Check(
-        "yaml",
-        "YAML of programs that are not available",
-        "PyYAML",
-        "Well-formed YAML. MIG Manager, which reads these files, is not run.",
-        paths("/etc/nvidia-mig-manager/*.yaml"),
-        read_by(yaml_version, yaml),
-    ),
     Check(
         "values",
         "values of clustergen's programs",

@@ -8,13 +8,6 @@ _is_table = paths("/etc/clustergen/*", "/etc/clustergen-network/interfaces")
 
 CHECKS = (
     unreadable(
-        "mig",
-        "MIG layout",
-        "nvidia-mig-parted",
-        "NVIDIA's MIG Manager is in no distribution and requires the driver. The catalogue checks the layouts.",
-        "/etc/nvidia-mig-manager/*",
-    ),
-    unreadable(
         "dcgm-exporter",
         "counters of dcgm-exporter",
         "dcgm-exporter",

@@ -1,0 +1,1 @@
+"""MIG: GPUs that nvidia-mig-parted splits before slurmd counts them."""
