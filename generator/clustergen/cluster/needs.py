@@ -21,17 +21,14 @@ from clustergen.cluster.contributions import (
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.features.ansible import Ssh
-from clustergen.cluster.features.gpu import DirectPci, Driver
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import replace
 
-_NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
 _UNPRIVILEGED = "1024-65535"
 _BOTH = ("tcp", "udp")
@@ -93,9 +90,6 @@ def units(cluster: Cluster) -> Iterator[Unit]:
         yield Unit("slurm_accounting", "munge.service")
     if cluster.of(Accounting).database_is_local:
         yield Unit("slurm_accounting", "mariadb.service")
-    for node_type in cluster.gpu_types:
-        if node_type.gpus and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1:
-            yield Unit(node_type.group, "nvidia-fabricmanager.service")
     for daemon in ("slurmctld", "slurmdbd", "slurmd"):
         yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
@@ -107,7 +101,6 @@ _OF_UNIT = {
     "slurmdbd.service": "slurmdbd",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
-    "nvidia-fabricmanager.service": "nvidia_fabricmanager",
 }
 
 
@@ -124,25 +117,6 @@ def repositories(_: Cluster) -> Iterator[Repository]:
 
 def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
-    yield from _gpu_packages(cluster)
-
-
-def _gpu_packages(cluster: Cluster) -> Iterator[Package]:
-    driver = cluster.of(Driver)
-    yield Package("gpu_node", "kernel_headers")
-    if driver.branch:
-        yield Package("gpu_node", "nvidia_pinning")
-    yield Package("gpu_node", f"nvidia_driver_{driver.kernel_modules}")
-    if cluster.has(DirectPci):
-        yield Package("gpu_node", "pci")
-    for node_type in cluster.gpu_types:
-        if node_type.gpus is None:
-            continue
-        if node_type.gpus.autodetect == "nvml":
-            yield Package(node_type.group, "gpu_nvml")
-        switched = node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
-        if switched and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
-            yield Package(node_type.group, "nvidia_nvlink5")
 
 
 def other_packages(cluster: Cluster) -> Iterator[Package]:
@@ -219,15 +193,6 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             "slurm_database_user": accounting.database_user if keeps_database else None,
         },
     )
-    if cluster.gpu_types:
-        driver = cluster.of(Driver)
-        yield Variables(
-            "GPUs",
-            {
-                "nvidia_driver_branch": driver.branch,
-                "nvidia_kernel_modules": driver.kernel_modules,
-            },
-        )
 
 
 def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 ORDER = (
-    "containers", "user_guide", "interfaces", "fabric", "roce", "nccl", "ucx", "health", "private_tmp",
-    "power_saving", "node_exporter", "ipmi", "kernel_log", "disks", "dcgm", "slurm_metrics", "prometheus",
-    "alertmanager", "blackbox", "snmp", "grafana", "logs", "backups", "drift", "pull", "reports", "tuning",
-    "boot_options",
+    "nvidia_driver", "containers", "user_guide", "interfaces", "fabric", "roce", "nccl", "ucx", "health",
+    "private_tmp", "power_saving", "node_exporter", "ipmi", "kernel_log", "disks", "dcgm", "slurm_metrics",
+    "prometheus", "alertmanager", "blackbox", "snmp", "grafana", "logs", "backups", "drift", "pull", "reports",
+    "tuning", "boot_options",
 )  # fmt: skip
 """Of those whose contributions follow each other in a file; others follow by name."""

@@ -15,9 +15,9 @@ _FIRST = (
     "slurm", "health", "private_tmp", "power_saving", "logins", "hosts_file", "chrony", "time_zone", "limits",
     "firewall", "kernel_settings", "boot_options", "tuning", "interfaces", "fabric", "roce", "opensm", "nccl", "ucx",
     "prometheus", "alertmanager", "grafana", "drift", "node_exporter", "write", "slurm_metrics", "kernel_log",
-    "disks", "blackbox", "ipmi", "snmp", "logs", "reports", "backups", "dcgm", "gpu", "mig", "imex", "mounts",
-    "storage", "quotas", "containers", "user_directories", "inventory", "pull", "cloud_init", "provisioning",
-    "facility", "firmware", "acceptance", "user_guide", "report",
+    "disks", "blackbox", "ipmi", "snmp", "logs", "reports", "backups", "dcgm", "nvidia_driver", "mig", "imex",
+    "mounts", "storage", "quotas", "containers", "user_directories", "inventory", "pull", "cloud_init",
+    "provisioning", "facility", "firmware", "acceptance", "user_guide", "report",
 )  # fmt: skip
 """The order of groups in the inventory and README.md of a tree; other families follow by name."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.contributions import GpuUnit
 from clustergen.cluster.features.gpu import DirectPci, DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.nvlink import domain_nodes
+from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
 from clustergen.render.file import File
@@ -13,13 +13,7 @@ from clustergen.render.formats import RenderError, Safe
 from clustergen.render.views.fixed import Fixed
 
 _PERSISTENCED = "nvidia-persistenced.service"
-_FABRIC_MANAGER = "nvidia-fabricmanager.service"
 _SETTINGS = "clustergen-gpu-settings.service"
-
-
-def _has_fabric_manager(node_type: NodeType) -> bool:
-    """NVSwitches inside the node need it; those of a rack are run by the switch trays."""
-    return node_type.gpus is not None and node_type.gpus.nvlink == "nvswitch" and domain_nodes(node_type) == 1
 
 
 def _units(cluster: Cluster, node_type: NodeType) -> list[GpuUnit]:
@@ -65,7 +59,7 @@ def modules(cluster: Cluster, node_type: NodeType) -> Modules:
     ]
     if cluster.of(DriverModule).peermem:
         names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
-    if _has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
+    if has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
         names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))
     return Modules(tuple(names))
 
@@ -117,7 +111,7 @@ def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
     before = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
     after = [
         *before,
-        *([_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []),
+        *([FABRIC_MANAGER] if has_fabric_manager(node_type) else []),
         *(unit.name for unit in _units(cluster, node_type) if unit.makes_devices),
     ]
     return SettingsUnit(" ".join(before), " ".join(after))
@@ -136,7 +130,7 @@ def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
     others = _units(cluster, node_type)
     requires = [unit.name for unit in others if unit.makes_devices]
     wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
-    wants += [_FABRIC_MANAGER] if _has_fabric_manager(node_type) else []
+    wants += [FABRIC_MANAGER] if has_fabric_manager(node_type) else []
     wants += [unit.name for unit in others if not unit.makes_devices]
     wants += [_SETTINGS] if _has_settings(cluster, node_type) else []
     if not requires and not wants:

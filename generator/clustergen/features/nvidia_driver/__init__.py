@@ -1,0 +1,1 @@
+"""NVIDIA's driver: kernel modules, persistence, fabric manager, power and clocks of GPUs."""
