@@ -30,12 +30,12 @@ pages of codes and tables are `templates/`, `programs/`, `codes/` and `data/` in
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType, TracebackType
 from typing import NamedTuple
 
@@ -214,5 +214,14 @@ def _ordered(package: str, *, is_package: bool) -> tuple[str, ...]:
     """Modules or packages of a package: those of its `ORDER` first, the others by name."""
     parent = import_module(package)
     order: tuple[str, ...] = getattr(parent, "ORDER", ())
-    names = sorted(item.name for item in iter_modules(parent.__path__) if item.ispkg is is_package)
+    names = sorted(filter(None, map(_package_in if is_package else _module_in, os.scandir(parent.__path__[0]))))
     return tuple(sorted(names, key=lambda name: order.index(name) if name in order else len(order)))
+
+
+def _module_in(item: os.DirEntry[str]) -> str:
+    """The name of a module; empty for anything else. `pkgutil` knows more and takes ten times as long."""
+    return item.name.removesuffix(".py") if item.name.endswith(".py") and item.name[0] != "_" else ""
+
+
+def _package_in(item: os.DirEntry[str]) -> str:
+    return item.name if item.name.isidentifier() and item.name[0] != "_" and item.is_dir() else ""

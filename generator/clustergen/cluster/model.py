@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, wraps
 from importlib import import_module
+from types import FunctionType
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -348,7 +349,7 @@ class Cluster:
 
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
-    for contribute in contributors(f"Iterator[{kind.__name__}]"):
+    for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
         owner = contribute.__module__.removeprefix("clustergen.").removesuffix(".needs")
         for item in contribute(cluster):
             for claim in getattr(item, "claims", ()):
@@ -361,9 +362,11 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
 
 
 @cache
-def contributors(of: str) -> tuple[Callable[[Cluster], Iterator[Any]], ...]:
-    """Public functions of the modules `needs` of the ground and of features that return this, as Iterator[Package]."""
-    ground = import_module("clustergen.cluster.needs")
-    named = (item for module in (ground, *modules("needs")) for item in vars(module).items())
-    functions = (function for name, function in named if not name.startswith("_"))
-    return tuple(each for each in functions if getattr(each, "__annotations__", {}).get("return") == of)
+def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
+    """Public functions of the modules `needs` of the ground and of features, by what they return: Iterator[Package]."""
+    functions: dict[str, list[Callable[[Cluster], Iterator[Any]]]] = {}
+    for module in (import_module("clustergen.cluster.needs"), *modules("needs")):
+        for name, value in vars(module).items():
+            if name[0] != "_" and isinstance(value, FunctionType):
+                functions.setdefault(value.__annotations__.get("return", ""), []).append(value)
+    return functions

@@ -115,7 +115,7 @@ def repositories(_: Cluster) -> Iterator[Repository]:
         yield from map(Repository, kind.repositories)
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
+def packages(_: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
 
 
