@@ -1,4 +1,4 @@
-"""Outlets of rack PDUs: voltage, count by side, and what the bill and the report say of them."""
+"""Outlets of rack PDUs: voltage and count by side."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 
 from clustergen.cluster.model import Cluster
-from clustergen.facility.bom import bill
 from clustergen.facility.outlets import outlet_volts, rack_outlets
 from clustergen.manifest.hardware import Circuit
-from clustergen.render.views.facility.questions import questions
-from clustergen.render.views.facility.readme import facility_readme
-from facility.test_estimates import cluster_of
-from strategies.inventories import compiled
-from strategies.trees import manifest
+from strategies.trees import cluster_of, manifest
 
 # Voltage of a feed, phases, and of its outlets: phase to neutral of a 380, 400, 415 and 480 V supply is nominal.
 VOLTS = [
@@ -59,30 +54,3 @@ def test_an_odd_cord_is_on_side_a(tmp_path: Any) -> None:
     data["racks"] = {"r1": {"nodes": "c[1-2]", "circuits": [feed], "redundant_feeds": True}}
     cluster = cluster_of(data, tmp_path)
     assert used(cluster) == [("A", "C19", 6, 20), ("B", "C19", 4, 20)]
-
-
-def test_supplies_that_one_side_cannot_replace_are_a_question(tmp_path: Any) -> None:
-    feed = {"volts": 415, "amps": 60, "count": 2}
-    cluster = room(tmp_path, circuits=[feed], redundant_feeds=True)
-    words = dict(questions(cluster))["c[1-2]"]
-    assert words == "With one side off, a NVIDIA DGX H100 keeps 3 supplies and needs 4 for full load. May it slow down?"
-    assert "c[1-2]" not in dict(questions(room(tmp_path, circuits=[feed])))
-
-
-@pytest.mark.slow
-def test_the_pdus_of_the_reference_architecture() -> None:
-    """RA-11333-001, bill of materials: 96 PDUs in 32 compute racks."""
-    cluster = compiled("superpod-h100")[0].cluster
-    assert cluster is not None
-    (pdu,) = [item for item in bill(cluster) if item.item == "raritan-px3-5878i2r"]
-    assert (pdu.count, pdu.part) == (96, "Raritan PX3-5878I2R-P1Q2R1A15D5")
-    assert "6 x C13 and 18 x C19" in pdu.description
-
-
-def test_the_power_of_the_facility_is_pue_times_that_of_the_devices(tmp_path: Any) -> None:
-    data = manifest(node_types={"gpu": {"system": "dgx-h100"}})
-    data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
-    data["facility"] = {"pue": 1.3}
-    page = facility_readme(cluster_of(data, tmp_path))
-    assert page is not None
-    assert ("Whole facility", "26.5 kW at the stated PUE of 1.3") in page.tables[0].rows  # 2 x 10.2 kW x 1.3

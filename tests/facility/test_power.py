@@ -9,7 +9,7 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.catalogue.facility import airflow_cfm, heat_btu_h
-from clustergen.cluster.features.facility import Ups
+from clustergen.cluster.facility import Ups
 from clustergen.cluster.model import Cluster
 from clustergen.facility.power import (
     capacity_w,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clustergen import compile as compiler
+from clustergen.cluster.model import Cluster
 from clustergen.render.tree import RenderedFile, Tree
 
 HEAD = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]}
@@ -64,6 +65,15 @@ def tree_of(data: Mapping[str, Any], directory: Path) -> Tree:
         if len(_TREES) > 64:
             del _TREES[next(iter(_TREES))]
     return tree
+
+
+def cluster_of(data: Mapping[str, Any], directory: Path) -> Cluster:
+    """What a manifest means, even if it is not valid."""
+    path = directory / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    compiled = compiler.validate(path)
+    assert compiled.cluster is not None, compiled.diagnostics
+    return compiled.cluster
 
 
 def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:

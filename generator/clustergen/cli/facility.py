@@ -40,7 +40,7 @@ def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
     ring over all GPUs of the type that has most of them.
     """
     from clustergen.cli.facility_report import shown
-    from clustergen.facility.comparison import design
+    from clustergen.features.facility.comparison import design
     from clustergen.units import Bytes, UnitError
 
     try:

@@ -8,8 +8,8 @@ from typing import Any
 from clustergen.catalogue.facility import heat_btu_h
 from clustergen.diagnostics import printable
 from clustergen.diagnostics.document import json_document
-from clustergen.facility.comparison import Design
-from clustergen.render.views.facility.readme_fabric import bits, seconds
+from clustergen.features.facility.comparison import Design
+from clustergen.features.facility.readme_fabric import bits, seconds
 from clustergen.units import Bytes
 
 _UNKNOWN = "-"

@@ -68,6 +68,14 @@ class Requisite:
 
 
 @record
+class Picture:
+    """A picture in the tree that its README.md shows. `path` is relative to the tree."""
+
+    title: str
+    path: str
+
+
+@record
 class Certificate:
     """A file with a certificate that a daemon of some nodes reads; an alert reports that it expires."""
 

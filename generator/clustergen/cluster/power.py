@@ -10,6 +10,11 @@ def kilowatts(watts: float) -> str:
     return f"{watts / 1000:.1f} kW"
 
 
+def power_text(watts: int) -> str:
+    """In the short form of labels: `700 W`, `10 kW`, `10.2 kW`."""
+    return kilowatts(watts).replace(".0 ", " ") if watts >= 1000 else f"{watts} W"
+
+
 def draw_w(node_type: NodeType) -> int | None:
     """The maximum wall power of a node, less the share that power limits keep from its GPUs.
 

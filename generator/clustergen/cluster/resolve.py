@@ -11,13 +11,12 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import dcgm, host, networks
+from clustergen.cluster import dcgm, facility, host, networks
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.features import (
     ansible,
-    facility,
     gpu,
     hardware,
     site,

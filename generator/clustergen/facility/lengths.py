@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.model import Place
 from clustergen.facility.placement import devices

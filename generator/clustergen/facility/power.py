@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
-from clustergen.cluster.features.facility import Ups
+from clustergen.cluster.facility import Ups
 from clustergen.cluster.model import Circuit, Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath

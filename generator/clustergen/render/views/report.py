@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
-from clustergen.cluster.contributions import PrivateDirectories
+from clustergen.cluster.contributions import Picture, PrivateDirectories
 from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
@@ -18,7 +18,6 @@ from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.dashboards import dashboards, site
 from clustergen.render.views.diagram import Diagram, diagram, shortened
-from clustergen.render.views.facility.pictures import Picture, pictures
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.report_power import power, power_intro, racks, racks_intro
 from clustergen.render.views.requisites import requisites
@@ -64,15 +63,15 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         table_of("Racks", racks_intro(cluster), racks(cluster)),
         table_of("Power", power_intro(cluster), power(cluster)),
     )
-    drawn = pictures(cluster)
+    pictures = cluster.needs(Picture)
     return Report(
         name=cluster.name,
         description=cluster.of(Description).text,
         facts=tuple(_facts(cluster, outline)),
         requisites=table_of("Before you apply", "", requisites(cluster, outline)),
         tables=tuple(table for table in tables if table.rows),
-        pictures=drawn[:_MOST_PICTURES],
-        more_pictures=drawn[_MOST_PICTURES:],
+        pictures=pictures[:_MOST_PICTURES],
+        more_pictures=pictures[_MOST_PICTURES:],
         room_tables=tuple(table for table in room_tables if table.rows),
         diagram=diagram(cluster),
         files=tuple(files_by_group(outline)),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.power import kilowatts
+from clustergen.cluster.power import kilowatts, power_text
 from clustergen.facility.placement import devices
 from clustergen.facility.power import Load, rack_loads
-from clustergen.render.views.facility import drawing
 from clustergen.render.views.tables import UNCONFIRMED, marked
 
 
@@ -71,7 +70,7 @@ def power(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield {
             "Type": node_type.name,
             "Count": str(counts[node_type.name]),
-            "Each": marked(drawing.kilowatts(each), is_doubtful) if each else "unknown",
+            "Each": marked(power_text(each), is_doubtful) if each else "unknown",
             "Total": marked(kilowatts(counts[node_type.name] * each), is_doubtful) if each else "unknown",
         }
     if len(metered) > 1:

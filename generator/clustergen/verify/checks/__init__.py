@@ -11,11 +11,8 @@ from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
     access,
     data,
-    fabric_plan,
-    facility,
     host,
     network,
-    pictures,
     shell,
     slurm,
     slurm_hardware,
@@ -29,12 +26,12 @@ _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
     "ansible": (tree.CHECKS,),
     "slurm": (slurm.CHECKS, slurm_hardware.CHECKS),
     "scripts": (shell.CHECKS,),
-    "monitoring": (),  # of features alone, but here in the order of rows
+    "monitoring": (),  # of features alone, as facility, but here in the order of rows
     "systemd": (systemd.CHECKS,),
     "host": (host.CHECKS, network.CHECKS),
     "login": (access.CHECKS,),
     "storage": (storage.CHECKS,),
-    "facility": (facility.CHECKS, pictures.CHECKS, fabric_plan.CHECKS),
+    "facility": (),
 }
 
 

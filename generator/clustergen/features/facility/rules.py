@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
-from clustergen.facility.bom import bill, total
+from clustergen.features.facility.bill import bill, total
 
 _MOST_NAMES = 6
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
+from clustergen.features.facility.bom import has_facility
+from clustergen.features.facility.needs import pictures
+from clustergen.features.facility.questions import questions
+from clustergen.features.facility.readme_fabric import fabric_tables
+from clustergen.features.facility.readme_room import room_tables
 from clustergen.records import record, replace
-from clustergen.render.views.facility.bom import has_facility
-from clustergen.render.views.facility.pictures import pictures
-from clustergen.render.views.facility.questions import questions
-from clustergen.render.views.facility.readme_fabric import fabric_tables
-from clustergen.render.views.facility.readme_room import room_tables
 from clustergen.render.views.tables import Table
 
 _CODE = frozenset({"Racks", "Feed", "Item", "Part", "Leaves", "Model", "File system"})

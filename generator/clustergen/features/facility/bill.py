@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.facility import pdus, rack_system_of
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.facility.cable_bill import Piece, pieces
 from clustergen.facility.cabling import cables
-from clustergen.facility.configuration import configuration
 from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
+from clustergen.features.facility.cable_bill import Piece, pieces
+from clustergen.features.facility.configuration import configuration
 from clustergen.records import record, replace
 from clustergen.units import Watts
 

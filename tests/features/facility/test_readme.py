@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from clustergen import compile as compiler
-from facility.test_bom import spread_superpod
+from clustergen.features.facility.questions import questions
+from clustergen.features.facility.readme import facility_readme
 from facility.test_cables import superpod
+from facility.test_outlets import room
+from features.facility.test_bom import spread_superpod
 from strategies.findings import TINY, changed
-from strategies.trees import manifest, tree_of
+from strategies.trees import cluster_of, manifest, tree_of
 
 
 def page_of(data: dict[str, Any], directory: Any) -> str:
@@ -79,3 +82,20 @@ def test_open_questions_are_a_checklist(tmp_path):
 
 def test_a_manifest_without_racks_and_switches_has_no_page(tmp_path):
     assert not [path for path in tree_of(manifest(), tmp_path).files if path.startswith("facility/")]
+
+
+def test_supplies_that_one_side_cannot_replace_are_a_question(tmp_path: Any) -> None:
+    feed = {"volts": 415, "amps": 60, "count": 2}
+    cluster = room(tmp_path, circuits=[feed], redundant_feeds=True)
+    words = dict(questions(cluster))["c[1-2]"]
+    assert words == "With one side off, a NVIDIA DGX H100 keeps 3 supplies and needs 4 for full load. May it slow down?"
+    assert "c[1-2]" not in dict(questions(room(tmp_path, circuits=[feed])))
+
+
+def test_the_power_of_the_facility_is_pue_times_that_of_the_devices(tmp_path: Any) -> None:
+    data = manifest(node_types={"gpu": {"system": "dgx-h100"}})
+    data["nodes"][1] |= {"name": "c[1-2]", "address": "10.0.0.[11-12]"}
+    data["facility"] = {"pue": 1.3}
+    page = facility_readme(cluster_of(data, tmp_path))
+    assert page is not None
+    assert ("Whole facility", "26.5 kW at the stated PUE of 1.3") in page.tables[0].rows  # 2 x 10.2 kW x 1.3

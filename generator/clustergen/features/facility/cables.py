@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import Cable, Device
 from clustergen.facility.placement import devices
-from clustergen.render.views.facility.csv_table import CsvTable, csv_table
+from clustergen.features.facility.csv_table import CsvTable, csv_table
 
 _COLUMNS = (
     *("side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
-from clustergen.facility.bom import bill, total
 from clustergen.facility.cabling import cables
-from clustergen.facility.estimates import all_reduces, bisection, checkpoint_seconds
 from clustergen.facility.placement import switches_of
+from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.estimates import all_reduces, bisection, checkpoint_seconds
 from clustergen.hostlist import compress
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units import BitRate

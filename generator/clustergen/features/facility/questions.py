@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue.facility import pdus
 from clustergen.catalogue.labels import label
 from clustergen.catalogue.systems import System, system
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
-from clustergen.facility.bom import bill
 from clustergen.facility.cabling import cables
 from clustergen.facility.outlets import stated_outlets, supplies
 from clustergen.facility.placement import devices, switches_of
+from clustergen.features.facility.bill import bill
 from clustergen.hostlist import compress
 
 _PHYSICAL = (

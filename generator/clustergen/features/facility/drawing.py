@@ -104,10 +104,6 @@ def legend(used: Iterable[str], y: int, right: int) -> tuple[tuple[Swatch, ...],
     return tuple(swatches), top + 18 - y if swatches else 0
 
 
-def kilowatts(watts: int) -> str:
-    return f"{watts / 1000:.1f}".removesuffix(".0") + " kW" if watts >= 1000 else f"{watts} W"
-
-
 def counted(count: int, noun: str) -> str:
     plural = f"{noun[:-1]}ves" if noun.endswith("f") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{count} {noun if count == 1 else plural}"

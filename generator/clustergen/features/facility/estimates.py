@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
 from clustergen.facility.cabling import cables
 from clustergen.records import record

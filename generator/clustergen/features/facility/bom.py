@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
-from clustergen.facility.bom import Item, bill, total
 from clustergen.facility.placement import switches_of
-from clustergen.render.views.facility.csv_table import CsvTable, csv_table
+from clustergen.features.facility.bill import Item, bill, total
+from clustergen.features.facility.csv_table import CsvTable, csv_table
 
 _COLUMNS = (
     *("category", "item", "description", "part", "length", "length_unit", "count", "spares", "order"),

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
+from clustergen.cluster.power import power_text
 from clustergen.facility.model import Device, Place
 from clustergen.facility.placement import devices
-from clustergen.hostlist import compress, expand
-from clustergen.records import record
-from clustergen.render.views.facility.drawing import (
+from clustergen.features.facility.drawing import (
     BOLD,
     MARGIN,
     Swatch,
     Text,
     counted,
     fitted,
-    kilowatts,
     legend,
     lines,
     roles,
     width,
 )
+from clustergen.hostlist import compress, expand
+from clustergen.records import record
 from clustergen.render.views.tables import marked
 
 MOST_RACKS = 8
@@ -202,8 +202,8 @@ def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
     watts = sum(device.power_w or 0 for device in contents)
     unknown = sum(device.power_w is None for device in contents)
     limit = rack.power.value if rack.power else None
-    text = marked(kilowatts(watts), _is_doubtful(contents)) if watts else "no load known" if unknown else "0 W"
-    text += f" of {kilowatts(limit)}" if limit else ""
+    text = marked(power_text(watts), _is_doubtful(contents)) if watts else "no load known" if unknown else "0 W"
+    text += f" of {power_text(limit)}" if limit else ""
     text += f", {unknown} unknown" if unknown and watts else ""
     return text, "over" if limit and watts > limit else "note"
 
@@ -251,7 +251,7 @@ def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
 
 
 def _power(device: Device) -> str:
-    return marked(kilowatts(device.power_w or 0), "power" in device.unconfirmed)
+    return marked(power_text(device.power_w or 0), "power" in device.unconfirmed)
 
 
 def _is_doubtful(contents: Sequence[Device]) -> bool:

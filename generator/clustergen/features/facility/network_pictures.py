@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.facility.placement import switches_of
+from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, counted, fitted
+from clustergen.features.facility.network_graph import NetworkGraph, network_graph
+from clustergen.features.facility.network_layout import NODE_GAP, DrawnBox, Layout, tier_name
 from clustergen.records import record
 from clustergen.render.views.diagram import shortened
-from clustergen.render.views.facility.drawing import BOLD, MARGIN, Swatch, Text, counted, fitted
-from clustergen.render.views.facility.network_graph import NetworkGraph, network_graph
-from clustergen.render.views.facility.network_layout import NODE_GAP, DrawnBox, Layout, tier_name
 
 _EDGE = 8  # between a wire and the side of its box
 _KINDS = {"infiniband": "InfiniBand", "roce": "RoCE", "ethernet": "Ethernet"}

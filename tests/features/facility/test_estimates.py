@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
-from clustergen import compile as compiler
-from clustergen.cluster.model import Cluster
-from clustergen.facility.estimates import (
+from clustergen.features.facility.estimates import (
     all_reduces,
     bisection,
     checkpoint_seconds,
@@ -18,15 +13,7 @@ from clustergen.facility.estimates import (
 )
 from clustergen.units import BitRate, ByteRate, Bytes
 from facility.test_cables import superpod
-from strategies.trees import manifest
-
-
-def cluster_of(data: dict[str, Any], directory: Any) -> Cluster:
-    path = directory / "manifest.yaml"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    compiled = compiler.validate(path)
-    assert compiled.cluster is not None, compiled.diagnostics
-    return compiled.cluster
+from strategies.trees import cluster_of, manifest
 
 
 def test_the_bus_bandwidth_of_nccl_tests():

@@ -13,17 +13,17 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.facility.cabling import cables
+from clustergen.features.facility.drawing import BOLD, fitted, width
+from clustergen.features.facility.elevations import MOST_RACKS, elevations
 from clustergen.hostlist import expand
 from clustergen.render.build import Builder
 from clustergen.render.formats import SVG, RenderError
 from clustergen.render.registry import files
-from clustergen.render.views.facility.drawing import BOLD, fitted, width
-from clustergen.render.views.facility.elevations import MOST_RACKS, elevations
 from facility.test_cables import superpod
 from hostile.test_growth import calls
 from strategies.trees import manifest, tree_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SVG_NAME = "{http://www.w3.org/2000/svg}"
 Box = tuple[float, float, float, float]
 LONG = "n" + "w" * 62

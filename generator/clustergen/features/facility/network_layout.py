@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from clustergen.catalogue.hardware import switch as switch_model
 from clustergen.cluster.model import Cluster, Switch
+from clustergen.features.facility.drawing import BOLD, MARGIN, Text, counted, fitted, lines, roles
+from clustergen.features.facility.network_graph import REST, Box, NetworkGraph, Unit
 from clustergen.records import record
 from clustergen.render.views.diagram import shortened
-from clustergen.render.views.facility.drawing import BOLD, MARGIN, Text, counted, fitted, lines, roles
-from clustergen.render.views.facility.network_graph import REST, Box, NetworkGraph, Unit
 
 NODE_GAP = 58  # between leaves and nodes
 _TOP, _HIGH, _TIER_GAP = 76, 42, 124

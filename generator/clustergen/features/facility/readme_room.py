@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.facility import heat_btu_h
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.facility.outlets import Outlets, outlet_volts, rack_outlets
 from clustergen.facility.power import RackLoad, feed_loads, rack_loads, room_load, run_time_minutes

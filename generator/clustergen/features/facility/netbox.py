@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
-from clustergen.facility.device_types import DeviceType, device_types
 from clustergen.facility.placement import devices, switches_of
 from clustergen.facility.power import FeedLoad, feed_loads, rack_loads
+from clustergen.features.facility.csv_table import CsvTable, csv_table
+from clustergen.features.facility.device_types import DeviceType, device_types
 from clustergen.records import record
-from clustergen.render.views.facility.csv_table import CsvTable, csv_table
 
 _DEVICES = ("name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face")
 _RACKS = ("site", "name", "status", "width", "u_height", "description")

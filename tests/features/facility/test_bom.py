@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from clustergen.catalogue.cabling import choices
-from clustergen.facility.cable_bill import pieces
 from clustergen.facility.model import Cable, End
+from clustergen.features.facility.bill import bill
+from clustergen.features.facility.cable_bill import pieces
 from facility.test_cables import superpod
+from strategies.inventories import compiled
 from strategies.trees import codes_of, manifest, tree_of
 
 
@@ -168,3 +170,13 @@ def test_the_note_of_a_system_is_the_configuration_to_order(tmp_path):
         " disks 1 x 3.84TB (system) + 1 x 7.68TB (scratch), 6 power supplies of 3kW"
     )
     assert notes["service"] == "node type service has no catalogue system"
+
+
+@pytest.mark.slow
+def test_the_pdus_of_the_reference_architecture() -> None:
+    """RA-11333-001, bill of materials: 96 PDUs in 32 compute racks."""
+    cluster = compiled("superpod-h100")[0].cluster
+    assert cluster is not None
+    (pdu,) = [item for item in bill(cluster) if item.item == "raritan-px3-5878i2r"]
+    assert (pdu.count, pdu.part) == (96, "Raritan PX3-5878I2R-P1Q2R1A15D5")
+    assert "6 x C13 and 18 x C19" in pdu.description

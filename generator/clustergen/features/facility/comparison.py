@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from clustergen.cluster.features.facility import Facility
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
-from clustergen.facility.bom import bill, total
 from clustergen.facility.cabling import cables
-from clustergen.facility.estimates import AllReduce, all_reduces, bisection
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import room_load
+from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.estimates import AllReduce, all_reduces, bisection
 from clustergen.records import record
 from clustergen.units import BitRate, Bytes
 
