@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from clustergen.verify.check import Check, Question, Reader, failure, paths
+from clustergen.verify.check import Check, Question, Reader, failure, paths, unreadable
 from clustergen.verify.programs import Answer
 
 # Without shared memory and overlays, which the sandbox has not; as a user, whose storage is another than that of root.
@@ -69,5 +69,27 @@ CHECKS = (
         "the mirrors of registries, and creates a container with them. It is not started, and no registry is asked.",
         paths("/etc/containers/*"),
         Reader("podman", '"$program" --version 2>/dev/null', _PODMAN, _podman),
+    ),
+    unreadable(
+        "enroot",
+        "containers of jobs",
+        "enroot",
+        "enroot is in no distribution. Another row checks that its mount table has the form of an fstab.",
+        "/etc/enroot/*",
+    ),
+    unreadable(
+        "apptainer",
+        "containers: Apptainer",
+        "apptainer",
+        "Debian has no package of Apptainer. The names of its settings are unconfirmed.",
+        "/etc/apptainer/*",
+    ),
+    unreadable(
+        "oci.conf",
+        "Slurm: OCI jobs",
+        "slurmstepd",
+        "Slurm reads it when a job starts a container; slurmctld and slurmd start with any text in it. Jobs "
+        "ran with it by hand in a lab, with Slurm 24.11 and crun.",
+        "/etc/slurm/oci.conf",
     ),
 )

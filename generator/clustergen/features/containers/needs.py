@@ -104,7 +104,7 @@ def pools(cluster: Cluster) -> Iterator[AddressPool]:
         yield AddressPool("Docker", ("containers", "docker", "address_pool"), pool)
 
 
-def written(cluster: Cluster) -> Iterator[WrittenPath]:
+def paths(cluster: Cluster) -> Iterator[WrittenPath]:
     if cluster.has(Docker) and (data := cluster.of(Docker).data):
         yield WrittenPath(("containers", "docker", "data"), data, _DOCKER)
     if cluster.has(Podman) and (storage := cluster.of(Podman).storage):

@@ -15,28 +15,6 @@ CHECKS = (
         "/etc/dcgm-exporter/*",
     ),
     unreadable(
-        "enroot",
-        "containers of jobs",
-        "enroot",
-        "enroot is in no distribution. Another row checks that its mount table has the form of an fstab.",
-        "/etc/enroot/*",
-    ),
-    unreadable(
-        "apptainer",
-        "containers: Apptainer",
-        "apptainer",
-        "Debian has no package of Apptainer. The names of its settings are unconfirmed.",
-        "/etc/apptainer/*",
-    ),
-    unreadable(
-        "oci.conf",
-        "Slurm: OCI jobs",
-        "slurmstepd",
-        "Slurm reads it when a job starts a container; slurmctld and slurmd start with any text in it. Jobs "
-        "ran with it by hand in a lab, with Slurm 24.11 and crun.",
-        "/etc/slurm/oci.conf",
-    ),
-    unreadable(
         "arguments",
         "arguments of Slurm daemons",
         "systemd",
@@ -45,13 +23,6 @@ CHECKS = (
         "/etc/default/sackd",
         "/etc/sysconfig/slurm*",
         "/etc/sysconfig/sackd",
-    ),
-    unreadable(
-        "nhc",
-        "checks for LBNL NHC",
-        "nhc",
-        "LBNL NHC is in no distribution. Release 1.4.3 was run with such a file by hand.",
-        "/etc/nhc/*",
     ),
     Check(
         "own tables",
