@@ -225,7 +225,7 @@ class AddressPool:
 
 @record
 class Substitution:
-    """What the containers of a lab have in place of something that they cannot provide. `edit` changes the manifest's
+    """Replacement, in the containers of a lab, of something that they cannot provide. `edit` changes the manifest's
     document; `variables` go to Ansible.
     """
 
