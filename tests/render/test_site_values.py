@@ -17,8 +17,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
 from clustergen import compile as compiler
-from clustergen.cluster.features.hardware import Configurations
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.named_rows import Configurations
 from clustergen.cluster.resolve import record_types, section_name
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import load

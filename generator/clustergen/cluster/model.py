@@ -16,10 +16,10 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import FITTED, INTERNAL, Hosts, Wording
 from clustergen.cluster.catalogue_view import CatalogueView
 from clustergen.cluster.entry import Entry
-from clustergen.cluster.features.storage import Storage
 from clustergen.cluster.gpu_set import GpuSet, gpus_of
 from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
+from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
 from clustergen.feature import ExtensionError, modules
 from clustergen.hostlist import compress

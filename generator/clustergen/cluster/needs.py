@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import ip_network
 
 from clustergen.catalogue.network import ports
+from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.contributions import (
     BmcAccount,
     Daemon,
@@ -20,7 +21,6 @@ from clustergen.cluster.contributions import (
 )
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
 from clustergen.cluster.model import Cluster

@@ -11,17 +11,10 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import dcgm, facility, host, networks
+from clustergen.cluster import ansible, dcgm, facility, gpu_settings, host, named_rows, networks, site, storage
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
-from clustergen.cluster.features import (
-    ansible,
-    gpu,
-    hardware,
-    site,
-    storage,
-)
 from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nodes import resolve_nodes
@@ -43,8 +36,8 @@ _GROUND: Mapping[type, Resolve] = {
     networks.BmcNetwork: networks.resolve_bmc,
     networks.Fabric: networks.resolve_fabric,
     networks.StorageNetwork: networks.resolve_storage,
-    hardware.NamedRows: hardware.resolve_named_rows,
-    hardware.Configurations: hardware.resolve_configurations,
+    named_rows.NamedRows: named_rows.resolve_named_rows,
+    named_rows.Configurations: named_rows.resolve_configurations,
     storage.Storage: storage.resolve,
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,
@@ -67,11 +60,11 @@ _GROUND: Mapping[type, Resolve] = {
     host.HostsFile: host.resolve_hosts_file,
     host.Firewall: host.resolve_firewall,
     host.NodeLogins: host.resolve_logins,
-    gpu.Driver: gpu.resolve_driver,
-    gpu.DriverModule: gpu.resolve_module,
-    gpu.GpuSettings: gpu.resolve_settings,
-    gpu.DirectPci: gpu.resolve_direct_pci,
-    gpu.MigPlans: gpu.resolve_mig_plans,
+    gpu_settings.Driver: gpu_settings.resolve_driver,
+    gpu_settings.DriverModule: gpu_settings.resolve_module,
+    gpu_settings.GpuSettings: gpu_settings.resolve_settings,
+    gpu_settings.DirectPci: gpu_settings.resolve_direct_pci,
+    gpu_settings.MigPlans: gpu_settings.resolve_mig_plans,
     ground_monitoring.Monitoring: ground_monitoring.resolve,
     dcgm.Dcgm: dcgm.resolve,
     ground_monitoring.NodeExporter: ground_monitoring.resolve_node_exporter,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from clustergen.cluster.features.site import SiteFiles
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.site import SiteFiles
 from clustergen.diagnostics import Diagnostic, Finding, Place, did_you_mean
 from clustergen.diagnostics.redaction import Redaction, redacted
 from clustergen.diagnostics.secrets import secret_in_file, secret_spans

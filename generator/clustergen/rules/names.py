@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.versions import since
-from clustergen.cluster.features.hardware import NamedRows
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.named_rows import NamedRows
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, is_node_name, span_of, validate_for_slurm
 from clustergen.manifest.hardware import NodeType

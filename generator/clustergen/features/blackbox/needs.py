@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Targets
-from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import bmc_groups, static
 from clustergen.features.blackbox.resolved import Blackbox

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from clustergen.cluster.features.hardware import Configuration, Configurations
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.named_rows import Configuration, Configurations
 
 
 def configuration(cluster: Cluster, node_type: NodeType) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network, summarize_address_range
 
+from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.contributions import Daemon, JobPeer
-from clustergen.cluster.features.ansible import Ssh
 from clustergen.cluster.groups import membership
 from clustergen.cluster.host import Firewall
 from clustergen.cluster.ip_networks import addresses_in, ip_networks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.slurm_values import plugin
-from clustergen.cluster.features.gpu import DriverModule
+from clustergen.cluster.gpu_settings import DriverModule
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import IMEX, domain_nodes
 from clustergen.cluster.slurm.builds import offers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.cluster.features.ansible import Ssh
+from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.records import record

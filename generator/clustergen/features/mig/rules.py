@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import mig as catalogue
-from clustergen.cluster.features.gpu import MigPlans
+from clustergen.cluster.gpu_settings import MigPlans
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.diagnostics.shapes import on_one_line

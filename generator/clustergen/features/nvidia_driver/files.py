@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.contributions import GpuUnit
-from clustergen.cluster.features.gpu import DirectPci, DriverModule, GpuSettings
+from clustergen.cluster.gpu_settings import DirectPci, DriverModule, GpuSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager
 from clustergen.records import record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Package, PackageOf, Unit, Variables
-from clustergen.cluster.features.gpu import DirectPci, Driver
+from clustergen.cluster.gpu_settings import DirectPci, Driver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import CleanedDirectories, PrivateDirectories
-from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import users_groups
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.features.user_guide.guide_part import Part

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.ansible import Ansible, Ssh
 from clustergen.cluster.contributions import Secret, Value, Variables
-from clustergen.cluster.features.ansible import Ansible, Ssh
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup

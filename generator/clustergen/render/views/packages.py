@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import NodePath, Package, PackageOf
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.features.gpu import Driver
+from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.contributions import Picture, PrivateDirectories
-from clustergen.cluster.features.site import Description
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.placement import switches_of
 from clustergen.records import record
