@@ -153,7 +153,7 @@ def extension_of(name: str) -> Feature | None:
 def at_fault(traceback: TracebackType | None) -> Feature | None:
     """The extension in whose code an exception arose: the one of the innermost of its frames; None if no frame is."""
     culprit = None
-    while traceback is not None:
+    while traceback is not None and extensions.cache_info().currsize:  # else none is loaded
         culprit = extension_of(traceback.tb_frame.f_globals.get("__name__", "")) or culprit
         traceback = traceback.tb_next
     return culprit
@@ -162,7 +162,7 @@ def at_fault(traceback: TracebackType | None) -> Feature | None:
 def _load(feature: Feature, stage: str) -> ModuleType:
     try:
         return import_module(f"{feature.package}.{stage}")
-    except Exception as err:
+    except (Exception, SystemExit) as err:
         if not feature.distribution:
             raise
         raise ExtensionError(f"the extension {feature} cannot be loaded: {stage}: {_line(err)}") from err
@@ -171,7 +171,7 @@ def _load(feature: Feature, stage: str) -> ModuleType:
 def _checked(feature: Feature) -> Feature:
     try:
         api = getattr(import_module(feature.package), "API", None)
-    except Exception as err:
+    except (Exception, SystemExit) as err:
         raise ExtensionError(f"the extension {feature} cannot be loaded: {_line(err)}") from err
     if api != API:
         described = "names no API version" if api is None else f"is for API version {api}"
@@ -179,7 +179,7 @@ def _checked(feature: Feature) -> Feature:
     return feature
 
 
-def _line(err: Exception) -> str:
+def _line(err: BaseException) -> str:
     return f"{type(err).__name__}: {' '.join(str(err).split()) or 'without a message'}"
 
 

@@ -327,6 +327,18 @@ BROKEN = {
         {"resolved": RESOLVED.replace("Message", "Logs")},
         "clustergen.features.logs.resolved and clustergen_motd.resolved both have a record Logs",
     ),
+    "ends the process": (
+        {"__init__": "import sys\nsys.exit(0)\n"},
+        "the extension motd of motd 0.3 cannot be loaded: SystemExit: 0",
+    ),
+    "ends the process in a stage": (
+        {"section": "import sys\nsys.exit(0)\n"},
+        "the extension motd of motd 0.3 cannot be loaded: section: SystemExit: 0",
+    ),
+    "ends the process in its check": (
+        {"rules": RULES.replace("if section", "if exit(0) or section")},
+        "the extension motd of motd 0.3 failed: SystemExit: 0",
+    ),
     "fails in its check": (
         {"rules": RULES.replace("if section", "if 1 / 0 and section")},
         "the extension motd of motd 0.3 failed: ZeroDivisionError: division by zero",

@@ -149,7 +149,7 @@ def main(arguments: list[str] | None = None) -> Any:
         _say(f"clustergen: {where}{reason_of(err)}")
         _write_no_more(1)
         sys.exit(3)
-    except Exception as err:
+    except (Exception, SystemExit) as err:  # an extension that ends the process has not done what was asked
         extension = at_fault(err.__traceback__)
         if extension is None:
             raise
