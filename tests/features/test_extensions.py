@@ -393,6 +393,17 @@ def test_two_files_at_one_path(tmp_path: Path) -> None:
     assert f"{sources} both make overlays/all/etc/motd" in out
 
 
+@pytest.mark.slow
+def test_a_file_outside_the_tree(tmp_path: Path) -> None:
+    install(
+        tmp_path, files=FILES.replace('"all/etc/motd", message', '"all/../../../motd", message, source="all/etc/motd"')
+    )
+    code, out, _ = run(tmp_path, "render", "m.yaml")
+    assert code == 2
+    assert "motd.j2 makes overlays/all/../../../motd, which is outside the tree" in out
+    assert not (tmp_path / "motd").exists()
+
+
 CONTRIBUTIONS = """
 from __future__ import annotations
 

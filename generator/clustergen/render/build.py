@@ -13,6 +13,7 @@ from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template, program_text
 from clustergen.render.file import File
 from clustergen.render.formats import JSON, RenderError
+from clustergen.render.lock_file import is_inside
 from clustergen.render.registry import files
 from clustergen.render.tree import HEADER, Outline, RenderedFile
 from clustergen.render.values import print_json, print_shell
@@ -171,6 +172,8 @@ class Builder:
         return with_header(text, header(file, self.cluster, self.manifest_name)).encode()
 
     def _add(self, file: RenderedFile) -> None:
+        if not is_inside(file.path) or not is_inside((file.target or "/x")[1:]):
+            raise RenderError(f"{file.source} makes {file.path}, which is outside the tree")
         if file.path in self.files:
             raise RenderError(f"{self.files[file.path].source} and {file.source} both make {file.path}")
         self.files[file.path] = file
