@@ -141,6 +141,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
 
     `site` is the directory of these files, by default site/ beside the manifest.
     """
+    from clustergen.cluster.extensions import used_extensions
     from clustergen.diagnostics.redaction import redacted
     from clustergen.feature import modules
     from clustergen.render.build import Builder
@@ -170,17 +171,9 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
+    extensions = {each.name: f"{each.distribution} {each.version}" for each in used_extensions(cluster)}
     meaning = compiled.source.meaning
-    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), _extensions(cluster)), tuple(diagnostics)
-
-
-def _extensions(cluster: Cluster) -> dict[str, str]:
-    """Extensions that a cluster uses: it has a record or an entry of storage of theirs. Name → package and version."""
-    from clustergen.feature import extension_of
-
-    kinds = (*cluster.record_types, *map(type, cluster.storage.values()))
-    used = {extension for kind in kinds if (extension := extension_of(kind.__module__))}
-    return {each.name: f"{each.distribution} {each.version}" for each in used}
+    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), extensions), tuple(diagnostics)
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

@@ -454,6 +454,7 @@ def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path
     login = "nodes:\n  - {name: login1, type: service, address: 10.0.255.2, roles: [login]}"
     manifest = MANIFEST.replace("nodes:", login, 1) + "host: {firewall: nftables}\n"
     (tmp_path / "news.yaml").write_text(manifest, encoding="utf-8")
+    (tmp_path / "plain.yaml").write_text(SMALL, encoding="utf-8")
     code, out, err = run(tmp_path, "render", "news.yaml")
     assert code == 0, out + err
     tree = tmp_path / "rendered"
@@ -471,6 +472,10 @@ def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path
     }
     assert [secret["path"] for secret in inventory["cluster_secrets"]].count("/etc/motd.key") == 1
     assert "| news | `login1` | /srv/news |" in (tree / "README.md").read_text()
+    plain = run(tmp_path, "render", "plain.yaml", "-o", "plain")  # the kernel setting alone reaches it
+    assert plain[0] == 0, plain
+    lock = json.loads((tmp_path / "plain/clustergen.lock.json").read_text())
+    assert lock["extensions"] == {"motd": "motd 0.3"}
 
 
 @pytest.mark.parametrize(
@@ -493,6 +498,22 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
     code, _, err = run(tmp_path, "render", "m.yaml")
     assert code == 3
     assert f"cluster and clustergen_motd both contribute the {message}" in err
+
+
+def test_a_scrape_job_of_an_extension_that_takes_the_name_of_ours(tmp_path: Path) -> None:
+    job = """
+from collections.abc import Iterator
+from clustergen.cluster.contributions import ScrapeJob
+
+def jobs(cluster: "Cluster") -> "Iterator[ScrapeJob]":
+    yield ScrapeJob("node")
+"""
+    install(tmp_path, needs=job)
+    monitor = "nodes:\n  - {name: mon1, type: service, address: 10.0.255.2, roles: [monitoring]}"
+    (tmp_path / "watched.yaml").write_text(MANIFEST.replace("nodes:", monitor, 1), encoding="utf-8")
+    code, _, err = run(tmp_path, "render", "watched.yaml")
+    assert code == 3
+    assert "features.node_exporter and clustergen_motd both contribute the scrapejob node" in err
 
 
 def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:

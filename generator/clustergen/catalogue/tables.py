@@ -56,6 +56,12 @@ def _rows_of(extension: Feature, path: Path, name: str, header: list[str], names
     return body
 
 
+def names_of(extension: Feature, name: str) -> frozenset[str]:
+    """The rows that an extension adds to a table, by their first cell."""
+    path = extension.directory / "data" / name
+    return frozenset(row[0] for row in _read(path, name)[1]) if path.is_file() else frozenset()
+
+
 def rows(name: str) -> Iterator[dict[str, str]]:
     """Yields each row of `data/<name>` as column → text; ValueError where a row has another number of columns."""
     header, lines = cells(name)

@@ -400,6 +400,10 @@ class ScrapeJob:
     module: str | None = None
     prober: str = ""
 
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.name,)
+
 
 @record
 class BootOption:

@@ -100,6 +100,14 @@ def test_its_rule_and_its_page(place: Path, tmp_path: Path) -> None:
     assert "The second mount of one node could not open the port" in " ".join(shown.stdout.split())
 
 
+def test_a_cluster_without_it_has_the_tree_that_it_has_where_it_is_not_installed(place: Path, tmp_path: Path) -> None:
+    """Its rows of the catalogue are not in the inventory."""
+    (tmp_path / "plain.yaml").write_text(MANIFEST.partition("storage:")[0], encoding="utf-8")
+    assert run(sys.executable, tmp_path, "render", "plain.yaml", PYTHONPATH=str(place)).returncode == 0
+    done = run(sys.executable, tmp_path, "render", "plain.yaml", "--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_without_the_package_its_kind_is_unknown(place: Path) -> None:
     done = run(sys.executable, place, "validate", "m.yaml")
     assert done.returncode == 2

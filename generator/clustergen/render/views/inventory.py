@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.tables import names_of
 from clustergen.cluster.ansible import Ansible, Ssh
 from clustergen.cluster.contributions import Secret, Value, Variables
+from clustergen.cluster.extensions import used_extensions
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.feature import extensions
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
 from clustergen.render.file import File
@@ -184,9 +187,13 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
     names = {}
     for os in {node_type.os.key: node_type.os for node_type in cluster.node_types}.values():
         other = ("package_", "repository_", "lustre_")
-        facts = {name: text for name, text in os.facts.items() if not name.startswith(other)}
+        unused = set(extensions()).difference(used_extensions(cluster))
+        hidden = {name for each in unused for name in names_of(each, f"operating_systems/{os.id}.tsv")}
+        facts = {name: text for name, text in os.facts.items() if not name.startswith(other) and name not in hidden}
         got = provision(cluster, os)
-        names[os_group(os)] = System(tuple(facts.items()), tuple(got.packages.items()), tuple(got.repositories.items()))
+        packages = {name: listed for name, listed in got.packages.items() if f"package_{name}" not in hidden}
+        origins = {name: origin for name, origin in got.repositories.items() if f"repository_{name}" not in hidden}
+        names[os_group(os)] = System(tuple(facts.items()), tuple(packages.items()), tuple(origins.items()))
     return names
 
 
