@@ -275,6 +275,14 @@ class Cluster:
         """
         return tuple(_contributed(self, kind))
 
+    @once_per_cluster
+    def needs_by_type(self, kind: type[T]) -> Mapping[str, list[T]]:
+        """The same by the name of their node type."""
+        by_type: dict[str, list[T]] = {}
+        for item in self.needs(kind):
+            by_type.setdefault(item.node_type, []).append(item)  # type: ignore[attr-defined]
+        return by_type
+
     @property
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clustergen.cluster.entry import Entry
 from clustergen.feature import module
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ class Storage:
 
 def resolve(manifest: Manifest, cluster: Cluster) -> Storage:
     entries: dict[str, Entry] = {}
+    by_kind: dict[str, dict[str, Mount]] = {}
     for name, section in manifest.storage.items():
-        same = {key: other for key, other in manifest.storage.items() if other.type == section.type}
+        by_kind.setdefault(section.type, {})[name] = section
+    for name, section in manifest.storage.items():
         kind = module(f"storage.{section.type}", "resolved")
         assert kind is not None, "every kind of file system has a record"
-        entries[name] = kind.resolve(name, same, cluster)
+        entries[name] = kind.resolve(name, by_kind[section.type], cluster)
     return Storage(entries)

@@ -20,7 +20,7 @@ class KernelOptions:
 
 
 def _options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
-    options = tuple(option for option in cluster.needs(BootOption) if option.node_type == node_type.name)
+    options = tuple(cluster.needs_by_type(BootOption).get(node_type.name, ()))
     return KernelOptions(options) if options else None
 
 

@@ -77,7 +77,7 @@ def _node_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Files that containers on the nodes of a type need."""
     if not cluster.has(Pyxis):
         return ()
-    return tuple(each.path for each in cluster.needs(ContainerFile) if each.node_type == node_type.name)
+    return tuple(each.path for each in cluster.needs_by_type(ContainerFile).get(node_type.name, ()))
 
 
 @record
@@ -102,7 +102,7 @@ class CdiUnit:
 
 
 def cdi_unit(cluster: Cluster, node_type: NodeType) -> CdiUnit:
-    units = [unit.name for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name and unit.makes_devices]
+    units = [unit.name for unit in cluster.needs_by_type(GpuUnit).get(node_type.name, ()) if unit.makes_devices]
     return CdiUnit(" ".join(("nvidia-persistenced.service", *units)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.network import ports
 from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Unit, Use, WrittenPath
 from clustergen.cluster.dcgm import JOB_INFO, Dcgm, dcgm_types, job_form, runs_exporter
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.monitoring import Scraping, static
 
 
@@ -56,7 +56,12 @@ def packages(cluster: Cluster) -> Iterator[PackageOf]:
 
 def runs_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
     """True if nvidia-dcgm runs on nodes of this type, whoever asks it."""
-    return Unit(node_type.group, "nvidia-dcgm.service") in cluster.needs(Unit)
+    return node_type.group in _groups_with_host_engine(cluster)
+
+
+@once_per_cluster
+def _groups_with_host_engine(cluster: Cluster) -> frozenset[str]:
+    return frozenset(unit.group for unit in cluster.needs(Unit) if unit.name == "nvidia-dcgm.service")
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

@@ -43,7 +43,7 @@ def checklist(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
     """All settings in the catalogue's order, for a node type whose hardware is resolved."""
     family = family_of(node_type.system)
     stated = cluster.of(Firmwares).of(node_type)
-    needs = {need.expect: need.is_on for need in cluster.needs(FirmwareValue) if need.node_type == node_type.name}
+    needs = {need.expect: need.is_on for need in cluster.needs_by_type(FirmwareValue).get(node_type.name, ())}
     for setting in settings().values():
         expected = _expected(setting, node_type, needs)
         if setting.expect == "site":

@@ -8,7 +8,7 @@ from clustergen.catalogue.nccl import FINDS_GID, nccl_param
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.interfaces import management_interface
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.networks import Fabric
 from clustergen.cluster.rails import rails_are_joined, rdma_device, rdma_devices, tcp_interfaces
 from clustergen.features.nccl.resolved import Nccl, Variable
@@ -68,6 +68,7 @@ def _ours(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Iterat
         yield Setting("What NCCL prints on standard output.", "NCCL_DEBUG", Safe(debug))
 
 
+@once_per_cluster
 def _several_gpu_nodes(cluster: Cluster) -> bool:
     return sum(len(group.hosts) for group in cluster.compute if group.type.gpus) > 1
 

@@ -17,7 +17,7 @@ _SETTINGS = "clustergen-gpu-settings.service"
 
 
 def _units(cluster: Cluster, node_type: NodeType) -> list[GpuUnit]:
-    return [unit for unit in cluster.needs(GpuUnit) if unit.node_type == node_type.name]
+    return list(cluster.needs_by_type(GpuUnit).get(node_type.name, ()))
 
 
 def _has_settings(cluster: Cluster, node_type: NodeType) -> bool:

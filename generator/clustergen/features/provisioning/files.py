@@ -113,7 +113,7 @@ def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str
         node_type.title,
         spec.images[node_type.name],
         (*of_warewulf, *(f"{cluster.name}.{group}" for group in groups)),
-        tuple(option.text for option in cluster.needs(BootOption) if option.node_type == node_type.name),
+        tuple(option.text for option in cluster.needs_by_type(BootOption).get(node_type.name, ())),
         _netdev(cluster, node_type),
         _bmcs(cluster) if any(group.bmc for group in cluster.of_type[node_type.name]) else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.groups import clients_of
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, once_per_cluster
 
 
 def quota_host(cluster: Cluster, entry: Entry) -> str:
@@ -13,5 +13,10 @@ def quota_host(cluster: Cluster, entry: Entry) -> str:
     if entry.quota_tool().scope == "export":
         server = server_of(cluster, entry)
         return server.host if server else ""
-    groups = sorted(clients_of(cluster, entry.name), key=lambda group: not group.has("login"))
-    return groups[0].hosts[0] if groups and not entry.read_only else ""
+    return "" if entry.read_only else _first_client(cluster, entry.name)
+
+
+@once_per_cluster
+def _first_client(cluster: Cluster, name: str) -> str:
+    groups = sorted(clients_of(cluster, name), key=lambda group: not group.has("login"))
+    return groups[0].hosts[0] if groups else ""
