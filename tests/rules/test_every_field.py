@@ -125,13 +125,13 @@ def _values(trial: Trial, file: str, key: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("row", _sample(list(_rows())), ids=":".join)
 def test_a_field_changes_its_key(row: tuple[str, str, str, str]) -> None:
-    assert _changes(*row), "the field leaves the key as it is: a Setting in render/views/slurm/ prints it"
+    assert _changes(*row), "the field leaves the key as it is: a Row of a topic in cluster/slurm/keys/ sets it"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("row", list(_rows()), ids=":".join)
 def test_every_field_changes_its_key(row: tuple[str, str, str, str]) -> None:
-    assert _changes(*row), "the field leaves the key as it is: a Setting in render/views/slurm/ prints it"
+    assert _changes(*row), "the field leaves the key as it is: a Row of a topic in cluster/slurm/keys/ sets it"
 
 
 # --- sections ---------------------------------------------------------------------------------------------------------
