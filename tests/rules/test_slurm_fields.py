@@ -14,6 +14,7 @@ from clustergen.cluster.resolve import resolve
 from clustergen.cluster.slurm.keys.nodes import partition_line
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding
+from clustergen.features.health.rules import options_of_health
 from clustergen.importer.forms import value_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition
@@ -152,7 +153,8 @@ def with_field(file: str, block: str, row: Field, *, bare: bool) -> tuple[dict[s
 
 
 def findings(data: dict[str, Any]) -> list[Finding]:
-    return [finding for rule in rules_of(slurm_keys) for finding in findings_of(rule, cluster(data), manifest(data))]
+    rules = (*rules_of(slurm_keys), options_of_health)
+    return [finding for rule in rules for finding in findings_of(rule, cluster(data), manifest(data))]
 
 
 def refused(data: dict[str, Any], hatch: tuple[str | int, ...], key: str, text: Any) -> bool:

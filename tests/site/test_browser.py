@@ -121,9 +121,8 @@ def test_a_diagram_is_drawn_in_the_theme_of_the_page(page: Page) -> None:
         page.emulate_media(color_scheme=scheme)
         page.goto("architecture.html")
         visible = page.locator(".diagram").filter(visible=True)
-        assert [shown in (visible.nth(place).get_attribute("class") or "") for place in range(visible.count())] == [
-            True
-        ]
+        classes = [visible.nth(place).get_attribute("class") or "" for place in range(visible.count())]
+        assert [shown in each for each in classes] == [True, True]
 
 
 def test_the_first_page_shows_the_installation(page: Page) -> None:
