@@ -12,12 +12,12 @@ from clustergen.diagnostics import Finding
 
 def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
-    fabric, needs = cluster.networks.fabric, cluster.needs_by_type(NeedsPortNames)
+    fabric, needs = cluster.networks.fabric, cluster.needs(NeedsPortNames)
     for node_type in cluster.node_types:
         ports = node_type.fabric_ports()
         if fabric is None or not ports or not are_guessed(cluster, node_type):
             continue
-        lacking = [each.what for name in ("", node_type.name) for each in needs.get(name, ())]
+        lacking = [each.what for each in needs if each.node_type in ("", node_type.name)]
         lacking += ["port alerts"] if cluster.hosts("monitoring") else []
         yield Finding(
             "fabric-ports-unknown",
