@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -215,7 +215,12 @@ def _ordered(package: str, *, is_package: bool) -> tuple[str, ...]:
     parent = import_module(package)
     order: tuple[str, ...] = getattr(parent, "ORDER", ())
     names = sorted(filter(None, map(_package_in if is_package else _module_in, os.scandir(parent.__path__[0]))))
-    return tuple(sorted(names, key=lambda name: order.index(name) if name in order else len(order)))
+    return tuple(sorted(names, key=position(order)))
+
+
+def position(order: Sequence[str]) -> Callable[[str], int]:
+    """The key that sorts names as in an order, and all others behind."""
+    return lambda name: order.index(name) if name in order else len(order)
 
 
 def _module_in(item: os.DirEntry[str]) -> str:

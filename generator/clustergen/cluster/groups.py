@@ -12,6 +12,7 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
+from clustergen.feature import position
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
@@ -155,17 +156,13 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     }
 
 
-def _place(name: str) -> int:
-    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
-
-
 def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     """Group → whether an entry of the manifest is in it, of groups that are not of an entry of storage or a type."""
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
     derived = _derived(cluster) | {group.name: group.has for group in cluster.needs(Group)}
-    return tests | {name: derived[name] for name in sorted(derived, key=_place)}
+    return tests | {name: derived[name] for name in sorted(derived, key=position(_FIRST))}
 
 
 def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:

@@ -115,11 +115,8 @@ def repositories(_: Cluster) -> Iterator[Repository]:
         yield from map(Repository, kind.repositories)
 
 
-def packages(_: Cluster) -> Iterator[Package]:
+def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
-
-
-def other_packages(cluster: Cluster) -> Iterator[Package]:
     for kind in file_systems():
         for purpose in kind.packages:
             yield Package(kind.client_group, purpose)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from clustergen.discovery import modules_of
-from clustergen.feature import extension_of, modules, name_of
+from clustergen.feature import extension_of, modules, name_of, position
 from clustergen.records import replace
 from clustergen.render.file import File
 
@@ -29,7 +29,8 @@ def files() -> tuple[File, ...]:
     for module in modules("files"):
         family, _, kind = name_of(module).partition(".")
         families.append((family, kind, module))
-    families.sort(key=lambda each: _FIRST.index(each[0]) if each[0] in _FIRST else len(_FIRST))
+    place = position(_FIRST)
+    families.sort(key=lambda each: place(each[0]))
     return tuple(file for _, kind, module in families for file in _rows(module, kind))
 
 

@@ -55,7 +55,7 @@ def packages(cluster: Cluster) -> Iterator[PackageOf]:
 
 
 def runs_host_engine(cluster: Cluster, node_type: NodeType) -> bool:
-    """True if nvidia-dcgm runs on nodes of this type, whoever asks it."""
+    """True if nvidia-dcgm runs on nodes of this type, for the exporter or for the health check."""
     return node_type.group in _groups_with_host_engine(cluster)
 
 

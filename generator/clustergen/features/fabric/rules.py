@@ -12,13 +12,16 @@ from clustergen.diagnostics import Finding
 
 def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Names that the catalogue assumes are left out of the tree: a wrong one would drain every node of the type."""
-    fabric, needs = cluster.networks.fabric, cluster.needs(NeedsPortNames)
+    fabric = cluster.networks.fabric
+    missing: dict[str, list[str]] = {node_type.name: [] for node_type in cluster.node_types}
+    for need in cluster.needs(NeedsPortNames):
+        for name in [need.node_type] if need.node_type else missing:
+            missing.setdefault(name, []).append(need.what)
     for node_type in cluster.node_types:
         ports = node_type.fabric_ports()
         if fabric is None or not ports or not are_guessed(cluster, node_type):
             continue
-        lacking = [each.what for each in needs if each.node_type in ("", node_type.name)]
-        lacking += ["port alerts"] if cluster.hosts("monitoring") else []
+        lacking = missing[node_type.name] + (["port alerts"] if cluster.hosts("monitoring") else [])
         yield Finding(
             "fabric-ports-unknown",
             ("node_types", node_type.name),

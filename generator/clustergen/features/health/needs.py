@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.keys.row import Row, words
 from clustergen.features.health.resolved import Health, checks_mounts
 
-_HEALTH_LIMIT = 60  # seconds; slurmd kills the check after that, and could not be told otherwise before 26.05
+_HEALTH_LIMIT = 60  # seconds, after which slurmd kills the check; HealthCheckTimeout changes that from 26.05 on
 
 
 def libraries(cluster: Cluster) -> Iterator[NodeLibrary]:

@@ -16,7 +16,7 @@ from clustergen.slurmrules.field_table import FIELDS
 _STATES = "HealthCheckNodeState"
 
 
-def healthwords(cluster: Cluster, section: Health) -> Iterator[Finding]:
+def health_state_words(cluster: Cluster, section: Health) -> Iterator[Finding]:
     yield from words(cluster, _STATES, FIELDS["slurm.conf", ""][_STATES], section.states)
 
 

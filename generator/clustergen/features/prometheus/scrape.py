@@ -2,7 +2,7 @@
 
 Targets are host names, as /etc/hosts of every node has them, so that a new address changes no file here. One name per
 line: a new node changes one line per job. `instance` is the host's name without a port in all of our jobs, so that
-alerts of one node from different exporters can be told to belong together.
+alerts of one node match each other, whichever exporter they are from.
 """
 
 from __future__ import annotations

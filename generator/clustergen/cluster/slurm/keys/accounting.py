@@ -41,7 +41,7 @@ def accounting(cluster: Cluster) -> Iterator[Row]:
 
 
 def acct_gather(cluster: Cluster) -> Iterator[Row]:
-    """Only the BMC has to be told how often; the other sources of energy are read when a sample is due."""
+    """The interval is for BMCs; other sources of energy are read when a sample is due."""
     spec = cluster.of(Accounting)
     if spec.energy == "ipmi":
         yield Row("EnergyIPMIFrequency", max(spec.gather_frequency_s, 10), "seconds; a BMC is slow", always=True)

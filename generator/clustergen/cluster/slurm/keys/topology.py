@@ -1,7 +1,8 @@
 """topology.conf or topology.yaml: the switches, so that jobs are placed on neighbouring nodes.
 
 The fabric of the manifest is a graph: a leaf has cables to several spines. Slurm wants a tree, so switches above one
-switch count as one: all spines together are one switch. Where several trees are left, they hang on one of our own.
+switch count as one: all spines together are one switch. Trees that are
+still separate get a switch above them that clustergen adds.
 """
 
 from __future__ import annotations

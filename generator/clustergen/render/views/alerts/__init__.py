@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import modules
+from clustergen.feature import modules, position
 from clustergen.records import replace
 from clustergen.render.alerts import Topic
 
@@ -31,5 +31,4 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
         if topic is not first:
             recordings, alerts = first.recordings + topic.recordings, first.alerts + topic.alerts
             by_name[topic.name] = replace(first, recordings=recordings, alerts=alerts)
-    names = sorted(by_name, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
-    return {name: by_name[name] for name in names}
+    return {name: by_name[name] for name in sorted(sorted(by_name), key=position(_FIRST))}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import modules
+from clustergen.feature import modules, position
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
@@ -34,7 +34,8 @@ def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     added = [row for module in parts if hasattr(module, "rows") for row in module.rows(cluster)]
     pages = [module.dashboard(cluster) for module in parts if hasattr(module, "dashboard")]
     pages = [_with(page, added) for page in pages if page is not None]
-    return tuple(sorted(pages, key=lambda page: _MENU.index(page.slug) if page.slug in _MENU else len(_MENU)))
+    place = position(_MENU)
+    return tuple(sorted(pages, key=lambda page: place(page.slug)))
 
 
 def _with(page: Dashboard, added: list[PageRow]) -> Dashboard:
