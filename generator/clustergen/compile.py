@@ -143,7 +143,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
     """
     from clustergen.cluster.extensions import used_extensions
     from clustergen.diagnostics.redaction import redacted
-    from clustergen.feature import modules
+    from clustergen.feature import Attributed, modules
     from clustergen.render.build import Builder
     from clustergen.render.formats import RenderError
     from clustergen.render.node_hardware import hardware
@@ -163,7 +163,8 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         return None, (Diagnostic.of("value-unprintable", Place(compiled.source.name), redacted(str(err))),)
     problems += clashes_of(site, files, builder.members)
     for module in modules("tree"):
-        problems += module.problems(site, cluster, files, builder.members)
+        with Attributed(module.__name__):
+            problems += module.problems(site, cluster, files, builder.members)
     findings = [item for item in problems if isinstance(item, Finding)]
     diagnostics = [item for item in problems if isinstance(item, Diagnostic)]
     diagnostics = in_file_order([*diagnostics, *compiled.source.diagnose(findings)])

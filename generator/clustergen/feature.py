@@ -32,12 +32,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 API = 1
 """Of extensions; rises when one that worked would not."""
@@ -45,6 +46,21 @@ GROUP = "clustergen.features"
 FAMILIES = ("storage",)
 """Packages whose packages are features: one for each kind."""
 _OURS = "clustergen.features"
+_NAMES: Mapping[str, Any] = {
+    "PLACES": Mapping,
+    "RECORDS": Mapping,
+    "FILES": tuple,
+    "CODES": tuple,
+    "CHECKS": tuple,
+    "COMPONENT": str,
+    **dict.fromkeys(
+        ("resolve", "polling", "reached", "mount_units", "problems", "topic", "dashboard", "rows"), Callable
+    ),
+}
+"""Of modules of stages, with what each has to be."""
+_REQUIRED = {"codes": ("CODES",), "tree": ("problems",), "alerts": ("topic",), "checks": ("CHECKS",)}
+_REQUIRED_OF_KINDS = {"section": ("PLACES",), "resolved": ("resolve", "FILE_SYSTEM"), "files": ("mount_units",)}
+T = TypeVar("T")
 _is_off = False
 
 
@@ -150,6 +166,71 @@ def extension_of(name: str) -> Feature | None:
     return next((each for each in extensions() if name == each.package or name.startswith(f"{each.package}.")), None)
 
 
+class Attributed:
+    """A context whose errors name the extension that a module is of; others and `passing` stay as they are."""
+
+    def __init__(self, module: str, *passing: type[Exception]) -> None:
+        self._module = module
+        self._passing: tuple[type[BaseException], ...] = (ExtensionError, *passing)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, err: BaseException | None, _: TracebackType | None) -> None:
+        is_failure = isinstance(err, (Exception, SystemExit)) and not isinstance(err, self._passing)
+        if err is not None and is_failure and (extension := extension_of(self._module)):
+            raise failure(extension, err) from err
+
+
+def result_of(function: Callable[..., Any], kind: type[T], *arguments: object) -> T | None:
+    """Result of a function of a feature, of a kind or None."""
+    with Attributed(function.__module__):
+        result = function(*arguments)
+        return None if result is None else checked(result, kind, function)
+
+
+def items_of(function: Callable[..., Any], kind: type[T], *arguments: object) -> Iterator[T]:
+    """Items that a function of a feature yields or returns, each of a kind."""
+    with Attributed(function.__module__):
+        for item in function(*arguments):
+            yield checked(item, kind, function)
+
+
+def checked(item: object, kind: type[T], function: Callable[..., Any]) -> T:
+    """An item if it is of a kind, and if the fields of an extension's have their types; else TypeError."""
+    if not isinstance(item, kind):
+        raise TypeError(f"{function.__name__}: {item!r} is no {kind.__name__}")
+    if extensions() and extension_of(function.__module__):
+        check_fields(item)
+    return item
+
+
+def check_fields(item: object) -> None:
+    """TypeError if a field of a record, or of one in it, has another type."""
+    from clustergen.field_types import check
+
+    check(item)
+
+
+def failure(extension: Feature, err: BaseException, place: str = "") -> ExtensionError:
+    return ExtensionError(f"the extension {extension} failed: {place}{_line(err)}")
+
+
+def described(module: str) -> str:
+    """The extension that a module is of, for an error; the module where it is ours."""
+    extension = extension_of(module)
+    return f"the extension {extension}" if extension else module
+
+
+def wording(annotation: Any) -> str:
+    """An annotation as text, whether or not its module has `from __future__ import annotations`."""
+    if isinstance(annotation, str):
+        return annotation
+    arguments = ", ".join(map(wording, getattr(annotation, "__args__", ())))
+    name = getattr(annotation, "__name__", repr(annotation))
+    return f"{name}[{arguments}]" if arguments else name
+
+
 def at_fault(traceback: TracebackType | None) -> Feature | None:
     """The extension in whose code an exception arose: the one of the innermost of its frames; None if no frame is."""
     culprit = None
@@ -160,22 +241,43 @@ def at_fault(traceback: TracebackType | None) -> Feature | None:
 
 
 def _load(feature: Feature, stage: str) -> ModuleType:
-    try:
+    if not feature.distribution:
         return import_module(f"{feature.package}.{stage}")
+    try:
+        with redirect_stdout(sys.stderr):
+            module = import_module(f"{feature.package}.{stage}")
+        for name, kind in _NAMES.items():
+            if not isinstance(value := getattr(module, name, kind), kind if hasattr(module, name) else object):
+                raise TypeError(f"{name} is {value!r}")
+        for name in _required(feature).get(stage, ()):
+            if not hasattr(module, name):
+                raise AttributeError(f"{name} is missing")
     except (Exception, SystemExit) as err:
-        if not feature.distribution:
-            raise
         raise ExtensionError(f"the extension {feature} cannot be loaded: {stage}: {_line(err)}") from err
+    return module
+
+
+def _required(feature: Feature) -> Mapping[str, tuple[str, ...]]:
+    """Stage → names that its module has to have. The stages of a kind are required themselves."""
+    return _REQUIRED | (_REQUIRED_OF_KINDS if feature.name.partition(".")[0] in FAMILIES else {})
 
 
 def _checked(feature: Feature) -> Feature:
     try:
-        api = getattr(import_module(feature.package), "API", None)
+        with redirect_stdout(sys.stderr):
+            package = import_module(feature.package)
+        if not hasattr(package, "__path__"):
+            raise TypeError(f"{feature.package} is a module, not a package")
+        if not isinstance(getattr(package, "ORDER", ()), tuple):
+            raise TypeError(f"ORDER is {package.ORDER!r}, not a tuple")
+        if feature.name.partition(".")[0] in FAMILIES and (missing := _REQUIRED_OF_KINDS.keys() - {*feature.stages}):
+            raise ImportError(f"it has no {min(missing)}.py")
+        api = getattr(package, "API", None)
     except (Exception, SystemExit) as err:
         raise ExtensionError(f"the extension {feature} cannot be loaded: {_line(err)}") from err
-    if api != API:
-        described = "names no API version" if api is None else f"is for API version {api}"
-        raise ExtensionError(f"the extension {feature} {described}, and this clustergen has API version {API}")
+    if type(api) is not int or api != API:
+        form = "names no API version" if api is None else f"is for API version {api!r}"
+        raise ExtensionError(f"the extension {feature} {form}, and this clustergen has API version {API}")
     return feature
 
 

@@ -92,7 +92,9 @@ def install(
     metadata = place / f"{wheel}-0.3.dist-info"
     metadata.mkdir()
     (metadata / "entry_points.txt").write_text(f"[clustergen.features]\n{name} = {package}\n")
-    for path, text in (MOTD | {f"{module}.py": text for module, text in files.items()}).items():
+    for path, text in (
+        MOTD | {module if "/" in module else f"{module}.py": text for module, text in files.items()}
+    ).items():
         target = place / package / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text.replace("clustergen_motd", package))
@@ -292,11 +294,11 @@ def test_a_kind_of_file_system_is_mounted(tmp_path: Path) -> None:
 BROKEN = {
     "fills a kind of ours": (
         {"section": KIND["section"].replace("juice", "nfs")},
-        "clustergen.features.storage.nfs.section and clustergen_motd.section both fill storage.*.nfs of the manifest",
+        "clustergen.features.storage.nfs.section and the extension motd of motd 0.3 both fill storage.*.nfs",
     ),
     "is a kind by another name": (
         {"section": KIND["section"]},
-        "clustergen_motd.section cannot fill juice of storage.*",
+        "the extension motd of motd 0.3 cannot fill juice of storage.*",
     ),
     "is for another version": (
         {"__init__": "API = 99\n"},
@@ -309,23 +311,23 @@ BROKEN = {
     ),
     "takes a section of ours": (
         {"section": SECTION.replace('"motd"', '"logs"')},
-        "clustergen.features.logs.section and clustergen_motd.section both fill logs of the manifest",
+        "clustergen.features.logs.section and the extension motd of motd 0.3 both fill logs of the manifest",
     ),
     "takes a field of ours": (
         {"section": SECTION.replace('"motd"', '"nodes"')},
-        "clustergen_motd.section cannot fill nodes of the manifest",
+        "the extension motd of motd 0.3 cannot fill nodes of the manifest",
     ),
     "takes a place that is not open": (
         {"section": SECTION.replace('"motd"', '"slurm.motd"')},
-        "clustergen_motd.section cannot fill motd of slurm",
+        "the extension motd of motd 0.3 cannot fill motd of slurm",
     ),
     "has a code of ours": (
         {"codes": CODES.replace("motd-loud", "key-unknown")},
-        "clustergen_motd.codes defines the code key-unknown, which is in use",
+        "the extension motd of motd 0.3 defines the code key-unknown, which is in use",
     ),
     "has a record of ours": (
         {"resolved": RESOLVED.replace("Message", "Logs")},
-        "clustergen.features.logs.resolved and clustergen_motd.resolved both have a record Logs",
+        "clustergen.features.logs.resolved and the extension motd of motd 0.3 both have a record Logs",
     ),
     "ends the process": (
         {"__init__": "import sys\nsys.exit(0)\n"},
@@ -347,6 +349,47 @@ BROKEN = {
         {"files": FILES.replace("return cluster.get(Message)", "return cluster.nothing")},
         "the extension motd of motd 0.3 failed: AttributeError: ",
     ),
+}
+
+
+BROKEN |= {
+    "names a text as version": ({"__init__": "API = '1'\n"}, "is for API version '1', and this clustergen has"),
+    "names True as version": ({"__init__": "API = True\n"}, "is for API version True, and this clustergen has"),
+    "has an order that is none": ({"__init__": "API = 1\nORDER = 5\n"}, "cannot be loaded: TypeError: ORDER is 5"),
+    "has places that are none": ({"section": "PLACES = 5\n"}, "cannot be loaded: section: TypeError: PLACES is 5"),
+    "has a place without a field": (
+        {"section": SECTION.replace('(Motd, section(Motd, "The message of the day."))', "Motd")},
+        "failed: TypeError: PLACES: motd needs a pair of a type and a field",
+    ),
+    "has a place of no type": ({"section": SECTION.replace("(Motd, section", "(5, section")}, "motd 0.3 failed: "),
+    "has records that are none": ({"resolved": RESOLVED + "RECORDS = [5]\n"}, "resolved: TypeError: RECORDS is [5]"),
+    "resolves something else": ({"resolved": RESOLVED.replace("Message(section.text)", "5")}, "5 is no Message"),
+    "has no tuple of files": ({"files": FILES.replace("),)", "))")}, "files: TypeError: FILES is File("),
+    "has a file that is none": ({"files": FILES + "FILES = (5,)\n"}, "failed: TypeError: FILES: 5 is no File"),
+    "has a mode that is none": ({"files": FILES.replace("message),", "message, mode='0644'),")}, "mode is '0644'"),
+    "has an effect that is none": ({"files": FILES.replace("message),", "message, effect=5),")}, "effect is 5"),
+    "views a list": ({"files": FILES.replace("cluster.get(Message)", "[5]")}, "is [5], not a record"),
+    "views no mapping": ({"files": FILES.replace("etc/motd", "etc/{item}")}, "not a mapping"),
+    "opens a file that is missing": (
+        {"files": FILES.replace("cluster.get(Message)", "open('/nothing')")},
+        "the extension motd of motd 0.3 failed: FileNotFoundError: ",
+    ),
+    "finds a text": (
+        {"rules": RULES.replace("yield Finding(", "yield str(")},
+        "the extension motd of motd 0.3 failed: ",
+    ),
+    "finds an unknown code": ({"rules": RULES.replace('"motd-loud"', '"no-code"')}, "there is no code 'no-code'"),
+    "finds without a message": ({"rules": RULES.replace('"the message shouts"', "None")}, "Finding: message is None"),
+    "has a rule that is none": ({"rules": RULES.replace("Iterator[Finding]", "list")}, "rules: motd_loud is no rule"),
+    "contributes a number": (
+        {"needs": NEEDS.replace('SlurmTopic("slurm.conf", "Message of the day", keys)', "5")},
+        "5 is no",
+    ),
+    "contributes nothing that is asked for": (
+        {"needs": NEEDS.replace("[SlurmTopic]", "[Slurmtopic]")},
+        "topics returns",
+    ),
+    "has a template that fails": ({"templates/all/etc/motd.j2": "{{ 1 / 0 }}"}, "ZeroDivisionError: "),
 }
 
 
@@ -497,7 +540,7 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
     install(tmp_path, needs=text)
     code, _, err = run(tmp_path, "render", "m.yaml")
     assert code == 3
-    assert f"cluster and clustergen_motd both contribute the {message}" in err
+    assert f"cluster and the extension motd of motd 0.3 both contribute the {message}" in err
 
 
 def test_a_scrape_job_of_an_extension_that_takes_the_name_of_ours(tmp_path: Path) -> None:
@@ -513,7 +556,7 @@ def jobs(cluster: "Cluster") -> "Iterator[ScrapeJob]":
     (tmp_path / "watched.yaml").write_text(MANIFEST.replace("nodes:", monitor, 1), encoding="utf-8")
     code, _, err = run(tmp_path, "render", "watched.yaml")
     assert code == 3
-    assert "features.node_exporter and clustergen_motd both contribute the scrapejob node" in err
+    assert "features.node_exporter and the extension motd of motd 0.3 both contribute the scrapejob node" in err
 
 
 def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:

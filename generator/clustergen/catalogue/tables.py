@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from clustergen.feature import ExtensionError, Feature, extensions
+from clustergen.feature import Attributed, ExtensionError, Feature, extensions
 from clustergen.records import fields
 
 T = TypeVar("T")
@@ -53,7 +53,15 @@ def _rows_of(extension: Feature, path: Path, name: str, header: list[str], names
         raise ExtensionError(f"the extension {extension}: the columns of {name} are {', '.join(header)}")
     if row := next((row for row in body if row[0] in names), None):
         raise ExtensionError(f"the extension {extension} and the catalogue both have the row {row[0]!r} in {name}")
-    return body
+    return [_Row(extension, row) for row in body]
+
+
+class _Row(list[str]):
+    """A row of an extension's, which errors name."""
+
+    def __init__(self, extension: Feature, texts: list[str]) -> None:
+        super().__init__(texts)
+        self.package = extension.package
 
 
 def names_of(extension: Feature, name: str) -> frozenset[str]:
@@ -96,7 +104,8 @@ def row_reader(name: str, header: Sequence[str], kind: type[T], **readers: Calla
             try:
                 values[field] = None if optional and not text else read(text)
             except ValueError as err:
-                raise ValueError(f"{name}: column {field} of the row of {row[0]!r}: {err}") from None
+                with Attributed(getattr(row, "package", "")):
+                    raise ValueError(f"{name}: column {field} of the row of {row[0]!r}: {err}") from None
         return kind(**values)
 
     return record_of

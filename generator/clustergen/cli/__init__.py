@@ -22,7 +22,7 @@ from clustergen import __version__
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 from clustergen.diagnostics.words import forget_guesses
-from clustergen.feature import ExtensionError, at_fault
+from clustergen.feature import ExtensionError, at_fault, failure
 from clustergen.regular_file import reason_of
 
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
@@ -141,21 +141,18 @@ def main(arguments: list[str] | None = None) -> Any:
     except ClustergenError as err:
         _say(f"clustergen: {err.message}" + (f"\n   hint: {err.hint}" if err.hint else ""))
         sys.exit(_INTERRUPTED if isinstance(err.__context__, KeyboardInterrupt) else err.exit_code)
-    except ExtensionError as err:
-        _say(f"clustergen: {err.message}\n   hint: {err.hint}")
-        sys.exit(3)
-    except OSError as err:  # a file that may not be read, a full disk
+    except (Exception, SystemExit) as err:  # an extension that ends the process has not done what was asked
+        if not isinstance(err, ExtensionError) and (extension := at_fault(err.__traceback__)):
+            err = failure(extension, err)
+        if isinstance(err, ExtensionError):
+            _say(f"clustergen: {err.message}\n   hint: {err.hint}")
+            sys.exit(3)
+        if not isinstance(err, OSError):
+            raise
+        # a file that may not be read, a full disk
         where = f"{err.filename}: " if err.filename else "cannot write: " if err.errno == ENOSPC else ""
         _say(f"clustergen: {where}{reason_of(err)}")
         _write_no_more(1)
-        sys.exit(3)
-    except (Exception, SystemExit) as err:  # an extension that ends the process has not done what was asked
-        extension = at_fault(err.__traceback__)
-        if extension is None:
-            raise
-        _say(
-            f"clustergen: the extension {extension} failed: {type(err).__name__}: {err}\n   hint: {ExtensionError.HINT}"
-        )
         sys.exit(3)
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.model import NodeType
-from clustergen.feature import module
+from clustergen.feature import module, result_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.records import record
@@ -38,7 +38,7 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     width = node_type.cores_per_socket // node_type.numa_per_socket
     for name, section in manifest.storage.items():
         polls = getattr(module(f"storage.{section.type}", "resolved"), "polling", None)
-        client: Polling | None = polls(section, node_type) if polls else None
+        client = result_of(polls, Polling, section, node_type) if polls else None
         if client is None or not any(_have(entries, role) for role in section.clients):
             continue
         if client.servers not in by_servers:

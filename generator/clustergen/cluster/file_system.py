@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from clustergen.feature import modules
+from clustergen.feature import Attributed, modules
 from clustergen.records import record
 
 
@@ -28,7 +28,14 @@ class FileSystem:
 @cache
 def file_systems() -> tuple[FileSystem, ...]:
     """All kinds, in the order of the manifest's schema."""
-    return tuple(module.FILE_SYSTEM for module in modules("resolved") if hasattr(module, "FILE_SYSTEM"))
+    kinds = []
+    for module in modules("resolved"):
+        with Attributed(module.__name__):
+            if not isinstance(kind := getattr(module, "FILE_SYSTEM", None), FileSystem | None):
+                raise TypeError(f"FILE_SYSTEM is {kind!r}")
+        if kind is not None:
+            kinds.append(kind)
+    return tuple(kinds)
 
 
 def file_system(kind: str) -> FileSystem:

@@ -21,7 +21,7 @@ from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import ExtensionError, modules
+from clustergen.feature import Attributed, ExtensionError, described, extension_of, items_of, modules, wording
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -358,8 +358,8 @@ class Cluster:
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
     for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
-        owner = contribute.__module__.removeprefix("clustergen.").removesuffix(".needs")
-        for item in contribute(cluster):
+        owner = described(contribute.__module__).removeprefix("clustergen.").removesuffix(".needs")
+        for item in items_of(contribute, kind, cluster):
             for claim in getattr(item, "claims", ()):
                 if (other := owners.setdefault(claim, owner)) != owner:
                     noun = kind.__name__.removesuffix("s").lower()
@@ -376,5 +376,18 @@ def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
     for module in (import_module("clustergen.cluster.needs"), *modules("needs")):
         for name, value in vars(module).items():
             if name[0] != "_" and isinstance(value, FunctionType):
-                functions.setdefault(value.__annotations__.get("return", ""), []).append(value)
+                returned = wording(value.__annotations__.get("return", ""))
+                functions.setdefault(returned, []).append(value)
+                if value.__module__ == module.__name__ and extension_of(module.__name__):
+                    with Attributed(module.__name__):
+                        _check_contribution(value, returned)
     return functions
+
+
+def _check_contribution(function: FunctionType, returned: str) -> None:
+    """TypeError for a public function that nobody would ask; one that yields other records serves one that is asked."""
+    kind = returned.removeprefix("Iterator[").removesuffix("]")
+    contributions = vars(import_module("clustergen.cluster.contributions"))
+    if returned != f"Iterator[{kind}]" or kind not in {**function.__globals__, **contributions}:
+        form = "write -> Iterator[KIND] with a record of clustergen.cluster.contributions, or begin its name with _"
+        raise TypeError(f"needs: {function.__name__} returns {returned or 'what it does not state'}: {form}")

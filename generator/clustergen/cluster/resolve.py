@@ -24,7 +24,7 @@ from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import made
-from clustergen.feature import ExtensionError, modules
+from clustergen.feature import Attributed, ExtensionError, described, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -91,8 +91,12 @@ def records() -> Mapping[type, Resolve]:
     names = {section_name(record): record for record in (*resolvers, *_DERIVED)}
     for module in modules("resolved"):
         for record, function in getattr(module, "RECORDS", {}).items():
+            with Attributed(module.__name__):
+                if not (isinstance(record, type) and callable(function)):
+                    raise TypeError(f"RECORDS: {record!r}: {function!r} is no record with its function")
             if (other := names.setdefault(section_name(record), record)) is not record:
-                raise ExtensionError(f"{other.__module__} and {module.__name__} both have a record {record.__name__}")
+                owners = f"{described(other.__module__)} and {described(module.__name__)}"
+                raise ExtensionError(f"{owners} both have a record {record.__name__}")
             resolvers[record] = function
     return resolvers
 
@@ -126,14 +130,18 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         _derived=_DERIVED,
     )
 
-    def value(of: Resolve) -> object:
+    def value(kind: type, of: Resolve) -> object:
         if of is ground.resolve:
             return ground.resolve(manifest, cluster, report=report)
-        section = section_for(of, manifest)
-        return None if section is None else of(section, cluster)
+        with Attributed(kind.__module__):
+            section = section_for(of, manifest)
+            result = None if section is None else of(section, cluster)
+            if result is not None and not isinstance(result, kind):
+                raise TypeError(f"{of.__name__}: {result!r} is no {kind.__name__}")
+            return result
 
     for record, resolve_record in records().items():
-        if (made_record := made(record, partial(value, resolve_record))) is not None:
+        if (made_record := made(record, partial(value, record, resolve_record))) is not None:
             resolved[record] = made_record
     return cluster
 

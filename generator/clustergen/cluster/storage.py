@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from clustergen.cluster.entry import Entry
-from clustergen.feature import module
+from clustergen.feature import Attributed, checked, module
 from clustergen.manifest.mount import Mount
 from clustergen.records import record
 
@@ -30,5 +30,6 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Storage:
     for name, section in manifest.storage.items():
         kind = module(f"storage.{section.type}", "resolved")
         assert kind is not None, "every kind of file system has a record"
-        entries[name] = kind.resolve(name, by_kind[section.type], cluster)
+        with Attributed(kind.__name__):
+            entries[name] = checked(kind.resolve(name, by_kind[section.type], cluster), Entry, kind.resolve)
     return Storage(entries)

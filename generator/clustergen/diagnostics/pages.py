@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from clustergen.diagnostics.codes import Code
-from clustergen.feature import extensions
+from clustergen.feature import Attributed, extensions
 from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -64,9 +64,12 @@ def directory() -> Path | None:
 
 def page(code: str) -> str | None:
     """The page of one code as Markdown; None when there is none."""
-    homes = (directory(), *(extension.directory / "codes" for extension in extensions()))
-    paths = (home / f"{code}.md" for home in homes if home)
-    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), None)
+    homes = [("", directory()), *((extension.package, extension.directory / "codes") for extension in extensions())]
+    for package, home in homes:
+        if home and (path := home / f"{code}.md").is_file():
+            with Attributed(package):
+                return path.read_text(encoding="utf-8")
+    return None
 
 
 def without_links(markdown: str) -> str:

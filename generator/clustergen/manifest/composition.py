@@ -7,9 +7,10 @@ from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
+from pydantic.fields import FieldInfo
 
-from clustergen.feature import ExtensionError, modules, of_family
+from clustergen.feature import Attributed, ExtensionError, described, extension_of, modules, of_family
 from clustergen.manifest.base import Section
 
 S = TypeVar("S", bound=Section)
@@ -57,7 +58,11 @@ def union(place: str, discriminator: str) -> Any:
     filled = _places()[place]
     kinds = [feature.name.partition(".")[2] for feature in of_family(place.partition(".")[0])]
     for name, section in filled.items():
-        if name not in kinds or section.annotation.model_fields[discriminator].annotation != Literal[name]:
+        with Attributed(section.module):
+            if not (isinstance(section.annotation, type) and issubclass(section.annotation, Section)):
+                raise TypeError(f"PLACES: {place}.{name} is {section.annotation!r}, not a Section")
+        fields: Mapping[str, Any] = section.annotation.model_fields
+        if name not in kinds or getattr(fields.get(discriminator), "annotation", None) != Literal[name]:
             raise _refusal(place, name, section)
     return Annotated[
         reduce(or_, (section.annotation for section in filled.values())), Field(discriminator=discriminator)
@@ -74,7 +79,7 @@ class _Filled(NamedTuple):
 
 
 def _refusal(parent: str, name: str, filled: _Filled) -> ExtensionError:
-    return ExtensionError(f"{filled.module} cannot fill {name} of {parent or 'the manifest'}")
+    return ExtensionError(f"{described(filled.module)} cannot fill {name} of {parent or 'the manifest'}")
 
 
 @cache
@@ -83,9 +88,23 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
     places: dict[str, dict[str, _Filled]] = {}
     for module in modules("section"):
         for path, place in getattr(module, "PLACES", {}).items():
-            parent, _, name = path.rpartition(".")
-            annotation, info = place if isinstance(place, tuple) else (place, None)
+            with Attributed(module.__name__):
+                parent, _, name = path.rpartition(".")
+                annotation, info = place if isinstance(place, tuple) else (place, None)
+                if extension_of(module.__name__):
+                    _check(parent, path, annotation, info)
             filled = _Filled(module.__name__, annotation, info)
             if (other := places.setdefault(parent, {}).setdefault(name, filled)) is not filled:
-                raise ExtensionError(f"{other.module} and {filled.module} both fill {path} of the manifest")
+                raise ExtensionError(
+                    f"{described(other.module)} and {described(filled.module)} both fill {path} of the manifest"
+                )
     return places
+
+
+def _check(parent: str, path: str, annotation: Any, info: Any) -> None:
+    """TypeError for a place that no model can hold: a section alone where it is one of several, else with its field."""
+    if info is None and not parent.endswith("*"):
+        raise TypeError(f"PLACES: {path} needs a pair of a type and a field")
+    if info is not None and not isinstance(info, FieldInfo):
+        raise TypeError(f"PLACES: the field of {path} is {info!r}")
+    TypeAdapter(annotation)

@@ -8,6 +8,7 @@ from typing import Any
 
 from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, members_of, membership
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.feature import Attributed
 from clustergen.records import fields
 from clustergen.render.effects import Effect
 from clustergen.render.engine import print_template, program_text
@@ -69,27 +70,31 @@ class Builder:
     def build(self, only: File | None = None) -> dict[str, RenderedFile]:
         """The files of all rows of the registry, or of `only` one."""
         for file in (only,) if only is not None else files():
-            if file.per == "tree":
-                continue  # made by finish
-            if file.scope == "tree":
-                self._tree_file(file, file.view(self.cluster))
-            elif file.scope in ENTRY_SCOPES:
-                for name, entry in self.cluster.storage.items():
-                    if file.kind in ("", entry.type):
-                        self._group_file(file, entry_group(file.scope, name), entry)
-            elif file.scope == "each":
-                for name in tuple(self.members):
-                    self._group_file(file, name, name)
-            else:
-                self._group_file(file, file.scope)
+            if file.per != "tree":  # made by finish
+                with Attributed(file.module, RenderError):
+                    self._build(file)
         return self.files
+
+    def _build(self, file: File) -> None:
+        if file.scope == "tree":
+            self._tree_file(file, file.view(self.cluster))
+        elif file.scope in ENTRY_SCOPES:
+            for name, entry in self.cluster.storage.items():
+                if file.kind in ("", entry.type):
+                    self._group_file(file, entry_group(file.scope, name), entry)
+        elif file.scope == "each":
+            for name in tuple(self.members):
+                self._group_file(file, name, name)
+        else:
+            self._group_file(file, file.scope)
 
     def finish(self, only: File | None = None) -> None:
         """Adds the files that tell of all others, or `only` one of these, once the site's own are among them."""
         outline = Outline(self.members, dict(sorted(self.files.items())))
         for file in (only,) if only is not None else files():
             if file.per == "tree":
-                self._tree_file(file, file.view(self.cluster, outline))
+                with Attributed(file.module, RenderError):
+                    self._tree_file(file, file.view(self.cluster, outline))
 
     def _tree_file(self, file: File, view: Any) -> None:
         for path, part in self._items(file.path, view):
@@ -135,6 +140,8 @@ class Builder:
         if not (match := _ITEM.search(path)):
             yield path, view
             return
+        if not isinstance(view, Mapping):
+            raise TypeError(f"the view of {path} is {view!r}, not a mapping")
         for item, part in view.items():
             yield path.replace(match.group(), item), part
 
@@ -158,7 +165,10 @@ class Builder:
         return name if isinstance(name, str) else name(self.cluster)
 
     def _effect(self, file: File, view: Any) -> Effect:
-        return file.effect if isinstance(file.effect, Effect) else file.effect(view)
+        effect = file.effect if isinstance(file.effect, Effect) else file.effect(view)
+        if not isinstance(effect, Effect):
+            raise TypeError(f"the effect of {file.template} is {effect!r}")
+        return effect
 
     def _print(self, file: File, view: Any) -> bytes:
         if file.program:
@@ -167,6 +177,8 @@ class Builder:
             text = print_json(view) if file.form is JSON else print_shell(view)
         elif isinstance(view, str):
             text = view
+        elif not hasattr(view, "__record_fields__"):
+            raise TypeError(f"the view of {file.template} is {view!r}, not a record, a text or None")
         else:
             text = print_template(file.source or file.template, file.form, variables(view))
         return with_header(text, header(file, self.cluster, self.manifest_name)).encode()

@@ -21,7 +21,7 @@ from jinja2 import (
 
 from clustergen import __version__
 from clustergen.diagnostics import ClustergenError
-from clustergen.feature import extensions
+from clustergen.feature import extensions, failure
 from clustergen.render.formats import FILTERS, Format, RenderError
 
 
@@ -100,5 +100,10 @@ def print_template(template: str, form: Format, variables: Mapping[str, object])
     """The text of one template, named below `templates/` without its `.j2`."""
     try:
         return environment(form).get_template(template + ".j2").render(variables)
-    except (RenderError, TemplateError) as err:
+    except RenderError as err:
         raise RenderError(f"{template}: {err}") from err
+    except Exception as err:
+        owner = template.partition("/")[0]
+        if extension := next((each for each in extensions() if each.name == owner), None):
+            raise failure(extension, err, f"{template}: ") from err
+        raise (RenderError(f"{template}: {err}") if isinstance(err, TemplateError) else err) from err

@@ -48,6 +48,7 @@ class File:
     program: str | None = None  # below programs/
     values: bool = False
     kind: str = ""  # of file systems, whose entries alone its view is called with; empty: all
+    module: str = ""  # of an extension, for errors
 
     @property
     def scope(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from clustergen.discovery import modules_of
-from clustergen.feature import extension_of, modules, name_of, position
+from clustergen.feature import Attributed, check_fields, extension_of, modules, name_of, position
 from clustergen.records import replace
 from clustergen.render.file import File
 
@@ -38,6 +38,9 @@ def _rows(module: ModuleType, kind: str) -> Iterator[File]:
     """The rows of a module; templates and programs of an extension are below its name."""
     extension = extension_of(module.__name__)
     for file in getattr(module, "FILES", ()):
+        if extension is not None:
+            with Attributed(module.__name__):
+                file = _checked(file, module)
         row = replace(file, kind=kind) if kind else file
         if extension is None or row.values:
             yield row
@@ -45,3 +48,13 @@ def _rows(module: ModuleType, kind: str) -> Iterator[File]:
             yield replace(row, program=f"{extension.name}/{row.program}")
         else:
             yield replace(row, source=f"{extension.name}/{row.source or row.template}")
+
+
+def _checked(file: object, module: ModuleType) -> File:
+    """A row of an extension with its module; TypeError if it is none."""
+    if not isinstance(file, File):
+        raise TypeError(f"FILES: {file!r} is no File")
+    check_fields(file)
+    if not 0 < file.mode <= 0o7777:
+        raise TypeError(f"FILES: {file.template}: {file.mode} is no mode")
+    return replace(file, module=module.__name__)

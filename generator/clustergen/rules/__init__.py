@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding
-from clustergen.feature import modules
+from clustergen.diagnostics import CODES, Finding
+from clustergen.feature import Attributed, extension_of, items_of, modules, wording
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 
@@ -38,17 +38,24 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
     for name, value in vars(module).items():
         is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
         if is_own and not name.startswith("_"):
-            types = {argument: kind for argument, kind in value.__annotations__.items() if argument != "section"}
+            types = {word: wording(kind) for word, kind in value.__annotations__.items() if word != "section"}
             if types in _TYPES:
                 yield value
+            elif name != "reached" and extension_of(module.__name__):
+                with Attributed(module.__name__):
+                    raise TypeError(f"rules: {name} is no rule: (cluster: Cluster) -> Iterator[Finding]")
 
 
 def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Finding]:
     """Findings of one rule; none where the section that it judges is absent."""
-    if "section" not in rule.__annotations__:
-        yield from rule(cluster)
-    elif (section := section_for(rule, manifest)) is not None:
-        yield from rule(cluster, section)
+    with Attributed(rule.__module__):
+        sections = [section_for(rule, manifest)] if "section" in rule.__annotations__ else []
+        if None in sections:
+            return
+        for finding in items_of(rule, Finding, cluster, *sections):
+            if finding.code not in CODES:
+                raise LookupError(f"{rule.__name__}: there is no code {finding.code!r}")
+            yield finding
 
 
 def check(cluster: Cluster, manifest: Manifest) -> list[Finding]:

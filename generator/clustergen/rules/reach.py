@@ -9,7 +9,7 @@ from clustergen.cluster.groups import clients_of
 from clustergen.cluster.ip_networks import is_on, network_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding
-from clustergen.feature import module
+from clustergen.feature import items_of, module
 from clustergen.hostlist import compress
 
 
@@ -44,4 +44,4 @@ def is_cut_off(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
 def _servers(cluster: Cluster, group: NodeGroup, entry: Entry) -> list[str]:
     """Hosts that a client of the entry has to reach, as its kind of file system knows them."""
     reached = getattr(module(f"storage.{entry.type}", "rules"), "reached", None)
-    return reached(cluster, group, entry) if reached else []
+    return list(items_of(reached, str, cluster, group, entry)) if reached else []

@@ -16,7 +16,7 @@ from clustergen.diagnostics.codes.model import Code, Severity
 from clustergen.diagnostics.codes.reading import READING
 from clustergen.diagnostics.codes.services import SERVICES
 from clustergen.diagnostics.codes.slurm import SLURM
-from clustergen.feature import ExtensionError, modules
+from clustergen.feature import Attributed, ExtensionError, check_fields, described, extension_of, modules
 
 __all__ = ["CODES", "Code", "Severity"]
 
@@ -36,9 +36,15 @@ def _codes() -> dict[str, Code]:
     """By code, those of features last. ExtensionError for one that two have."""
     codes = {entry.code: entry for entry in _with_topics(READING, MACHINES, SLURM, SERVICES, FILES, FABRIC_CHECK)}
     for module in modules("codes"):
-        for entry in _with_topics(module.CODES):
+        with Attributed(module.__name__):
+            entries = list(_with_topics(module.CODES))
+            if extension_of(module.__name__):
+                check_fields(entries)
+        for entry in entries:
             if entry.code in codes:
-                raise ExtensionError(f"{module.__name__} defines the code {entry.code}, which is in use", "rename it")
+                raise ExtensionError(
+                    f"{described(module.__name__)} defines the code {entry.code}, which is in use", "rename it"
+                )
             codes[entry.code] = entry
     return codes
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.feature import module
+from clustergen.feature import Attributed, module
 from clustergen.render.file import File
 from clustergen.render.mounts import MountUnit, remount_unit
 
@@ -13,8 +15,12 @@ def mount_units(cluster: Cluster, entry: Entry, node_type: NodeType) -> dict[str
     """The mount unit of an entry on nodes of one type: unit name without its suffix → view."""
     kind = module(f"storage.{entry.type}", "files")
     assert kind is not None, "every kind of file system has files"
-    units: dict[str, MountUnit] = kind.mount_units(cluster, entry, node_type)
-    return units
+    with Attributed(kind.__name__):
+        units: Any = kind.mount_units(cluster, entry, node_type)
+        if not (isinstance(units, dict) and all(isinstance(unit, MountUnit) for unit in units.values())):
+            raise TypeError(f"mount_units: {units!r} is no dict of MountUnit")
+        mounts: dict[str, MountUnit] = units
+        return mounts
 
 
 FILES = (File("mount/etc/systemd/system/{unit}.mount", mount_units, remount_unit, per="type"),)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from clustergen.diagnostics import did_you_mean
 from clustergen.diagnostics.selection import words_of
-from clustergen.feature import modules, name_of
+from clustergen.feature import Attributed, check_fields, extension_of, modules, name_of
 from clustergen.verify.check import Check, Trial, no_parser, place_of
 from clustergen.verify.checks import (
     access,
@@ -38,6 +38,11 @@ _GROUND: Mapping[str, tuple[tuple[Check, ...], ...]] = {
 def _components() -> dict[str, tuple[Check, ...]]:
     components = {name: [check for checks in parts for check in checks] for name, parts in _GROUND.items()}
     for module in modules("checks"):
+        with Attributed(module.__name__):
+            if not all(isinstance(check, Check) for check in module.CHECKS):
+                raise TypeError(f"CHECKS is {module.CHECKS!r}, not a tuple of Check")
+            if extension_of(module.__name__):
+                check_fields(module.CHECKS)
         components.setdefault(getattr(module, "COMPONENT", name_of(module).partition(".")[0]), []).extend(module.CHECKS)
     return {name: _ordered(checks) for name, checks in components.items()}
 

@@ -18,7 +18,7 @@ from clustergen.cluster.slurm.keys.line import Line
 from clustergen.cluster.slurm.keys.row import Row, knows
 from clustergen.cluster.slurm.model import Options
 from clustergen.diagnostics import ManifestPath
-from clustergen.feature import ExtensionError
+from clustergen.feature import ExtensionError, items_of
 from clustergen.records import record
 from clustergen.slurmrules.fields import paths_of
 
@@ -160,7 +160,7 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
 @once_per_cluster
 def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
     """The keys in effect, whatever the options say."""
-    rows = ((row, _at(cluster, topic.file, row.key)) for row in topic.rows(cluster))
+    rows = ((row, _at(cluster, topic.file, row.key)) for row in items_of(topic.rows, Row, cluster))
     return tuple(
         Setting(row.key, str(row.value), at, False, topic.title, row.reason)
         for row, at in rows

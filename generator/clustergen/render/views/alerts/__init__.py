@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import modules, position
+from clustergen.feature import modules, position, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Topic
 
@@ -24,7 +24,9 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
     """Rule files by name: what `topic` of each module of this package and of each feature returns. Topics of one name
     are one, of which the first has all but alerts and recordings.
     """
-    topics = (module.topic(cluster) for module in (*modules_of(__name__, "topic"), *modules("alerts")))
+    topics = (
+        result_of(module.topic, Topic, cluster) for module in (*modules_of(__name__, "topic"), *modules("alerts"))
+    )
     by_name: dict[str, Topic] = {}
     for topic in filter(None, topics):
         first = by_name.setdefault(topic.name, topic)

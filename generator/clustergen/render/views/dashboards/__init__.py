@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import modules, position
+from clustergen.feature import items_of, modules, position, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
@@ -31,11 +31,11 @@ def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
 def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
     parts = (*modules_of(__name__, "dashboard"), *modules("dashboards"))
-    added = [row for module in parts if hasattr(module, "rows") for row in module.rows(cluster)]
-    pages = [module.dashboard(cluster) for module in parts if hasattr(module, "dashboard")]
-    pages = [_with(page, added) for page in pages if page is not None]
+    added = [row for module in parts if hasattr(module, "rows") for row in items_of(module.rows, PageRow, cluster)]
+    pages = [result_of(module.dashboard, Dashboard, cluster) for module in parts if hasattr(module, "dashboard")]
+    complete_pages = [_with(page, added) for page in pages if page is not None]
     place = position(_MENU)
-    return tuple(sorted(pages, key=lambda page: place(page.slug)))
+    return tuple(sorted(complete_pages, key=lambda page: place(page.slug)))
 
 
 def _with(page: Dashboard, added: list[PageRow]) -> Dashboard:
