@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from clustergen.diagnostics import Diagnostic, Finding, ManifestPath, Place, Sev
 from clustergen.diagnostics.words import forget_guesses
 from clustergen.manifest.source import Source, load
 from clustergen.records import record
-from clustergen.render.tree import Tree
+from clustergen.render.tree import RenderedFile, Tree
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -141,7 +142,6 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
 
     `site` is the directory of these files, by default site/ beside the manifest.
     """
-    from clustergen.cluster.extensions import used_extensions
     from clustergen.diagnostics.redaction import redacted
     from clustergen.feature import Attributed, modules
     from clustergen.render.build import Builder
@@ -172,9 +172,28 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
         return None, tuple(diagnostics)
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
-    extensions = {each.name: f"{each.distribution} {each.version}" for each in used_extensions(cluster)}
     meaning = compiled.source.meaning
-    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), extensions), tuple(diagnostics)
+    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), _extensions(cluster, files)), tuple(diagnostics)
+
+
+def _extensions(cluster: Cluster, rendered: Mapping[str, RenderedFile]) -> dict[str, str]:
+    """Extensions of which the tree has something, in files of theirs or of others. Name → package and version."""
+    from clustergen.cluster.extensions import used_extensions
+    from clustergen.cluster.monitoring import Prometheus
+    from clustergen.feature import extension_of, extensions, modules
+    from clustergen.render.registry import files
+    from clustergen.render.views.dashboards import has_panels, site
+
+    if not extensions():
+        return {}
+    sources = {file.source.removeprefix("templates/") for file in rendered.values()}
+    owners = [row.module for row in files() if row.module and row.origin.removeprefix("templates/") in sources]
+    if cluster.has(Prometheus):
+        owners += [module.__name__ for module in modules("alerts") if module.topic(cluster)]
+    if site(cluster):
+        owners += [module.__name__ for module in modules("dashboards") if has_panels(cluster, module)]
+    used = {*used_extensions(cluster), *filter(None, map(extension_of, owners))}
+    return {each.name: f"{each.distribution} {each.version}" for each in sorted(used)}
 
 
 def tree_of(data: Any, name: str) -> tuple[Cluster, Tree] | None:

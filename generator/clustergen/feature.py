@@ -222,6 +222,12 @@ def described(module: str) -> str:
     return f"the extension {extension}" if extension else module
 
 
+def claim(owners: dict[str, str], name: str, owner: str, what: str) -> None:
+    """Notes who has a name; ExtensionError where another has it."""
+    if (other := owners.setdefault(name, owner)) != owner:
+        raise ExtensionError(f"{other} and {owner} both {what}", "rename it in one of them, or remove one")
+
+
 def wording(annotation: Any) -> str:
     """An annotation as text, whether or not its module has `from __future__ import annotations`."""
     if isinstance(annotation, str):

@@ -389,7 +389,22 @@ BROKEN |= {
         {"needs": NEEDS.replace("[SlurmTopic]", "[Slurmtopic]")},
         "topics returns",
     ),
-    "has a template that fails": ({"templates/all/etc/motd.j2": "{{ 1 / 0 }}"}, "ZeroDivisionError: "),
+    "has a template that fails": (
+        {"templates/all/etc/motd.j2": "{{ 1 / 0 }}"},
+        "motd of motd 0.3 failed: templates/all/etc/motd.j2:1: ZeroDivisionError: ",
+    ),
+    "has a template that is none": (
+        {"templates/all/etc/motd.j2": "{{ text }}\n{% if %}\n"},
+        "failed: templates/all/etc/motd.j2:2: TemplateSyntaxError: ",
+    ),
+    "has a template with a name of nothing": (
+        {"templates/all/etc/motd.j2": "one\n{{ txet }}\n"},
+        "failed: templates/all/etc/motd.j2:2: UndefinedError: 'txet' is undefined",
+    ),
+    "has no template": (
+        {"files": FILES.replace("message),", "message, source='all/etc/news'),")},
+        "failed: templates/all/etc/news.j2: TemplateNotFound: ",
+    ),
 }
 
 
@@ -557,6 +572,90 @@ def jobs(cluster: "Cluster") -> "Iterator[ScrapeJob]":
     code, _, err = run(tmp_path, "render", "watched.yaml")
     assert code == 3
     assert "features.node_exporter and the extension motd of motd 0.3 both contribute the scrapejob node" in err
+
+
+ALERT_OF_OURS = EXPORTER_ALERTS.replace("MotdUnread", "TargetDown")
+PAGE_OF_OURS = """
+from clustergen.cluster.model import Cluster
+from clustergen.render.dashboards import Dashboard, Row, stat
+
+def dashboard(_: Cluster) -> Dashboard:
+    return Dashboard("node", "Readers", "Who reads.", (Row("Readers", (stat("Readers", "max(motd_readers)"),)),))
+"""
+GROUP = """
+from collections.abc import Iterator
+from clustergen.cluster.contributions import Group
+from clustergen.cluster.model import Cluster
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    yield Group("{name}", lambda group: True)
+"""
+COLLISIONS = {
+    "role": ({"needs": GROUP.format(name="login")}, "cluster and {} both contribute the group login"),
+    "derived group": ({"needs": GROUP.format(name="gpu_node")}, "cluster and {} both contribute the group gpu_node"),
+    "group of a type": ({"needs": GROUP.format(name="type_gpu")}, "{} both contribute the group type_gpu"),
+    "topic": (
+        {"alerts": EXPORTER_ALERTS.replace('Topic("motd"', 'Topic("node"')},
+        "clustergen and {} both have the topic node",
+    ),
+    "alert": ({"alerts": ALERT_OF_OURS}, "clustergen and {} both have the alert TargetDown"),
+    "dashboard": ({"dashboards": PAGE_OF_OURS}, "and {} both have the dashboard node"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", COLLISIONS)
+def test_an_extension_with_a_name_of_ours(case: str, tmp_path: Path) -> None:
+    files, message = COLLISIONS[case]
+    install(tmp_path, **files)
+    text = MANIFEST.replace("slurm-accounting]", "slurm-accounting, monitoring]") + "monitoring: {grafana: {}}\n"
+    code, _, err = run(tmp_path, "render", "m.yaml", manifest=text)
+    assert code == 3
+    assert message.format("the extension motd of motd 0.3") in err
+
+
+@pytest.mark.slow
+def test_a_program_of_an_extension_at_the_path_of_ours(tmp_path: Path) -> None:
+    program = FILES.replace("message),)", 'message, program="clustergen-backup.sh"),)')
+    install(tmp_path, "backup", files=program, **{"programs/clustergen-backup.sh": "#!/bin/sh\n"})
+    code, _, err = run(tmp_path, "render", "m.yaml")
+    assert code == 3
+    assert "clustergen and the extension backup of motd 0.3 both have programs/backup/clustergen-backup.sh" in err
+
+
+@pytest.mark.slow
+def test_one_row_twice_in_a_table_of_an_extension(tmp_path: Path) -> None:
+    table = "field\tvalue\tunverified\tsource\n" + "package_motd\tmotd\t\tDEB\n" * 2
+    install(tmp_path, **{"data/operating_systems/debian-13.tsv": table})
+    code, _, err = run(tmp_path, "render", "m.yaml")
+    assert code == 3
+    assert "motd of motd 0.3 has the row 'package_motd' twice in operating_systems/debian-13.tsv" in err
+
+
+BARE = {"section": "PLACES = {}\n", "resolved": "RECORDS = {}\n", "rules": "", "codes": "CODES = ()\n"}
+ONLY = {
+    "files": FILES.replace("from clustergen_motd.resolved import Message\n", "")
+    .replace("Message | None", "str")
+    .replace("cluster.get(Message)", "cluster.name"),
+    "alerts": EXPORTER_ALERTS,
+    "dashboards": EXPORTER_DASHBOARDS.replace("motd_readers", "node_load1").replace("motd_writers", "no_metric"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ONLY)
+def test_the_lock_file_names_an_extension_that_has_one_stage(stage: str, tmp_path: Path) -> None:
+    install(tmp_path, **BARE, **{"files": "FILES = ()\n", stage: ONLY[stage]})
+    text = SMALL.replace("slurm-accounting]", "slurm-accounting, monitoring]") + "monitoring: {grafana: {}}\n"
+    assert run(tmp_path, "render", "m.yaml", manifest=text)[0] == 0
+    lock = json.loads((tmp_path / "rendered/clustergen.lock.json").read_text())
+    assert lock["extensions"] == {"motd": "motd 0.3"}
+    if stage == "dashboards":
+        install(
+            tmp_path, "news", "clustergen_news", "news", **BARE, files="FILES = ()\n", dashboards=EXPORTER_DASHBOARDS
+        )
+        assert run(tmp_path, "render", "m.yaml", manifest=text)[0] == 0
+        assert "news" not in json.loads((tmp_path / "rendered/clustergen.lock.json").read_text())["extensions"]
 
 
 def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def cells(name: str) -> tuple[list[str], list[list[str]]]:
     header, body = _read(DATA / name, name)
     for extension in extensions():
         if (path := extension.directory / "data" / name).is_file():
-            body = [*body, *_rows_of(extension, path, name, header, {row[0] for row in body})]
+            body = [*body, *_rows_of(extension, path, name, header, [row[0] for row in body])]
     return header, body
 
 
@@ -43,16 +43,21 @@ def _read(path: Path, name: str) -> tuple[list[str], list[list[str]]]:
     return header, body
 
 
-def _rows_of(extension: Feature, path: Path, name: str, header: list[str], names: set[str]) -> list[list[str]]:
-    """Rows that an extension adds to a table; ExtensionError for one that the table has."""
+def _rows_of(extension: Feature, path: Path, name: str, header: list[str], ours: list[str]) -> list[list[str]]:
+    """Rows that an extension adds to a table of ours, of which the first cells are given; ExtensionError for one that
+    the table has.
+    """
     try:
         columns, body = _read(path, name)
     except ValueError as err:
         raise ExtensionError(f"the extension {extension} cannot be loaded: {err}") from err
     if columns != header:
         raise ExtensionError(f"the extension {extension}: the columns of {name} are {', '.join(header)}")
-    if row := next((row for row in body if row[0] in names), None):
-        raise ExtensionError(f"the extension {extension} and the catalogue both have the row {row[0]!r} in {name}")
+    names = [row[0] for row in body]
+    if ident := next((ident for ident in names if ident in ours), None):
+        raise ExtensionError(f"the extension {extension} and the catalogue both have the row {ident!r} in {name}")
+    if len(set(ours)) == len(ours) and (ident := next((ident for ident in names if names.count(ident) > 1), None)):
+        raise ExtensionError(f"the extension {extension} has the row {ident!r} twice in {name}", "remove one of them")
     return [_Row(extension, row) for row in body]
 
 

@@ -21,7 +21,7 @@ from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import Attributed, ExtensionError, described, extension_of, items_of, modules, wording
+from clustergen.feature import Attributed, claim, described, extension_of, items_of, modules, wording
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -360,12 +360,8 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
         owner = described(contribute.__module__).removeprefix("clustergen.").removesuffix(".needs")
         for item in items_of(contribute, kind, cluster):
-            for claim in getattr(item, "claims", ()):
-                if (other := owners.setdefault(claim, owner)) != owner:
-                    noun = kind.__name__.removesuffix("s").lower()
-                    raise ExtensionError(
-                        f"{other} and {owner} both contribute the {noun} {claim}", "remove one of them"
-                    )
+            for name in getattr(item, "claims", ()):
+                claim(owners, name, owner, f"contribute the {kind.__name__.removesuffix('s').lower()} {name}")
             yield item
 
 

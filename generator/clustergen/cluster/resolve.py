@@ -24,7 +24,7 @@ from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import made
-from clustergen.feature import Attributed, ExtensionError, described, modules
+from clustergen.feature import Attributed, claim, described, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -88,15 +88,13 @@ def records() -> Mapping[type, Resolve]:
     does not have the record.
     """
     resolvers = dict(_GROUND)
-    names = {section_name(record): record for record in (*resolvers, *_DERIVED)}
+    owners = {section_name(record): record.__module__ for record in (*resolvers, *_DERIVED)}
     for module in modules("resolved"):
         for record, function in getattr(module, "RECORDS", {}).items():
             with Attributed(module.__name__):
                 if not (isinstance(record, type) and callable(function)):
                     raise TypeError(f"RECORDS: {record!r}: {function!r} is no record with its function")
-            if (other := names.setdefault(section_name(record), record)) is not record:
-                owners = f"{described(other.__module__)} and {described(module.__name__)}"
-                raise ExtensionError(f"{owners} both have a record {record.__name__}")
+            claim(owners, section_name(record), described(module.__name__), f"have a record {record.__name__}")
             resolvers[record] = function
     return resolvers
 

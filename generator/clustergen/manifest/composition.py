@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from clustergen.feature import Attributed, ExtensionError, described, extension_of, modules, of_family
+from clustergen.feature import Attributed, ExtensionError, claim, described, extension_of, modules, of_family
 from clustergen.manifest.base import Section
 
 S = TypeVar("S", bound=Section)
@@ -85,6 +85,7 @@ def _refusal(parent: str, name: str, filled: _Filled) -> ExtensionError:
 @cache
 def _places() -> Mapping[str, Mapping[str, _Filled]]:
     """Path of a parent → its places by name."""
+    owners: dict[str, str] = {}
     places: dict[str, dict[str, _Filled]] = {}
     for module in modules("section"):
         for path, place in getattr(module, "PLACES", {}).items():
@@ -93,11 +94,8 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
                 annotation, info = place if isinstance(place, tuple) else (place, None)
                 if extension_of(module.__name__):
                     _check(parent, path, annotation, info)
-            filled = _Filled(module.__name__, annotation, info)
-            if (other := places.setdefault(parent, {}).setdefault(name, filled)) is not filled:
-                raise ExtensionError(
-                    f"{described(other.module)} and {described(filled.module)} both fill {path} of the manifest"
-                )
+            claim(owners, path, described(module.__name__), f"fill {path} of the manifest")
+            places.setdefault(parent, {})[name] = _Filled(module.__name__, annotation, info)
     return places
 
 

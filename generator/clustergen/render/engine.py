@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from stat import S_IWGRP, S_IWOTH
+from traceback import extract_tb
 
 from jinja2 import (
     BytecodeCache,
@@ -17,6 +18,7 @@ from jinja2 import (
     PrefixLoader,
     StrictUndefined,
     TemplateError,
+    TemplateSyntaxError,
 )
 
 from clustergen import __version__
@@ -38,9 +40,10 @@ def carried(directory: str) -> Path:
 @cache
 def program_text(name: str) -> str:
     """The text of a file of `programs/`, or of an extension's, whose names begin with its own."""
-    owner, _, rest = name.partition("/")
-    extension = next((each for each in extensions() if each.name == owner), None)
-    place = extension.directory / "programs" / rest if extension else carried("programs") / name
+    place = carried("programs") / name
+    if not place.is_file():
+        owner, _, rest = name.partition("/")
+        place = next((each.directory / "programs" / rest for each in extensions() if each.name == owner), place)
     return place.read_text(encoding="utf-8")
 
 
@@ -103,7 +106,15 @@ def print_template(template: str, form: Format, variables: Mapping[str, object])
     except RenderError as err:
         raise RenderError(f"{template}: {err}") from err
     except Exception as err:
-        owner = template.partition("/")[0]
+        owner, _, rest = template.partition("/")
         if extension := next((each for each in extensions() if each.name == owner), None):
-            raise failure(extension, err, f"{template}: ") from err
+            raise failure(extension, err, f"templates/{rest}.j2{_line(err, rest)}: ") from err
         raise (RenderError(f"{template}: {err}") if isinstance(err, TemplateError) else err) from err
+
+
+def _line(err: Exception, template: str) -> str:
+    """The line of a template where an error arose, as `:12`; empty where it is unknown."""
+    frames = extract_tb(err.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename.endswith(f"/{template}.j2")]
+    line = err.lineno if isinstance(err, TemplateSyntaxError) else lines[-1] if lines else None
+    return f":{line}" if line else ""

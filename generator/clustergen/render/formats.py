@@ -41,11 +41,11 @@ class Format:
         """Jinja's finalize: the text of a printed value, or RenderError."""
         if type(value) is Safe:
             return value
+        text = str(value)  # first: an undefined name is callable, and raises its own error
         if isinstance(value, bool) or value is None or callable(value):
             raise RenderError(f"{value!r} printed into a {self.name} file")
         if isinstance(value, int | float):
             return str(finite(value))
-        text = str(value)
         if not self.plain.fullmatch(text):
             raise RenderError(f"{text!r} may not stand unquoted in a {self.name} file")
         return text

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from clustergen.discovery import modules_of
-from clustergen.feature import Attributed, check_fields, extension_of, modules, name_of, position
+from clustergen.feature import Attributed, ExtensionError, check_fields, extension_of, modules, name_of, position
 from clustergen.records import replace
+from clustergen.render.engine import carried
 from clustergen.render.file import File
 
 _FIRST = (
@@ -44,10 +45,12 @@ def _rows(module: ModuleType, kind: str) -> Iterator[File]:
         row = replace(file, kind=kind) if kind else file
         if extension is None or row.values:
             yield row
-        elif row.program:
-            yield replace(row, program=f"{extension.name}/{row.program}")
-        else:
-            yield replace(row, source=f"{extension.name}/{row.source or row.template}")
+            continue
+        where, key = ("programs", "program") if row.program else ("templates", "source")
+        name = f"{extension.name}/{row.program or row.source or row.template}"
+        if (carried(where) / (name if row.program else f"{name}.j2")).exists():
+            raise ExtensionError(f"clustergen and the extension {extension} both have {where}/{name}", "rename yours")
+        yield replace(row, **{key: name})
 
 
 def _checked(file: object, module: ModuleType) -> File:

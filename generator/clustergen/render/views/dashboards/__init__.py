@@ -6,11 +6,12 @@ A panel whose metrics nobody exports is left out, and so is a page without panel
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import items_of, modules, position, result_of
+from clustergen.feature import claim, described, items_of, modules, position, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
@@ -32,10 +33,21 @@ def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
     parts = (*modules_of(__name__, "dashboard"), *modules("dashboards"))
     added = [row for module in parts if hasattr(module, "rows") for row in items_of(module.rows, PageRow, cluster)]
-    pages = [result_of(module.dashboard, Dashboard, cluster) for module in parts if hasattr(module, "dashboard")]
-    complete_pages = [_with(page, added) for page in pages if page is not None]
+    pages = []
+    owners: dict[str, str] = {}
+    for module in parts:
+        if hasattr(module, "dashboard") and (page := result_of(module.dashboard, Dashboard, cluster)) is not None:
+            claim(owners, page.slug, described(module.__name__), f"have the dashboard {page.slug}")
+            pages.append(_with(page, added))
     place = position(_MENU)
-    return tuple(sorted(complete_pages, key=lambda page: place(page.slug)))
+    return tuple(sorted(pages, key=lambda page: place(page.slug)))
+
+
+def has_panels(cluster: Cluster, module: ModuleType) -> bool:
+    """True if a panel of a feature has metrics that the cluster exports."""
+    page = module.dashboard(cluster) if hasattr(module, "dashboard") else None
+    rows = [each.row for each in module.rows(cluster)] if hasattr(module, "rows") else []
+    return any(True for row in (*rows, *(page.rows if page else ())) for _ in _panels(row, exported(cluster)))
 
 
 def _with(page: Dashboard, added: list[PageRow]) -> Dashboard:
