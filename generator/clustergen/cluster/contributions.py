@@ -17,6 +17,7 @@ from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
 if TYPE_CHECKING:
+    from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting
     from clustergen.cluster.model import Cluster, NodeGroup
     from clustergen.cluster.slurm.keys.row import Row
 
@@ -290,6 +291,37 @@ class FirmwareValue:
     node_type: str
     expect: str
     is_on: bool
+
+
+@record
+class FirmwareItem:
+    """A setting of firmware of nodes of a type. `expected`: on, off or a number; empty if the site decides.
+    `attribute`, by which a BMC shows it: None if it is not known.
+    """
+
+    node_type: str
+    setting: FirmwareSetting
+    attribute: FirmwareAttribute | None
+    expected: str
+
+    @property
+    def value(self) -> str:
+        """The attribute's value for it; empty where the catalogue has none."""
+        if self.attribute is None:
+            return ""
+        return self.attribute.values.get(self.expected, self.expected if self.is_stated else "")
+
+    @property
+    def is_stated(self) -> bool:
+        """True if the manifest states the value, which may then be one that the catalogue does not know."""
+        return self.setting.expect == "site" and self.expected != ""
+
+    def differs(self, value: str) -> bool:
+        """True if a value of the attribute has another meaning; one that the catalogue does not know has none."""
+        if self.is_stated:
+            return value != self.value
+        meaning = self.attribute.meaning(value) if self.attribute else ""
+        return bool(meaning and self.value) and meaning != self.expected
 
 
 @record

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.firmware import FirmwareFamily, family_of
+from clustergen.cluster.contributions import FirmwareItem
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.features.firmware.checklist import FirmwareItem, checklist
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.tables import Table, table_of
@@ -42,11 +42,11 @@ def firmware_page(cluster: Cluster) -> FirmwarePage | None:
 
 def _section(cluster: Cluster, node_type: NodeType, family: FirmwareFamily) -> FirmwareSection:
     nodes = ",".join(group.folded for group in cluster.of_type[node_type.name])
-    table = table_of("", "", _rows(checklist(cluster, node_type)))
+    table = table_of("", "", _rows(cluster.needs_by_type(FirmwareItem)[node_type.name]))
     return FirmwareSection(node_type.name, nodes, family.resource, "systems" in family.unverified, table)
 
 
-def _rows(items: Iterator[FirmwareItem]) -> Iterator[dict[str, str]]:
+def _rows(items: Iterable[FirmwareItem]) -> Iterator[dict[str, str]]:
     for item in items:
         attribute = item.attribute
         marked = bool(item.setting.unverified or (attribute and attribute.unverified))

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from clustergen.cluster.contributions import FirmwareItem
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
-from clustergen.features.firmware.checklist import FirmwareItem, checklist
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
 from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.drift.model import DriftFinding
@@ -43,7 +43,7 @@ class NodeCheck:
             yield from _gpu_settings(node_type.gpus, facts)
         yield from self._ports(node_type, facts)
         if facts.bios:
-            yield from _firmware_settings(checklist(self._cluster, node_type), facts)
+            yield from _firmware_settings(self._cluster.needs_by_type(FirmwareItem)[node_type.name], facts)
 
     def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
         """The facts have IPv4 addresses only."""
@@ -81,7 +81,7 @@ class NodeCheck:
 
 def uncompared_settings(cluster: Cluster, node_type: NodeType) -> list[str]:
     """Fields of the node type's `firmware` for which the catalogue knows no attribute of its system."""
-    items = checklist(cluster, node_type)
+    items = cluster.needs_by_type(FirmwareItem)[node_type.name]
     return [item.setting.name.replace("-", "_") for item in items if item.is_stated and item.attribute is None]
 
 
