@@ -49,7 +49,6 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     """
     from pydantic import ValidationError
 
-    from clustergen.features.mig.shapes import mig_findings
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
     from clustergen.rules.slurm_hints import hint_for_key
@@ -63,7 +62,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     try:
         manifest = Manifest.model_validate(frozen(source.data))
     except ValidationError as err:
-        more = source.from_validation_error(err, Manifest, hint_for_key, mig_findings)
+        more = source.from_validation_error(err, Manifest, hint_for_key, _merged)
         if not more and not diagnostics:  # fail closed: what nobody could put into words is an error all the same
             more = [Diagnostic.of("type-wrong", source.place(item["loc"]), item["msg"]) for item in err.errors()]
         meant, hidden = _hidden_by(err, source)
@@ -76,6 +75,15 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
     return Compiled(source, cluster, tuple(in_file_order([*diagnostics, *source.diagnose(findings)])))
+
+
+def _merged(findings: list[Finding], data: Any) -> list[Finding]:
+    """The findings on the manifest's shape, with one of a feature in place of several on one of its values."""
+    from clustergen.feature import modules
+
+    for module in modules("shapes"):
+        findings = module.merged(findings, data)
+    return findings
 
 
 def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:

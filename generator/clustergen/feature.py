@@ -1,6 +1,7 @@
 """Features: a package each, with a module for each stage that has to know of it.
 
     section     what the user writes, and `PLACES`, where in the manifest
+    shapes      `merged`, findings on sections of another shape than the manifest's, one in place of several
     resolved    its records of the cluster, and `RECORDS`, the function that makes each
     rules       its cross-checks
     codes       `CODES`, of its diagnostics, where they are not in `clustergen.diagnostics.codes`

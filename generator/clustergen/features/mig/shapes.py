@@ -19,7 +19,7 @@ _PROFILE = re.compile(r"[1-9]g\.[0-9]+gb([+-][a-z.]+)?")
 _NEW = "split"  # name of a plan in an example
 
 
-def mig_findings(findings: list[Finding], data: Any) -> list[Finding]:
+def merged(findings: list[Finding], data: Any) -> list[Finding]:
     """The findings, with one in place of all those of the same `gpus.mig` or plan."""
     result: dict[ManifestPath | int, Finding] = {}
     for index, finding in enumerate(findings):
