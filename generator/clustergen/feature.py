@@ -11,6 +11,7 @@
     alerts      `topic`, its alerting rules
     dashboards  `dashboard`, a page of Grafana, and `rows` of pages of others
     checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name
+    setup       `set_up`, which installs what its checks need: `clustergen setup NAME`
 
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads
 those of each feature and no others, so that `validate` does not pay for dashboards. Features do not import each other;

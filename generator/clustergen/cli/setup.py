@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -11,6 +13,7 @@ from clustergen.cli import output
 from clustergen.cli.complete import suites as complete_suites
 from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.diagnostics import ClustergenError
+from clustergen.feature import modules, name_of
 
 
 @click.group("setup")
@@ -40,35 +43,33 @@ def parsers(suites: tuple[str, ...]) -> None:
     """Unpack the programs that verify runs into this user's cache.
 
     SUITE is trixie (Slurm 24.11, Prometheus, systemd, sshd and most others), bookworm (Slurm 22.05) or forky (Slurm
-    26.05); without one, all three, the names of NCCL (clustergen setup nccl) and ReFrame (clustergen setup reframe).
+    26.05); without one, all three, and what the other commands of setup but lab install.
     They are Debian packages in a directory per release, below ~/.cache/clustergen/parsers or CLUSTERGEN_PARSERS. No
     service starts on this machine.
     The first run takes some minutes and 2 GB; a root that is up to date is left untouched. CLUSTERGEN_MIRROR names
     another Debian mirror.
     """
     from clustergen.diagnostics import did_you_mean
-    from clustergen.setup import nccl, reframe
     from clustergen.setup import parsers as roots
+    from clustergen.setup import reframe
 
     for suite in suites:
         if suite not in roots.SUITES:
             hint = did_you_mean(suite, roots.SUITES) or f"choose one of {', '.join(roots.SUITES)}"
             raise ClustergenError(f"there is no suite '{suite}'", hint=hint, exit_code=2)
     report = _reporter()
-    others = [] if suites else [lambda: nccl.set_up(report), lambda: reframe.set_up(report)]
+    others = [] if suites else [partial(module.set_up, report) for module in (*modules("setup"), reframe)]
     roots.set_up(suites or tuple(roots.SUITES), report, others)
 
 
-@exit_codes("everything is ready", "", USAGE, "something could not be installed")
-@command.command("nccl")
-def nccl_names() -> None:
-    """Extract the names that NCCL reads from its wheels on PyPI.
+def _of_feature(module: ModuleType) -> click.Command:
+    """The command for what the checks of a feature need."""
+    made = click.Command(name_of(module), callback=lambda: module.set_up(_reporter()), help=module.set_up.__doc__)
+    return exit_codes("everything is ready", "", USAGE, "something could not be installed")(made)
 
-    The check of nccl.conf needs them. Downloads some hundred MB per release and keeps a list of a few KB.
-    """
-    from clustergen.setup import nccl
 
-    nccl.set_up(_reporter())
+for _module in modules("setup"):
+    command.add_command(_of_feature(_module))
 
 
 @exit_codes("everything is ready", "", USAGE, "something could not be installed")

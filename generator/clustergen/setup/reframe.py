@@ -8,8 +8,8 @@ from pathlib import Path
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.setup.parsers import Report
-from clustergen.setup.wheels import run_pip
 from clustergen.verify.reframe import VERSION, reframe_directory
+from clustergen.verify.wheels import run_pip
 
 
 def set_up(report: Report) -> None:

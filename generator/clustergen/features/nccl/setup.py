@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.features.nccl.library import DIRECTORY, read_library
-from clustergen.setup.parsers import Report
-from clustergen.setup.wheels import run_pip
 from clustergen.verify.slurm_roots import parsers_directory
+from clustergen.verify.wheels import run_pip
 
 RELEASES = ("2.20", "2.23", "2.27")
 """Those of the example clusters."""
 _LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
 
 
-def set_up(report: Report) -> None:
-    """Writes a list of names per release that has none yet. Raises ClustergenError where a wheel cannot be had."""
+def set_up(report: Callable[[str, str], None]) -> None:
+    """Extract the names that NCCL reads from its wheels on PyPI.
+
+    The check of nccl.conf needs them. Downloads some hundred MB per release and keeps a list of a few KB.
+    """
     directory = parsers_directory() / DIRECTORY
     directory.mkdir(parents=True, exist_ok=True)
     for release in RELEASES:
