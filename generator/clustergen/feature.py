@@ -11,6 +11,8 @@
     alerts      `topic`, its alerting rules
     dashboards  `dashboard`, a page of Grafana, and `rows` of pages of others
     checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name
+    imports     `FILE` of Slurm that is `PATH` in the manifest, and `values`, which makes the section of it; `PLUGINS`,
+                key and name by release, the newest first
     setup       `set_up`, which installs what its checks need: `clustergen setup NAME`
 
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads

@@ -16,8 +16,7 @@ from clustergen.diff.slurm import slurm_changes
 from clustergen.hostlist import HostlistError, expand
 from clustergen.importer.draft import Draft, Note, Origin
 from clustergen.importer.originals import CONFIGS, Originals
-from clustergen.importer.private_tmp import FILE as JOB_CONTAINER
-from clustergen.importer.private_tmp import PATH as PRIVATE_TMP
+from clustergen.importer.sections import replaced
 from clustergen.importer.topology import YAML, file_of, renamed
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
@@ -59,11 +58,10 @@ def changes_of(draft: Draft, originals: Originals, tree: Tree) -> tuple[Change, 
     old |= extra
     if ("slurm", "topology", "format") in draft.items:
         old["/etc/slurm/topology.yaml"] = renamed(originals.directory.text(YAML) or "")
-    if any(True for _ in draft.below(PRIVATE_TMP)):
-        old[f"/etc/slurm/{JOB_CONTAINER}"] = originals.directory.text(JOB_CONTAINER) or ""
+    old |= {f"/etc/slurm/{name}": originals.directory.text(name) or "" for name in replaced(draft)}
     if file_of(originals) == YAML:
         old.pop("/etc/slurm/topology.conf", None)
-    targets = {f"/etc/slurm/{name}" for name in (*CONFIGS, YAML, JOB_CONTAINER)} | set(extra)
+    targets = {f"/etc/slurm/{name}" for name in (*CONFIGS, YAML, *replaced(draft))} | set(extra)
     new = {
         file.target: file.content.decode("utf-8", "surrogateescape")
         for file in tree

@@ -18,9 +18,7 @@ from clustergen.importer.gres import import_gpus
 from clustergen.importer.lines import PLACES, import_lines
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import CONFIGS, Originals
-from clustergen.importer.private_tmp import FILE as JOB_CONTAINER
-from clustergen.importer.private_tmp import PATH as PRIVATE_TMP
-from clustergen.importer.private_tmp import import_private_tmp
+from clustergen.importer.sections import import_sections, replaced
 from clustergen.importer.settings import option_value
 from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory
@@ -74,7 +72,7 @@ def import_files(draft: Draft, originals: Originals, machines: Machines, account
     elif "gres.conf" in originals.configs:
         import_lines(draft, originals, "gres.conf")
     _gres_types(draft)
-    import_private_tmp(draft, originals)
+    import_sections(draft, originals)
     _whole_files(draft, originals, account_files)
 
 
@@ -105,9 +103,9 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
     files |= dict.fromkeys(draft.whole, everywhere)
     files |= dict(_programs(originals, directory))
     _remaining_programs(draft, originals, directory)
-    is_field = any(True for _ in draft.below(PRIVATE_TMP))
+    sections = set(replaced(draft))
     for name, group in files.items():
-        if is_there(directory / name) and not (is_field and name == JOB_CONTAINER):
+        if is_there(directory / name) and name not in sections:
             _one(draft, originals.directory, name, group)
     taken = {*CONFIGS, *files, originals.directory.main, *originals.directory.texts}
     read = {os.path.realpath(file) for file in account_files}

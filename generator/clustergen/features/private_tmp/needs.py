@@ -11,7 +11,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.keys.row import Row
 from clustergen.features.private_tmp.resolved import PrivateTmp
 
-_NAMES = (("NamespaceType", "namespace/tmpfs"), ("JobContainerType", "job_container/tmpfs"))
+PLUGINS = (("NamespaceType", "namespace/tmpfs"), ("JobContainerType", "job_container/tmpfs"))
 """Key and plugin, the newest first."""
 STORE = Use(
     "the /tmp of jobs",
@@ -31,7 +31,7 @@ def directories(cluster: Cluster) -> Iterator[PrivateDirectories]:
 
 
 def keys(cluster: Cluster) -> Iterator[Row]:
-    names = (pair for pair in _NAMES if has_plugin(*pair, cluster.slurm.release))
+    names = (pair for pair in PLUGINS if has_plugin(*pair, cluster.slurm.release))
     for private in directories(cluster):
         for key, plugin in [*names][:1]:
             yield Row(key, plugin, f"each job has its own {private.text}")
