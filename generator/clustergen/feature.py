@@ -8,6 +8,8 @@
     needs       what it contributes to files of others: functions that yield records of `cluster.contributions`
     files       its views, and `FILES`, the rows of its own files
     tree        `problems`, findings in a tree that has the site's files
+    effects     `steps` that no play does after a change of its files; `TEXTS`, of its files that go on no node, which a
+                diff compares
     alerts      `topic`, its alerting rules
     dashboards  `dashboard`, a page of Grafana, and `rows` of pages of others
     checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name

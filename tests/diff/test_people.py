@@ -254,6 +254,14 @@ def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: 
     assert not [text for text in by_hand(plan_of(new, changed)) if "follow" in text]
 
 
+def test_changed_interfaces_are_activated_by_a_playbook_of_their_own(tmp_path: Path) -> None:
+    configured = ("management: {", "management: {configure: true, interface: eno1, ")
+    old = write(tmp_path / "a", configured, text=MANIFEST)
+    new = write(tmp_path / "b", configured, ("domain:", "mtu: 9000, domain:"), text=MANIFEST)
+    (step,) = [step for step in plan_of(old, new)["steps"] if "interfaces" in step["text"]]
+    assert (step["text"], step["hosts"]) == ("activate the interfaces with clustergen.cluster.network", "c[1-4],head")
+
+
 WAREWULF = """\
 provisioning: {engine: warewulf, images: {gpu: debian-13}}
 """

@@ -8,6 +8,7 @@ from clustergen.diff.change import Change
 from clustergen.diff.step import Work
 from clustergen.diff.steps import AT_ONCE, CONTROLLERS, NODES, TURNS, steps
 from clustergen.render.effects import Effect, read
+from clustergen.render.side import ManualStep
 
 
 def change(effect: Effect, old: str | None, new: str | None) -> Change:
@@ -98,7 +99,7 @@ def test_each_daemon_restarts_once_and_rereads_its_files_where_it_does_not(
     assert daemons(*effects.split(), nodes=nodes, everywhere=everywhere) == expected
 
 
-def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
+def test_steps_of_features_are_last_and_on_the_nodes_whose_files_change() -> None:
     form = Change(
         file="/etc/clustergen-network/interfaces",
         kind="file",
@@ -112,7 +113,7 @@ def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
         reason="",
         source="",
     )
-    *_, last = steps(
+    *others, last = steps(
         Work(
             changes=(form, REMOUNT),
             added=(),
@@ -122,6 +123,8 @@ def test_interfaces_are_activated_last_and_by_their_own_playbook() -> None:
             compute=(),
             systems=(),
             release=None,
+            manual=(ManualStep("read", "/etc/other/"), ManualStep("activate", "/etc/clustergen-network/")),
         )
     )
-    assert (last.text, last.hosts) == ("activate the interfaces with clustergen.cluster.network", "c1")
+    assert (last.text, last.hosts) == ("activate", "c1")
+    assert "read" not in [step.text for step in (last, *others)]

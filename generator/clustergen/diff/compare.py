@@ -14,9 +14,10 @@ from clustergen.diff.conditions import Conditions
 from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
-from clustergen.diff.snapshot import NodeFile, Snapshot
+from clustergen.diff.snapshot import Snapshot
 from clustergen.records import record, replace
 from clustergen.render.effects import DAEMON_RELOAD, NONE, Effect
+from clustergen.render.side import NodeFile
 
 Groups = tuple[str, ...]
 Files = dict[str, NodeFile]

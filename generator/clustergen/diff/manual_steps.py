@@ -13,7 +13,6 @@ from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
 from clustergen.diff.values import hosts_of
 from clustergen.render.effects import Effect
 
-_INTERFACES = "/etc/clustergen-network/"
 _KEEPS = "so that no job is lost: stop slurmctld,"
 _GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
 
@@ -45,9 +44,10 @@ def before(work: Work) -> Iterable[Step]:
 
 def after(work: Work) -> Iterable[Step]:
     """Steps after applying the tree, for things that it leaves as they are."""
-    yield from _interfaces(work)
-    if work.provisioning:
-        yield Step(work.provisioning, None, "")
+    for step in work.manual:
+        changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(step.below)]
+        if changed or not step.below:
+            yield Step(step.text, work.hosts(changed) if step.below else None, "")
     if work.kept:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
@@ -59,13 +59,6 @@ def after(work: Work) -> Iterable[Step]:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
             yield Step(text, folded(work.controllers[:1]), "")
-
-
-def _interfaces(work: Work) -> Iterable[Step]:
-    """`site.yml` installs the forms of the nodes' interfaces, and changes no interface."""
-    changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(_INTERFACES)]
-    if changed:
-        yield Step("activate the interfaces with clustergen.cluster.network", work.hosts(changed), "")
 
 
 def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:

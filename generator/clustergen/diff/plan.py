@@ -13,13 +13,13 @@ from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.disks import reformatted
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.membership import of_membership
-from clustergen.diff.provisioning import step as step_on_the_server
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
 from clustergen.diff.scratch import abandoned
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.step import Step, Work
 from clustergen.diff.steps import steps
+from clustergen.feature import modules
 from clustergen.records import record, replace
 
 
@@ -157,7 +157,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         abandoned=abandoned(old, new),
         reformatted=reformatted(old, new),
         moved=[host for host, address in after.addresses.items() if before.addresses.get(host, address) != address],
-        provisioning=step_on_the_server(old, new),
+        manual=[step for module in modules("effects") for step in module.steps(old, new)],
         room=room,
     )
     groups = tuple(Group(*group) for group in comparison.groups())

@@ -12,6 +12,7 @@ from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.room import room_changes
+from clustergen.diff.room_tables import FACILITY
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import Source
 from clustergen.manifest.stated import value_at
@@ -106,7 +107,8 @@ class Reverts:
 def _hosts(side: Snapshot) -> Any:
     """Where the inventory looks for which hosts, without groups that only split files."""
     groups = {name: frozenset(hosts) for name, hosts in side.inventory.groups.items() if "__" not in name}
-    return groups, dict(side.inventory.addresses), side.provisioning
+    texts = {path: text for path, text in side.texts.items() if not path.startswith(FACILITY)}
+    return groups, dict(side.inventory.addresses), texts
 
 
 def _without_nodes(change: Change) -> Change:

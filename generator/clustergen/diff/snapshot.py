@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -14,37 +14,14 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
 from clustergen.diff.inventory import HOSTS, VARIABLES, Inventory, of_cluster, of_files
 from clustergen.diff.room_tables import FACILITY, Tables
+from clustergen.feature import modules
 from clustergen.manifest.source import Source, load
-from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
-from clustergen.render.effects import Effect, read
+from clustergen.render.effects import read
 from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock, without_lock
+from clustergen.render.side import NodeFile
 from clustergen.render.tree import FILE_LIMIT, LOCK, Tree
-
-_WAREWULF = "warewulf/nodes.conf"
-
-
-@record
-class NodeFile:
-    """A file of the tree that goes on nodes."""
-
-    target: str
-    group: str
-    mode: str
-    owner: str
-    effect: Effect
-    sha256: str
-    content: Callable[[], bytes]
-
-    @property
-    def text(self) -> str:
-        return self.content().decode("utf-8", "surrogateescape")
-
-    @property
-    def same_as(self) -> tuple[str, str, str]:
-        """Equal for files that are equal on a node."""
-        return self.sha256, self.mode, self.owner
 
 
 @dataclass(eq=False)
@@ -56,7 +33,7 @@ class Snapshot:
     files: Mapping[str, NodeFile]
     """Files that go on nodes, by path in the tree."""
     texts: Mapping[str, str]
-    """Other files that a diff compares, by path: tables of the machine room, nodes.conf of a Warewulf server."""
+    """Other files that a diff compares, by path: tables of the machine room, and what features compare."""
     source: Source | None
     commit: str = ""
     """The short id of the commit that it was read from."""
@@ -64,13 +41,13 @@ class Snapshot:
     @cached_property
     def tables(self) -> Tables:
         """Of the machine room."""
-        tables = {path.removeprefix(FACILITY): text for path, text in self.texts.items() if path != _WAREWULF}
+        tables = {path.removeprefix(FACILITY): text for path, text in self.texts.items() if path.startswith(FACILITY)}
         return Tables(self.name, tables)
 
     @property
-    def provisioning(self) -> str:
-        """nodes.conf of a Warewulf server; empty without one."""
-        return self.texts.get(_WAREWULF, "")
+    def cluster(self) -> str:
+        """The name of the cluster."""
+        return self.inventory.cluster
 
     @cached_property
     def by_group(self) -> dict[str, tuple[NodeFile, ...]]:
@@ -103,8 +80,9 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
 
 
 def _is_compared(path: str) -> bool:
-    """True if it is data of the machine room, and no picture or page made from it, or configures a Warewulf server."""
-    return path == _WAREWULF or (path.startswith(FACILITY) and path.endswith((".csv", ".yaml")))
+    """True if it is data of the machine room, and no picture or page made from it, or a feature compares it."""
+    is_of_room = path.startswith(FACILITY) and path.endswith((".csv", ".yaml"))
+    return is_of_room or any(path in getattr(module, "TEXTS", ()) for module in modules("effects"))
 
 
 def of_directory(name: str, directory: Path, commit: str = "") -> Snapshot:

@@ -8,6 +8,7 @@ from clustergen.diff.change import Change, folded
 from clustergen.diff.room import RoomChanges
 from clustergen.diff.values import hosts_of
 from clustergen.records import record
+from clustergen.render.side import ManualStep
 
 REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
 """Playbooks of their own, run before site.yml."""
@@ -57,8 +58,8 @@ class Work:
     """Path of a mount unit → what has to be done to its disk."""
     moved: Sequence[str] = ()
     """Hosts that both inventories have, under different addresses."""
-    provisioning: str = ""
-    """What to do on a provisioning server."""
+    manual: Sequence[ManualStep] = ()
+    """Those of features."""
     room: RoomChanges | None = None
     """What changes in the machine room."""
 
