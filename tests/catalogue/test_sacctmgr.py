@@ -9,7 +9,7 @@ import pytest
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.manifest.accounts import Limits, Qos, TresLimits
+from clustergen.features.accounts.section import Limits, Qos, TresLimits
 
 
 @pytest.mark.parametrize(("entity", "section"), [("association", Limits), ("qos", Qos)])

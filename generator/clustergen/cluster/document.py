@@ -152,13 +152,13 @@ def _of_manifest(section: str, attributes: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _sections() -> Mapping[str, type[Section]]:
-    """Sections of the manifest by name, and by module and name: several kinds have `Limits`."""
+    """Sections of the manifest by name."""
     models: dict[str, type[Section]] = {}
     pending = Section.__subclasses__()
     while pending:
         model = pending.pop()
         pending += model.__subclasses__()
-        models |= {model.__name__: model, f"{model.__module__.rpartition('.')[2]}.{model.__name__}": model}
+        models[model.__name__] = model
     return models
 
 

@@ -9,6 +9,7 @@ from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights
 from clustergen.diagnostics import ClustergenError, ManifestPath
 from clustergen.diff.messages import count
+from clustergen.features.accounts.section import Account
 from clustergen.importer.associations import (
     REMOVED_BY_SCRIPT,
     Fields,
@@ -23,7 +24,7 @@ from clustergen.importer.forms import fits, number, takes
 from clustergen.importer.originals import Originals
 from clustergen.importer.qos import COLUMNS, import_qos
 from clustergen.importer.sacctmgr import AccountingDump, Entry, read_dump
-from clustergen.manifest.accounts import Account, AnyName, UserName
+from clustergen.manifest.base import AnyName, UserName
 
 _RIGHTS = ("QOS", "DefaultQOS")
 _LIMITS = fields_of("association", without=("Fairshare", *_RIGHTS))

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
 from clustergen.diagnostics import ManifestPath
+from clustergen.features.accounts.section import Limits, Qos
 from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import duration, fits, number, takes, words
 from clustergen.importer.sacctmgr import Entry
-from clustergen.manifest.accounts import Limits, Qos, Tres
-from clustergen.manifest.base import Phrase, Section
+from clustergen.manifest.base import Phrase, Section, Tres
 from clustergen.units import Duration
 from clustergen.units.digits import whole
 

@@ -27,7 +27,7 @@ from clustergen.importer.refusals import Refusal, rejected
 from clustergen.importer.settings import import_settings
 from clustergen.importer.todo import import_todo
 from clustergen.lint.run import lint
-from clustergen.manifest.accounts import AnyName
+from clustergen.manifest.base import AnyName
 from clustergen.records import record
 
 _USUAL_OS = "rocky-9"

@@ -12,8 +12,7 @@ from clustergen.importer.forms import fits, value_of
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
-from clustergen.manifest.accounts import AnyName
-from clustergen.manifest.base import SlurmName
+from clustergen.manifest.base import AnyName, SlurmName
 from clustergen.manifest.partitions import Partition
 from clustergen.slurmconf.config import Entry
 from clustergen.slurmconf.scalars import boolean

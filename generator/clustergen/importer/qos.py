@@ -8,7 +8,7 @@ from clustergen.importer.associations import Fields, Unsupported, fields_of, imp
 from clustergen.importer.draft import Draft
 from clustergen.importer.forms import fits
 from clustergen.importer.sacctmgr import AccountingDump, Entry
-from clustergen.manifest.accounts import AnyName
+from clustergen.manifest.base import AnyName
 
 _FIELDS: Fields = {"Description": (("description",), phrase), **fields_of("qos")}
 COLUMNS = frozenset(option.dump for option in sacctmgr.options("qos") if option.field)

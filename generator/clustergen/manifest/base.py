@@ -157,6 +157,26 @@ SlurmName = Annotated[
     str, text(r"^[A-Za-z][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -, and begin with a letter", 63)
 ]
 """Name that Slurm shows to users: partitions, QOS, accounts, switches, features."""
+AnyName = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$",
+        "use letters, digits and _ . @ + -, and begin with a letter, a digit or _",
+        63,
+    ),
+]
+"""Slurm takes more in names of partitions, clusters, QOS and accounts than elsewhere: projects are often numbers."""
+UserName = Annotated[
+    str, text(r"^[a-z_][a-z0-9_.-]*$", "write the Unix login: lower-case letters, digits, _ . and -", 32)
+]
+Tres = Annotated[
+    str,
+    text(
+        r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$",
+        "write a type, or a type and a name: cpu, mem, gres/gpu, gres/gpu:h100, license/matlab",
+        80,
+    ),
+]
 HostName = Annotated[
     str, text(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "use lower-case letters, digits and -, without a domain: gpu-01", 63)
 ]

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.accounts import AnyName
-from clustergen.manifest.base import HostList, Options, Section, SlurmName, field, text
+from clustergen.manifest.base import AnyName, HostList, Options, Section, SlurmName, field, text
 from clustergen.units import Bytes, Minutes, Seconds
 
 

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.accounts import UserName
-from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.manifest.base import AbsolutePath, Section, UserName, field
 from clustergen.units import Bytes
 
 Files = Annotated[int, Field(ge=1, le=10**15)]

@@ -4,15 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from clustergen.manifest.accounts import Account, AnyName, Qos, Tres, User, UserName
 from clustergen.manifest.base import (
     AbsolutePath,
+    AnyName,
     Endpoint,
     HostList,
     Options,
     PortNumber,
     Section,
     SlurmName,
+    Tres,
     field,
     section,
     text,
@@ -200,7 +201,7 @@ class Slurm(Section):
         "recommended", "Defaults of this section: clustergen's recommendations, or Slurm's own defaults."
     )
     cluster_name: AnyName | None = field(None, "ClusterName; default: the manifest's name.")
-    federation: SlurmName | None = field(None, "Federation of clusters with one slurmdbd that this one joins.")
+    federation: Place
     auth: Literal["munge", "slurm"] = field("munge", "auth/munge, or auth/slurm with its own key (23.11 and newer).")
     configless: bool = field(False, "Compute and login nodes fetch their configuration from the controller.")
     state_location: AbsolutePath | None = field(None, "StateSaveLocation; two controllers must share it.")
@@ -227,11 +228,9 @@ class Slurm(Section):
     node_sets: dict[SlurmName, HostList] = field({}, "Named sets of nodes, for use in partitions.")
     priority: Priority = section(Priority, "Multifactor priority.")
     preemption: Preemption = section(Preemption, "Preemption; off unless the section is present.", by="off")
-    qos: dict[AnyName, Qos] = field({}, "QOS, by name.", examples=[{"high": {"priority": 10}}])
-    accounts: dict[AnyName, Account] = field(
-        {}, "Accounts, with their users.", examples=[{"research": {"users": ["alice"]}}]
-    )
-    users: dict[UserName, User] = field({}, "Settings of a user across all accounts.")
+    qos: Place
+    accounts: Place
+    users: Place
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")

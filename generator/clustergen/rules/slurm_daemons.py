@@ -9,7 +9,6 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.diagnostics import Finding, ManifestPath
@@ -205,14 +204,11 @@ def accounting_hint(cluster: Cluster) -> str:
 
 
 def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
-    policy, hint = cluster.of(Associations), accounting_hint(cluster)
+    hint = accounting_hint(cluster)
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:
         return Finding("accounting-missing", path, f"{what} slurmdbd, which no node runs", hint, key=key)
 
-    for name, what in (("qos", "QOS"), ("accounts", "accounts"), ("federation", "federations")):
-        if getattr(policy, name):
-            yield missing(("slurm", name), f"{what} require", key=True)
     if cluster.of(Preemption).by == "qos":
         yield missing(("slurm", "preemption", "by"), "preemption by QOS requires")
     for partition in cluster.slurm.partitions:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from clustergen.catalogue import sacctmgr
+from clustergen.catalogue.sacctmgr import AS_PARENT, Entity, SacctmgrOption
 from clustergen.cluster.annotations import Mib
-from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Options
-from clustergen.cluster.slurm.rights import ROOT
-from clustergen.manifest.accounts import Account as Section
-from clustergen.manifest.model import Manifest
-from clustergen.records import copied, record
-from clustergen.units import Duration
+from clustergen.records import record
+from clustergen.units import Bytes, Duration
 
 Tres = Mapping[str, int | Mib]
 """Amounts by resource; mem and burst buffers in MiB."""
+UNSET = {
+    ("association", "Fairshare"): "1",
+    ("qos", "Priority"): "0",
+    ("qos", "PreemptMode"): "cluster",
+    ("qos", "GraceTime"): "0",
+    ("qos", "UsageFactor"): "1.000000",
+}
+"""What sacctmgr shows of a setting that nobody made, where that is not empty."""
 
 
 @record
 class Limits:
     """Limits of an account or of a user in it; None and an empty mapping are no limit, or that of the account above."""
 
-    SECTIONS = ("accounts.Limits",)
+    SECTIONS = ("Member",)
     fairshare: int  # AS_PARENT: those of the account above
     qos: tuple[str, ...]
     default_qos: str | None
@@ -104,22 +111,39 @@ class Associations:
     users: Mapping[str, User]  # by login
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Associations:
-    section = manifest.slurm
-    accounts = {name: _account(name, account) for name, account in section.accounts.items()}
-    return Associations(
-        federation=section.federation,
-        qos={name: copied(Qos, qos) for name, qos in section.qos.items()},
-        accounts=accounts,
-        root=accounts.get(ROOT) or _account(ROOT, Section.model_construct()),
-        users={name: copied(User, user) for name, user in section.users.items()},
-    )
+def settings(entity: Entity, section: Qos | Limits) -> Iterator[tuple[str, str]]:
+    """sacctmgr's name and value of all that a section states, as sacctmgr shows it: what is left out is not limited."""
+    for option in sacctmgr.options(entity):
+        text = text_of(option, getattr(section, option.field)) if option.field else ""
+        if text and text != UNSET.get((entity, option.name)):
+            yield option.name, text
+    for name, value in section.options.items():
+        row = sacctmgr.option(entity, name)
+        if row is not None:
+            yield row.name, text_of(row, value)
 
 
-def _account(name: str, section: Section) -> Account:
-    return copied(
-        Account,
-        section,
-        parent=section.parent or (None if name == ROOT else ROOT),
-        user_limits={user: copied(Limits, limits) for user, limits in section.user_limits.items()},
-    )
+def text_of(option: SacctmgrOption, value: Any) -> str:
+    """A value as sacctmgr reads and shows it; empty: none."""
+    if value is None:
+        return ""
+    if isinstance(value, Duration):
+        if option.form == "seconds":
+            return str(value.seconds or 0)
+        return "" if value.unlimited else value.slurm()
+    if option.form in ("list", "name"):
+        return ",".join(dict.fromkeys([value] if isinstance(value, str) else value)).lower()
+    if isinstance(value, tuple):
+        return ",".join(dict.fromkeys(value))
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}={amount(limit)}" for name, limit in value.items() if limit != -1)
+    if option.form == "share":
+        return "parent" if value == AS_PARENT else str(value)
+    if option.form == "factor":
+        return f"{float(value):.6f}"
+    return "" if value == -1 else str(value)
+
+
+def amount(limit: int | Bytes) -> int:
+    """Memory and burst buffers count MiB."""
+    return limit.mib if isinstance(limit, Bytes) else limit

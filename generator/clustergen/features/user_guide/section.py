@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from clustergen.manifest.accounts import AnyName
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Phrase, Section, field
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, AnyName, Phrase, Section, field
 
 JobTemplate = Literal[
     "array",

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
-from clustergen.cluster.slurm.associations import Account, Associations
+from clustergen.cluster.slurm.associations import Account, Associations, settings
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, parents_first, rights_of
-from clustergen.render.views.slurm.accounts import settings
 
 _SHOWN = 20
 _PREEMPTED = {"PreemptMode": "{}", "GraceTime": "after {} s", "PreemptExemptTime": "exempt for the first {}"}

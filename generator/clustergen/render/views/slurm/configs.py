@@ -11,7 +11,6 @@ from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, SLURM, YAML
 from clustergen.render.slurm_files import configuration, slurm_user
-from clustergen.render.views.slurm.accounts import accounts
 from clustergen.render.views.slurm.conf import slurm_conf
 from clustergen.render.views.slurm.gres import gres_conf
 from clustergen.render.views.slurm.layout import Sections, sections
@@ -62,12 +61,4 @@ FILES: tuple[File, ...] = (
         format=CONF,
         source="slurm_accounting/etc/mysql/mariadb.conf.d/90-slurm.cnf",
     ),
-    File(
-        "slurm_controller/usr/local/sbin/clustergen-accounts",
-        accounts,
-        Effect("load-accounts"),
-        mode=0o755,
-        program="accounts/clustergen-accounts.py",
-    ),
-    File("slurm_controller/etc/clustergen/accounts.json", accounts, Effect("load-accounts"), values=True),
 )

@@ -6,22 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.versions import since
-from clustergen.cluster.gpu_set import GpuSet
-from clustergen.cluster.model import Cluster, once_per_cluster
-from clustergen.cluster.nodes import is_pending
-from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
-from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.rights import NORMAL, ROOT
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.manifest.accounts import Account
-from clustergen.manifest.partitions import Partition
-from clustergen.rules.rights import holders
+from clustergen.features.accounts.rights_rules import holders
+from clustergen.features.accounts.section import Account
 from clustergen.rules.slurm_daemons import accounting_hint
+from clustergen.rules.tres import untracked
 from clustergen.units import Bytes, Duration
 
-_BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
-_OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 _QOS_FLAGS = (
     "DenyOnLimit", "EnforceUsageThreshold", "NoDecay", "NoReserve", "OverPartQOS", "PartitionMaxNodes",
     "PartitionMinNodes", "PartitionTimeLimit", "Relative", "RequiresReservation", "UsageFactorSafe",
@@ -83,105 +77,12 @@ def qos(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def _gres_types(gpus: GpuSet) -> Iterator[str]:
-    if not gpus.gres_type:
-        return
-    for layout in gpus.mig or (None,):
-        if layout is None:
-            yield gpus.gres_type
-        else:
-            yield from map(gpus.instance_type, layout.profiles)
-
-
-@once_per_cluster
-def tracked(cluster: Cluster) -> list[str]:
-    """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
-    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
-    names = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
-    names += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
-        g.mps_per_gpu for g in sets
-    )
-    names += ["gres/gpumem", "gres/gpuutil"] if sets else []
-    return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.of(Accounting).tres]))
-
-
-_OF_LIMITS = "so it cannot be limited"
-_OF_WEIGHTS = "and slurmctld does not start with a weight for it"
-
-
-@once_per_cluster
-def _has_unresolved_gpus(cluster: Cluster) -> bool:
-    """True if an error keeps the GPUs of a node type from being resolved, and with them what is tracked."""
-    return any(map(is_pending, cluster.groups)) or any(
-        not node_type.is_builtin and (not node_type.is_resolved or (node_type.names_gpus and node_type.gpus is None))
-        for node_type in cluster.node_types
-    )
-
-
-def _tres(
-    cluster: Cluster, path: ManifestPath, limits: Mapping[str, object], refused: str = _OF_LIMITS
-) -> Iterator[Finding]:
-    names = tracked(cluster)
-    lower = {name.lower() for name in names}
-    for name in limits:
-        if name.lower() in lower or name.lower().startswith(_OPEN_TRES):
-            continue
-        if name.lower().startswith("gres/") and _has_unresolved_gpus(cluster):
-            continue
-        gpus = [other for other in names if other.startswith("gres/gpu")]
-        hint = did_you_mean(name, names)
-        if name.lower() in ("gpu", "gpus", "gres"):
-            hint = "write gres/gpu"
-        elif hint is None and name.startswith("gres/gpu:"):
-            hint = f"use {one_of(gpus, 8)}"
-        yield Finding(
-            "tres-unknown",
-            (*path, name),
-            f"'{name}' is not a tracked resource (TRES), {refused}",
-            hint or "add it to slurm.accounting.tres",
-            key=True,
-        )
-
-
-def billing(cluster: Cluster, section: Mapping[str, Partition]) -> Iterator[Finding]:
-    for name, spec in section.items():
-        yield from _tres(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {}, _OF_WEIGHTS)
-
-
-def weights(cluster: Cluster) -> Iterator[Finding]:
-    """PriorityWeightTRES has no field of its own: `CPU=1000,GRES/gpu=5000`."""
-    conf, key = settings_of(cluster, "slurm.conf"), "PriorityWeightTRES"
-    if key not in conf:
-        return
-    names = {part.partition("=")[0].strip(): None for part in conf.text(key).split(",")}
-    yield from _tres(cluster, conf.place(key), names, _OF_WEIGHTS)
-    if not cluster.slurm.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
-        yield Finding(
-            "accounting-missing",
-            conf.place(key),
-            "without slurmdbd Slurm tracks only CPUs, memory and nodes; slurmctld does not start with other weights",
-            accounting_hint(cluster),
-        )
-
-
-def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
-    """TRES that accounting tracks in addition: a type of GPU that no node has would stay at 0."""
-    tres = cluster.of(Accounting).tres
-    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
-    types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
-    for index, name in enumerate(tres):
-        if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
-            continue
-        if (name.startswith("gres/gpu:") and name not in types) or not name.startswith("gres/"):
-            candidates = [*types, "gres/gpu", "license/"]
-            yield Finding(
-                "tres-unknown",
-                ("slurm", "accounting", "tres", index),
-                f"no node has '{name}'"
-                if name.startswith("gres/gpu:")
-                else f"'{name}' is not a resource type (TRES) that Slurm tracks",
-                did_you_mean(name, candidates) or "write gres/NAME, license/NAME, bb/NAME or fs/disk",
-            )
+def needs_accounting(cluster: Cluster) -> Iterator[Finding]:
+    policy = cluster.of(Associations)
+    for name, what in (("qos", "QOS"), ("accounts", "accounts"), ("federation", "federations")):
+        if getattr(policy, name) and not cluster.slurm.keeps_books:
+            message = f"{what} require slurmdbd, which no node runs"
+            yield Finding("accounting-missing", ("slurm", name), message, accounting_hint(cluster), key=True)
 
 
 def accounts(cluster: Cluster) -> Iterator[Finding]:
@@ -210,7 +111,7 @@ def resources(cluster: Cluster) -> Iterator[Finding]:
             if option.form != "tres" or not option.field:
                 continue
             limits: Mapping[str, object] = getattr(section, option.field)
-            yield from _tres(cluster, (*path, option.field), limits)
+            yield from untracked(cluster, (*path, option.field), limits)
             for name, limit in limits.items():
                 if isinstance(limit, Bytes) and name != "mem" and not name.startswith("bb/"):
                     message = f"'{name}' is a count and has no unit"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from clustergen.cli import group
 from clustergen.cluster.slurm.rights import parents_first
-from clustergen.manifest.accounts import Account
+from clustergen.features.accounts.section import Account
 from clustergen.render.formats import RenderError
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall

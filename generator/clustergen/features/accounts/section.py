@@ -1,33 +1,15 @@
 """QOS, accounts and users: what slurmdbd's database holds about who may run what."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from clustergen.catalogue.sacctmgr import AS_PARENT
-from clustergen.manifest.base import Options, Phrase, Section, SlurmName, field, text
+from clustergen.manifest.base import AnyName, Options, Phrase, Section, SlurmName, Tres, UserName, field
 from clustergen.units import Bytes, Minutes, Seconds
 
-AnyName = Annotated[
-    str,
-    text(
-        r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$",
-        "use letters, digits and _ . @ + -, and begin with a letter, a digit or _",
-        63,
-    ),
-]
-"""Slurm takes more in names of partitions, clusters, QOS and accounts than elsewhere: projects are often numbers."""
-UserName = Annotated[
-    str, text(r"^[a-z_][a-z0-9_.-]*$", "write the Unix login: lower-case letters, digits, _ . and -", 32)
-]
-Tres = Annotated[
-    str,
-    text(
-        r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$",
-        "write a type, or a type and a name: cpu, mem, gres/gpu, gres/gpu:h100, license/matlab",
-        80,
-    ),
-]
 Count = Annotated[int, Field(ge=-1, le=4294967290)]
 """A limit; -1 is none."""
 Share = Annotated[
@@ -134,3 +116,17 @@ class User(Section):
     admin_level: Literal["none", "operator", "administrator"] = field(
         "none", "AdminLevel: rights over the whole database."
     )
+
+
+PLACES = {
+    "slurm.federation": (
+        SlurmName | None,
+        field(None, "Federation of clusters with one slurmdbd that this one joins."),
+    ),
+    "slurm.qos": (dict[AnyName, Qos], field({}, "QOS, by name.", examples=[{"high": {"priority": 10}}])),
+    "slurm.accounts": (
+        dict[AnyName, Account],
+        field({}, "Accounts, with their users.", examples=[{"research": {"users": ["alice"]}}]),
+    ),
+    "slurm.users": (dict[UserName, User], field({}, "Settings of a user across all accounts.")),
+}

@@ -5,28 +5,20 @@ Not a dump for `sacctmgr load`: that format differs between releases, and loadin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import sacctmgr
-from clustergen.catalogue.sacctmgr import AS_PARENT, Entity, Form, SacctmgrOption
+from clustergen.catalogue.sacctmgr import Entity, Form
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.associations import Account, Associations, Limits, Qos
+from clustergen.cluster.slurm.associations import UNSET, Account, Associations, Limits, Qos, settings
 from clustergen.cluster.slurm.rights import ROOT, Rights, parents_first, rights_of
 from clustergen.records import record
-from clustergen.units import Bytes, Duration
+from clustergen.render.effects import Effect
+from clustergen.render.file import File
 
 _BUILT_IN = ("cpu", "mem", "energy", "node", "billing", "vmem", "pages")
 _LEVELS = {"none": "None", "operator": "Operator", "administrator": "Administrator"}
-_UNSET = {
-    ("association", "Fairshare"): "1",
-    ("qos", "Priority"): "0",
-    ("qos", "PreemptMode"): "cluster",
-    ("qos", "GraceTime"): "0",
-    ("qos", "UsageFactor"): "1.000000",
-}
-"""What sacctmgr shows of a setting that nobody made, where that is not empty."""
 
 
 @record
@@ -128,7 +120,7 @@ def accounts(cluster: Cluster) -> Accounts | None:
 
 def _keys(entity: Entity, release: SlurmRelease, without: Iterable[str]) -> tuple[Key, ...]:
     return tuple(
-        Key(option.name, option.form, _UNSET.get((entity, option.name), ""))
+        Key(option.name, option.form, UNSET.get((entity, option.name), ""))
         for option in sacctmgr.options(entity, release)
         if option.name not in without
     )
@@ -168,44 +160,6 @@ def _stated(limits: Limits, rights: Rights, *, with_qos: bool, top: bool = False
         yield "DefaultQOS", rights.default.lower()
 
 
-def settings(entity: Entity, section: Qos | Limits) -> Iterator[tuple[str, str]]:
-    """sacctmgr's name and value of all that a section states, as sacctmgr shows it: what is left out is not limited."""
-    for option in sacctmgr.options(entity):
-        text = text_of(option, getattr(section, option.field)) if option.field else ""
-        if text and text != _UNSET.get((entity, option.name)):
-            yield option.name, text
-    for name, value in section.options.items():
-        row = sacctmgr.option(entity, name)
-        if row is not None:
-            yield row.name, text_of(row, value)
-
-
-def text_of(option: SacctmgrOption, value: Any) -> str:
-    """A value as sacctmgr reads and shows it; empty: none."""
-    if value is None:
-        return ""
-    if isinstance(value, Duration):
-        if option.form == "seconds":
-            return str(value.seconds or 0)
-        return "" if value.unlimited else value.slurm()
-    if option.form in ("list", "name"):
-        return ",".join(dict.fromkeys([value] if isinstance(value, str) else value)).lower()
-    if isinstance(value, tuple):
-        return ",".join(dict.fromkeys(value))
-    if isinstance(value, Mapping):
-        return ",".join(f"{name}={amount(limit)}" for name, limit in value.items() if limit != -1)
-    if option.form == "share":
-        return "parent" if value == AS_PARENT else str(value)
-    if option.form == "factor":
-        return f"{float(value):.6f}"
-    return "" if value == -1 else str(value)
-
-
-def amount(limit: int | Bytes) -> int:
-    """Memory and burst buffers count MiB."""
-    return limit.mib if isinstance(limit, Bytes) else limit
-
-
 def limited_resources(policy: Associations) -> tuple[str, ...]:
     """All resources that a limit names."""
     limits = [
@@ -241,3 +195,15 @@ def _levels(policy: Associations) -> Iterator[tuple[str, tuple[str, ...]]]:
         users = tuple(n for n in names if (policy.users[n].admin_level if n in policy.users else "none") == level)
         if users:
             yield word, users
+
+
+FILES: tuple[File, ...] = (
+    File(
+        "slurm_controller/usr/local/sbin/clustergen-accounts",
+        accounts,
+        Effect("load-accounts"),
+        mode=0o755,
+        program="accounts/clustergen-accounts.py",
+    ),
+    File("slurm_controller/etc/clustergen/accounts.json", accounts, Effect("load-accounts"), values=True),
+)

@@ -1,0 +1,1 @@
+"""Slurm's accounts, users and QOS: what slurmdbd's database holds about who may run what."""
