@@ -140,6 +140,30 @@ def test_a_configless_cluster_with_keys_of_its_own(slurm: SlurmInstall, tmp_path
     )
 
 
+def test_what_the_sandbox_lacks_is_no_complaint(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """A database that is not a node's, a backup of slurmdbd, and counters of energy; slurmctld hands out plugstack.conf."""
+    no_complaint(
+        slurm,
+        tmp_path,
+        "c1",
+        nodes=[
+            roles("slurm-controller"),
+            roles("slurm-accounting", name="db[1-2]", address="10.0.0.[2-3]"),
+            COMPUTE,
+        ],
+        slurm={
+            "configless": True,
+            "pyxis": {},
+            "accounting": {"database_host": "db.example.org", "energy": "rapl"},
+        },
+    )
+
+
+def test_slurmdbd_of_another_cluster(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+    nodes = [roles("slurm-controller"), COMPUTE]
+    no_complaint(current_slurm, tmp_path, "c1", nodes=nodes, slurm={"accounting": {"slurmdbd": "dbd.example.org"}})
+
+
 def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
     auth = {} if slurm.version.startswith("22.05") else {"auth": "slurm"}  # which has munge only
     no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **auth})

@@ -322,8 +322,7 @@ def test_the_buffer_pool_fits_what_jobs_do_not_get(
 def test_pyxis_is_loaded_where_steps_start_and_where_they_run(tmp_path: Path) -> None:
     tree = cluster(tmp_path, nodes=[HEAD, LOGIN, COMPUTE], slurm=PYXIS)
     for host in ("head", "login1", "c1"):
-        assert "required " in text_of(tree, host, "/etc/slurm/plugstack.conf.d/pyxis.conf")
-        assert "include /etc/slurm/plugstack.conf.d/*.conf" in text_of(tree, host, "/etc/slurm/plugstack.conf")
+        assert "\nrequired " in text_of(tree, host, "/etc/slurm/plugstack.conf")
     assert "ENROOT_CACHE_PATH       /raid/enroot/cache/user-$(id -u)" in text_of(tree, "c1", "/etc/enroot/enroot.conf")
     assert not [path for path in node_files(cluster(tmp_path), "c1") if "plugstack" in path or "enroot.conf" in path]
 

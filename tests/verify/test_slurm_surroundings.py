@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
+from clustergen.verify.slurm_surroundings import (
+    Surroundings,
+    invented_hosts,
+    of_directory,
+    own_addresses,
+    stand_in_hosts,
+)
 
 
 def around(directory: Path, slurm: str, nodes: tuple[str, ...] = (), **others: str) -> Surroundings:
@@ -78,3 +84,10 @@ def test_every_invented_address_is_another_one() -> None:
 def test_own_addresses_come_from_the_hosts_file_and_leave_loopback_out() -> None:
     hosts = "127.0.0.1 localhost me\n10.0.0.1 head head.site # head of all\n::2 six\n"
     assert own_addresses(["head", "10.0.0.9", "localhost", "six", "unknown"], hosts) == ("10.0.0.1", "10.0.0.9", "::2")
+
+
+def test_only_services_without_an_address_have_a_stand_in(tmp_path: Path) -> None:
+    slurm = "AccountingStorageHost=dbd\nAccountingStorageBackupHost=spare\n"
+    services = around(tmp_path, slurm, slurmdbd="StorageHost=db.example.org\nStorageBackupHost=10.0.0.9\n").services
+    assert services == ("dbd", "spare", "db.example.org", "10.0.0.9")
+    assert stand_in_hosts(services, "10.0.0.2 dbd spare\n") == "127.0.0.1 db.example.org\n"

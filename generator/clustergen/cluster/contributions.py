@@ -203,9 +203,12 @@ class NeedsPortNames:
 
 @record
 class SpankPlugin:
-    """A plugin of srun and slurmd, which a file of /etc/slurm/plugstack.conf.d loads."""
+    """A plugin of srun and slurmd, which a line of plugstack.conf loads. Without it no step starts, rather than a step
+    outside its container.
+    """
 
-    name: str
+    path: str
+    arguments: tuple[str, ...] = ()
 
 
 @record

@@ -20,7 +20,7 @@ while read -r what path owner; do
 done <"$out/surroundings"
 
 # What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
-hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
+hopeless="retrying in 1sec|Trying again in|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
 
 wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone or has no hope (1)
   while :; do
@@ -84,7 +84,7 @@ if [ "$ACCOUNTING" = yes ]; then
   cp -r /var/lib/clustergen/mariadb /run/db
   mkdir -p /run/mysqld "/run/db/$DATABASE" /run/db/slurm_acct_db # a directory is a database
   mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld.sock --skip-grant-tables \
-    --bind-address=0.0.0.0 --port="$DB_PORT" --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
+    --bind-address='*' --port="$DB_PORT" --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M \
     --innodb-undo-tablespaces=0 --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-buffer-pool-size=16M \
     --innodb-flush-log-at-trx-commit=0 --innodb-fast-shutdown=2 --loose-innodb-snapshot-isolation=OFF \
     --skip-name-resolve --skip-ssl --performance-schema=OFF >"$out/mariadbd.log" 2>&1 &

@@ -18,7 +18,13 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
-from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
+from clustergen.verify.slurm_surroundings import (
+    Surroundings,
+    invented_hosts,
+    of_directory,
+    own_addresses,
+    stand_in_hosts,
+)
 
 _MOST_COMPLAINTS = 200
 _COMPLAINT = re.compile(r"(?:^|\s)((?:fatal|error|warning|WARNING): .*)")
@@ -46,6 +52,7 @@ _OF_THE_SANDBOX = re.compile(
             r"persistent connection for fd \d+ experienced error\[104\]",
             r"Abandon tree forward",  # the other nodes are not there
             r"Unable to set keepalive",  # said of auth/slurm's local socket wherever it runs
+            r"MSR register problem|lseek of /dev/cpu/",  # nor its counters of energy
             r"ipmi_monitoring_\w+: |nvidia-caps-imex-channels major device not found",  # nor is their hardware
         )
     )
@@ -121,7 +128,7 @@ def read_config(
         root=install.path,
         files=((conf_dir, "/"),) if rooted else ((conf_dir, "/etc/slurm"),),
         empty=("/etc/slurm",),  # a package may have put files there that are not under test
-        hosts=hosts,
+        hosts=hosts + stand_in_hosts(around.services, hosts),
         hostname=around.controller,
         # A name service that knows only loopback gives no address at all, so there is always one more.
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),

@@ -24,6 +24,7 @@ _DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
 _INCLUDE = re.compile(r"(?mi)^\s*include\s+(/\S+)")
 _SPANK = re.compile(r"(?m)^\s*(?:required|optional)\s+(/\S+)")
 _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
+_DBD_KEYS = ("accountingstoragehost", "accountingstoragebackuphost")
 _MOST_HOSTS = 65_536  # as many nodes as Slurm takes
 
 
@@ -69,6 +70,7 @@ class Surroundings:
     spank: tuple[str, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...]
+    services: tuple[str, ...]  # hosts of the database and of slurmdbd, which may be outside of the hosts file
 
 
 def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
@@ -98,6 +100,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
         own_names=tuple(dict.fromkeys(filter(None, names))),
+        services=tuple(dict.fromkeys((*slurm.all(*_DBD_KEYS), *dbd.all("storagehost", "storagebackuphost")))),
     )
 
 
@@ -111,13 +114,25 @@ def invented_hosts(names: Iterable[str]) -> str:
 
 def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
     """The addresses that a hosts file gives to these names, loopback left out; an address stands for itself."""
+    table = _addresses(hosts)
+    addresses = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
+    return tuple(text for text in addresses if (number := address_of(text)) and not is_loopback(number))
+
+
+def stand_in_hosts(services: Iterable[str], hosts: str) -> str:
+    """Lines for the names that a hosts file lacks: the database and slurmdbd of the sandbox answer for them."""
+    table = _addresses(hosts)
+    return "".join(f"127.0.0.1 {name}\n" for name in services if name not in table and address_of(name) is None)
+
+
+def _addresses(hosts: str) -> dict[str, str]:
+    """By name; the first line that has it counts."""
     table: dict[str, str] = {}
     for line in hosts.splitlines():
         address, *aliases = line.partition("#")[0].split() or [""]
         for alias in aliases:
             table.setdefault(alias, address)
-    addresses = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
-    return tuple(text for text in addresses if (number := address_of(text)) and not is_loopback(number))
+    return table
 
 
 def _text(file: Path) -> str:

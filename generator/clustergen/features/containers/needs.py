@@ -88,7 +88,8 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
 
 def plugins(cluster: Cluster) -> Iterator[SpankPlugin]:
     if cluster.has(Pyxis):
-        yield SpankPlugin("pyxis")
+        pyxis = cluster.of(Pyxis)
+        yield SpankPlugin(PLUGIN, (f"runtime_path={pyxis.runtime_path}", f"container_scope={pyxis.scope}"))
 
 
 def runtimes(cluster: Cluster) -> Iterator[JobRuntime]:

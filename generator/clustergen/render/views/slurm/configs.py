@@ -28,11 +28,13 @@ def keys_alone(file: str, cluster: Cluster) -> Sections | None:
 
 @record
 class Plugstack:
-    directory: str
+    plugins: tuple[SpankPlugin, ...]
 
 
 def plugstack(cluster: Cluster) -> Plugstack | None:
-    return Plugstack("/etc/slurm/plugstack.conf.d/*.conf") if cluster.needs(SpankPlugin) else None
+    """No `include`: slurmctld hands out no glob in a configless cluster, and no file that only nodes have."""
+    plugins = tuple(cluster.needs(SpankPlugin))
+    return Plugstack(plugins) if plugins else None
 
 
 FILES: tuple[File, ...] = (

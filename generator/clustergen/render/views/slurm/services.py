@@ -19,6 +19,7 @@ from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
+from clustergen.render.views.fixed import Fixed
 
 _DROP_IN = "50-clustergen.conf"
 _OF_PACKAGES = "/var/lib/slurm"
@@ -182,6 +183,10 @@ def _log(cluster: Cluster, daemon: str) -> Log:
     return Log(re.sub("%[nh]", "*", path), daemon, user if lone else "", "" if lone else user)
 
 
+def rapl(cluster: Cluster) -> Fixed | None:
+    return Fixed() if cluster.of(Accounting).energy == "rapl" else None
+
+
 def _drop_in(group: str, unit: str) -> str:
     return f"{group}/etc/systemd/system/{unit}.service.d/{_DROP_IN}"
 
@@ -193,6 +198,7 @@ FILES: tuple[File, ...] = (
     File(_drop_in("slurm_controller", "slurmctld"), slurmctld, Effect("restart-slurmctld")),
     File(_drop_in("slurm_compute", "slurmd"), slurmd, Effect("restart-slurmd"), per="os"),
     File(_drop_in("slurm_accounting", "slurmdbd"), slurmdbd, Effect("restart-slurmdbd"), per="os"),
+    File("slurm_compute/etc/modules-load.d/clustergen-rapl.conf", rapl, restart("systemd-modules-load.service")),
     File("mount/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf", wait_for_mount, DAEMON_RELOAD),
     File(
         "slurm_compute/{os.slurm_env_dir}/slurmd",
