@@ -20,6 +20,7 @@ from clustergen.records import record
 from clustergen.render.node_hardware import Hardware
 from clustergen.slurmconf import Line, parse
 from clustergen.verify import sandbox
+from clustergen.verify.programs import TIMEOUT
 from clustergen.verify.slurm_daemons import cgroup_plugin
 from clustergen.verify.slurm_roots import SlurmInstall
 
@@ -28,7 +29,7 @@ _NODE_KEYS = ("sockets", "boards", "socketsperboard", "corespersocket", "threads
 _AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
 _AUTODETECT = re.compile(r"\bAutoDetect\s*=\s*\w+", re.IGNORECASE)
 _LATE = 124  # exit status of the script when an answer takes longer
-_LIMIT = 180  # seconds for one slurmd -G, which takes less than one
+_LIMIT = 50  # seconds for one slurmd -G, which takes less than one
 _FIRST_CAP = 16  # number of the first device below /dev/nvidia-caps; the driver's own choice
 
 _GIB_BY_NAME = re.compile(r"\.(\d+)gb")
@@ -96,8 +97,7 @@ def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequen
         notes |= {f"{number}.{name}": "".join(f"{line}\n" for line in lines) for name, lines in texts.items()}
     box = sandbox.Sandbox(install.path)  # slurmd drops groups, which takes a range of ids
     script = ["/bin/bash", "/run/clustergen/detect_gpus.sh"]
-    timeout = 2 * _LIMIT + 30 * len(nodes)
-    done = sandbox.run(box, script, timeout=timeout, env={"LIMIT": str(_LIMIT)}, notes=notes)
+    done = sandbox.run(box, script, timeout=TIMEOUT, env={"LIMIT": str(_LIMIT)}, notes=notes)
     if done.code in (None, _LATE):
         raise sandbox.SandboxError("slurmd -G ran out of time")
     if done.code != 0:

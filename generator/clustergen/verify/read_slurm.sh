@@ -20,7 +20,7 @@ while read -r what path owner; do
 done <"$out/surroundings"
 
 # What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
-hopeless="retrying in 1sec|Trying again in|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
+hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
 
 wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone or has no hope (1)
   while :; do

@@ -24,6 +24,7 @@ _DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
 _INCLUDE = re.compile(r"(?mi)^\s*include\s+(/\S+)")
 _SPANK = re.compile(r"(?m)^\s*(?:required|optional)\s+(/\S+)")
 _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
+_DATABASE_KEYS = ("storagehost", "storagebackuphost")
 _DBD_KEYS = ("accountingstoragehost", "accountingstoragebackuphost")
 _MOST_HOSTS = 65_536  # as many nodes as Slurm takes
 
@@ -70,7 +71,7 @@ class Surroundings:
     spank: tuple[str, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...]
-    services: tuple[str, ...]  # hosts of the database and of slurmdbd, which may be outside of the hosts file
+    services: tuple[str, ...]  # hosts of a database or of another cluster's slurmdbd, which may be outside of the hosts file
 
 
 def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
@@ -100,7 +101,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
         own_names=tuple(dict.fromkeys(filter(None, names))),
-        services=tuple(dict.fromkeys((*slurm.all(*_DBD_KEYS), *dbd.all("storagehost", "storagebackuphost")))),
+        services=tuple(dbd.all(*_DATABASE_KEYS) if dbd_text is not None else slurm.all(*_DBD_KEYS)),
     )
 
 

@@ -18,10 +18,10 @@ Switch 4 "Switch1"
 [1] "Hca1" [1]
 END
 export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=Hca1
-sleep 150 | ibsim -s /tmp/net >/tmp/ibsim.log 2>&1 &
+sleep 60 | ibsim -s /tmp/net >/tmp/ibsim.log 2>&1 &
 until grep -q 'simulator ready' /tmp/ibsim.log || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
 log=/run/clustergen/log
-timeout -k 2 120 ibsim-run "$program" -F "$1" -o -f $log -D 0x7 >/run/clustergen/said 2>&1
+timeout -k 2 50 ibsim-run "$program" -F "$1" -o -f $log -D 0x7 >/run/clustergen/said 2>&1
 status=$?
 kill %1
 exit $status

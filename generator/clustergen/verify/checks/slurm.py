@@ -15,6 +15,7 @@ from clustergen.verify.check import Check, Trial, paths, place_of
 from clustergen.verify.files import Entry
 from clustergen.verify.newer_slurm import Prepared, prepare
 from clustergen.verify.node_roots import NodeRoot
+from clustergen.verify.programs import TIMEOUT
 from clustergen.verify.rows import Row
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
@@ -26,8 +27,6 @@ _MPI = "/etc/slurm/mpi.conf"
 _PLUGINS = "Slurm: third-party plugins"
 _ABSENT = re.compile(r"plugstack\.conf: (\S+) is not in this root")
 _PAIR = re.compile(r"(\w+)\s*=\s*(\S+)")
-_TIMEOUT = 300.0  # a few seconds, but on a machine with ten other things to do
-_SECONDS_PER_SLURMD = 10.0
 
 _ACCOUNTS = ("/usr/local/sbin/clustergen-accounts", "/etc/clustergen/accounts.json")
 _WHAT = {
@@ -63,8 +62,7 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     jobs = _with_jobs(directory, entries)
     asked, detected = _nodes_with_gres(trial, directory)
     try:
-        timeout = _TIMEOUT + _SECONDS_PER_SLURMD * len(asked)
-        report = read_config(install, directory, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=timeout)
+        report = read_config(install, directory, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=TIMEOUT)
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return

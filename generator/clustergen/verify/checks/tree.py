@@ -17,7 +17,7 @@ from clustergen.verify.files import INVENTORY, Entry
 from clustergen.verify.programs import NotHere
 from clustergen.verify.rows import Row
 
-_TIMEOUT = 300
+_TIMEOUT = 300  # Ansible reads the inventory of ten thousand nodes for longer than a minute
 
 
 def _as_rendered(check: Check, trial: Trial, _entries: Sequence[Entry]) -> Iterator[Row]:
