@@ -71,7 +71,7 @@ class Surroundings:
     spank: tuple[str, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...]
-    services: tuple[str, ...]  # hosts of a database or of another cluster's slurmdbd, which may be outside of the hosts file
+    services: tuple[str, ...]  # of a database or another cluster's slurmdbd, maybe in no hosts file
 
 
 def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
