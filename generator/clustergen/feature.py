@@ -37,6 +37,7 @@ pages of codes and tables are `templates/`, `programs/`, `codes/` and `data/` in
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -52,6 +53,7 @@ GROUP = "clustergen.features"
 FAMILIES = ("storage",)
 """Packages whose packages are features: one for each kind."""
 _OURS = "clustergen.features"
+_ENTRY = re.compile(rf"((?:{'|'.join(FAMILIES)})\.)?[a-z][a-z0-9_]*=(?!clustergen(\.|$))[^\W\d]\w*(\.[^\W\d]\w*)*")
 _NAMES: Mapping[str, Any] = {
     "PLACES": Mapping,
     "RECORDS": Mapping,
@@ -135,7 +137,13 @@ def features() -> tuple[Feature, ...]:
 @cache
 def extensions() -> tuple[Feature, ...]:
     """Features of other wheels. ExtensionError for one that cannot be loaded, or is of another API version."""
-    return () if _is_off else tuple(map(_checked, sorted(_entry_points(), key=lambda each: each.name)))
+    if _is_off:
+        return ()
+    by_package: dict[str, Feature] = {}
+    for feature in sorted(_entry_points(), key=lambda each: each.name):
+        if (other := by_package.setdefault(feature.package, feature)) is not feature:
+            raise ExtensionError(f"the features {other} and {feature} are both {feature.package}", "remove one of them")
+    return tuple(map(_checked, by_package.values()))
 
 
 def of_family(family: str) -> tuple[Feature, ...]:
@@ -228,10 +236,11 @@ def described(module: str) -> str:
     return f"the extension {extension}" if extension else module
 
 
-def claim(owners: dict[str, str], name: str, owner: str, what: str) -> None:
-    """Notes who has a name; ExtensionError where another has it."""
-    if (other := owners.setdefault(name, owner)) != owner:
-        raise ExtensionError(f"{other} and {owner} both {what}", "rename it in one of them, or remove one")
+def claim(owners: dict[str, str], name: str, module: str, what: str) -> None:
+    """Notes the module that has a name; ExtensionError where another has it."""
+    if (other := owners.setdefault(name, module)) != module:
+        both = f"{described(other)} and {described(module)}"
+        raise ExtensionError(f"{both} both {what}", "rename it in one of them, or remove one")
 
 
 def wording(annotation: Any) -> str:
@@ -287,9 +296,13 @@ def _checked(feature: Feature) -> Feature:
         api = getattr(package, "API", None)
     except (Exception, SystemExit) as err:
         raise ExtensionError(f"the extension {feature} cannot be loaded: {_line(err)}") from err
-    if type(api) is not int or api != API:
-        form = "names no API version" if api is None else f"is for API version {api!r}"
-        raise ExtensionError(f"the extension {feature} {form}, and this clustergen has API version {API}")
+    if type(api) is not int:
+        form = "names no API version" if api is None else f"has {api!r} as API version, which is no whole number"
+        raise ExtensionError(f"the extension {feature} {form}", f"write API = {API} in its __init__.py")
+    if api != API:
+        raise ExtensionError(
+            f"the extension {feature} is for API version {api}, and this clustergen has API version {API}"
+        )
     return feature
 
 
@@ -303,7 +316,7 @@ def _entry_points() -> Iterator[Feature]:
     paths = sys.path if sys.flags.safe_path else sys.path[1:]  # not where the command is, or the user
     for path in filter(None, dict.fromkeys(paths)):
         for file in sorted(Path(path).glob("*.dist-info/entry_points.txt")):
-            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = _lines_of(file)
             name_and_version = file.parent.name.removesuffix(".dist-info").partition("-")
             if f"[{GROUP}]" not in lines or name_and_version[0] in seen:
                 continue
@@ -311,16 +324,32 @@ def _entry_points() -> Iterator[Feature]:
             for line in lines[lines.index(f"[{GROUP}]") + 1 :]:
                 if line.startswith("["):
                     break
-                name, equals, package = line.partition("=")
-                if equals and not name.startswith("#"):
+                if line.strip() and line[0] not in "#;":
                     distribution = _name_in(file.with_name("METADATA")) or name_and_version[0]
-                    yield Feature(name.strip(), package.strip(), distribution, name_and_version[2])
+                    yield _feature_of(line, distribution, name_and_version[2])
+
+
+def _feature_of(line: str, distribution: str, version: str) -> Feature:
+    """The feature that a line of entry points names; ExtensionError for a line that is none."""
+    name, _, package = (part.strip() for part in line.partition("="))
+    if not _ENTRY.fullmatch(f"{name}={package}"):
+        kinds = " or ".join(f"{family}.KIND" for family in FAMILIES)
+        form = f"write NAME = PACKAGE, where NAME is one word or {kinds}, of lower-case letters, digits and _"
+        raise ExtensionError(f"the entry point {line.strip()!r} of {distribution} {version} names no feature", form)
+    return Feature(name, package, distribution, version)
+
+
+def _lines_of(path: Path) -> list[str]:
+    """The lines of a file; none of anything else, such as a FIFO."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    except OSError as err:
+        raise ExtensionError(f"{path}: {err.strerror}", "correct its permissions, or remove the package") from err
 
 
 def _name_in(metadata: Path) -> str:
     """The name of a wheel as its author writes it; empty where nothing says so."""
-    lines = metadata.read_text(encoding="utf-8", errors="replace").splitlines() if metadata.is_file() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Name:")), "")
+    return next((line.partition(":")[2].strip() for line in _lines_of(metadata) if line.startswith("Name:")), "")
 
 
 @cache

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from strategies.diffs import MANIFEST as SMALL
+from strategies.terminal import on_a_terminal
 
 SECTION = """
 from clustergen.manifest.base import Section, field, section
@@ -353,8 +354,11 @@ BROKEN = {
 
 
 BROKEN |= {
-    "names a text as version": ({"__init__": "API = '1'\n"}, "is for API version '1', and this clustergen has"),
-    "names True as version": ({"__init__": "API = True\n"}, "is for API version True, and this clustergen has"),
+    "names a text as version": (
+        {"__init__": "API = '1'\n"},
+        "has '1' as API version, which is no whole number\n   hint: write API = 1 in its __init__.py",
+    ),
+    "names True as version": ({"__init__": "API = True\n"}, "has True as API version, which is no whole number"),
     "has an order that is none": ({"__init__": "API = 1\nORDER = 5\n"}, "cannot be loaded: TypeError: ORDER is 5"),
     "has places that are none": ({"section": "PLACES = 5\n"}, "cannot be loaded: section: TypeError: PLACES is 5"),
     "has a place without a field": (
@@ -423,11 +427,64 @@ def test_an_extension_that(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_list_of_features_fits_a_terminal() -> None:
+    code, shown = on_a_terminal([sys.executable, "-m", "clustergen", "features"], 80)
+    assert code == 0
+    assert "\nfirmware " in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.slow
 def test_two_extensions_of_one_name(tmp_path: Path) -> None:
     install(tmp_path)
     install(tmp_path, package="other_motd", wheel="other")
     _, _, err = run(tmp_path, "features")
     assert "the feature motd of other 0.3 has the name of another one, that of motd 0.3" in err
+
+
+ENTRIES = {
+    "Motd = clustergen_motd": "'Motd = clustergen_motd' of motd 0.3 names no feature\n   hint: write NAME = PACKAGE",
+    "motd/x = clustergen_motd": "names no feature",
+    "switch_os.motd = clustergen_motd": "where NAME is one word or storage.KIND",
+    "motd = clustergen_motd:section": "names no feature",
+    "motd = clustergen.features.logs": "names no feature",
+    "motd": "the entry point 'motd' of motd 0.3 names no feature",
+    "motd = clustergen_motd\nnews = clustergen_motd": "motd of motd 0.3 and news of motd 0.3 are both clustergen_motd",
+    "motd = clustergen_motd.section": "clustergen_motd.section is a module, not a package",
+    "motd = sys": "sys is a module, not a package",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_entry_point_that_names_no_extension(entry: str, tmp_path: Path) -> None:
+    install(tmp_path)
+    (tmp_path / "motd-0.3.dist-info/entry_points.txt").write_text(f"[clustergen.features]\n{entry}\n")
+    code, _, err = run(tmp_path, "validate", "m.yaml")
+    assert code == 3
+    assert ENTRIES[entry] in err
+
+
+@pytest.mark.slow
+def test_what_is_no_file_of_entry_points_is_none(tmp_path: Path) -> None:
+    for name, make in (("pipe", os.mkfifo), ("folder", Path.mkdir)):
+        (tmp_path / f"{name}-1.dist-info").mkdir()
+        make(tmp_path / f"{name}-1.dist-info/entry_points.txt")
+    install(tmp_path)
+    (tmp_path / "motd-0.3.dist-info/METADATA").mkdir()
+    assert "(motd 0.3)" in run(tmp_path, "features")[1]
+
+
+@pytest.mark.slow
+def test_a_tree_whose_extension_is_missing_is_not_verified(tmp_path: Path) -> None:
+    install(tmp_path)
+    assert run(tmp_path, "render", "m.yaml")[0] == 0
+    rows = json.loads(run(tmp_path, "--no-extensions", "verify", "rendered", "--format", "json")[1])["rows"]
+    row = next(row for row in rows if row["check"] == "extensions")
+    assert row["files"] == ["overlays/all/etc/motd"]
+    assert row["status"] == "not-run"
+    assert row["words"] == ["to check its files, install what rendered a part of the tree: motd of motd 0.3"]
+    assert "unclaimed" not in [row["check"] for row in rows]
 
 
 @pytest.mark.slow
@@ -555,7 +612,7 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
     install(tmp_path, needs=text)
     code, _, err = run(tmp_path, "render", "m.yaml")
     assert code == 3
-    assert f"cluster and the extension motd of motd 0.3 both contribute the {message}" in err
+    assert f"clustergen.cluster.needs and the extension motd of motd 0.3 both contribute the {message}" in err
 
 
 def test_a_scrape_job_of_an_extension_that_takes_the_name_of_ours(tmp_path: Path) -> None:
@@ -571,7 +628,10 @@ def jobs(cluster: "Cluster") -> "Iterator[ScrapeJob]":
     (tmp_path / "watched.yaml").write_text(MANIFEST.replace("nodes:", monitor, 1), encoding="utf-8")
     code, _, err = run(tmp_path, "render", "watched.yaml")
     assert code == 3
-    assert "features.node_exporter and the extension motd of motd 0.3 both contribute the scrapejob node" in err
+    assert (
+        "clustergen.features.node_exporter.needs and the extension motd of motd 0.3 both contribute the scrapejob node"
+        in err
+    )
 
 
 ALERT_OF_OURS = EXPORTER_ALERTS.replace("MotdUnread", "TargetDown")
@@ -591,8 +651,8 @@ def groups(cluster: Cluster) -> Iterator[Group]:
     yield Group("{name}", lambda group: True)
 """
 COLLISIONS = {
-    "role": ({"needs": GROUP.format(name="login")}, "cluster and {} both contribute the group login"),
-    "derived group": ({"needs": GROUP.format(name="gpu_node")}, "cluster and {} both contribute the group gpu_node"),
+    "role": ({"needs": GROUP.format(name="login")}, "clustergen and {} both contribute the group login"),
+    "derived group": ({"needs": GROUP.format(name="gpu_node")}, "clustergen and {} both contribute the group gpu_node"),
     "group of a type": ({"needs": GROUP.format(name="type_gpu")}, "{} both contribute the group type_gpu"),
     "topic": (
         {"alerts": EXPORTER_ALERTS.replace('Topic("motd"', 'Topic("node"')},

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
-import termios
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +20,7 @@ from clustergen.verify.checks import CHECKS, COMPONENTS, chosen
 from clustergen.verify.proof import Cluster, document, kind_of, kinds
 from clustergen.verify.rows import Row
 from clustergen.verify.run import claims, unclaimed
+from strategies.terminal import on_a_terminal
 from strategies.trees import manifest, tree_of
 
 ROOT = Path(__file__).parents[2]
@@ -87,15 +84,9 @@ def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None
 def test_rows_and_reasons_fit_the_terminal(tree: Path) -> None:
     """A terminal of 50 columns, which the kernel makes."""
     damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 50))
-    words = [sys.executable, "-m", "clustergen", "verify", str(tree), "--only", "tree", "--color", "never"]
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode().replace("\r\n", "\n")
-    os.close(ours)
-    assert done.returncode == 1
+    words = [sys.executable, "-m", "clustergen", "verify", tree, "--only", "tree", "--color", "never"]
+    code, shown = on_a_terminal(words, 50)
+    assert code == 1
     assert "    overlays/slurm_node/etc/slurm/slurm.conf:\n      differs from the lock file" in shown
     assert max(len(line) for line in shown.splitlines()[:-1]) <= 55  # the last one has the path of the tree
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from textwrap import fill
+
 import click
 
+from clustergen.cli import output
 from clustergen.cli.exit_codes import exit_codes
 from clustergen.diagnostics.document import json_document
 
@@ -37,4 +41,5 @@ def command(form: str) -> None:
     width = max(len(feature.name) for feature in features())
     for row, feature in zip(rows, features(), strict=True):
         origin = f" ({row['from']} {row['version']})" if feature.distribution else ""
-        click.echo(f"{feature.name:<{width}}  {feature.summary}{origin}")
+        line = f"{feature.name:<{width}}  {feature.summary}{origin}"
+        click.echo(fill(line, output.width(), subsequent_indent=" " * (width + 2)) if sys.stdout.isatty() else line)

@@ -12,7 +12,7 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
-from clustergen.feature import claim, described, position
+from clustergen.feature import claim, position
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
@@ -177,9 +177,9 @@ def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in _tests(cluster).items()}
     ground = {"all", *map(group_name, ROLES), *_derived(cluster), *(each.group for each in cluster.node_types)}
     scopes = (entry_group(scope, name) for scope in ENTRY_SCOPES for name in cluster.storage)
-    owners = dict.fromkeys((*ground, *scopes), "cluster")
+    owners = dict.fromkeys((*ground, *scopes), "clustergen")
     for group in cluster.needs(Group):
-        claim(owners, group.name, described(group.has.__module__), f"contribute the group {group.name}")
+        claim(owners, group.name, group.has.__module__, f"contribute the group {group.name}")
     entries = _entries(cluster)
     targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))
     for name in cluster.storage:

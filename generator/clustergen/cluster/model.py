@@ -21,7 +21,7 @@ from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import Attributed, claim, described, extension_of, items_of, modules, wording
+from clustergen.feature import Attributed, claim, extension_of, items_of, modules, wording
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -358,10 +358,14 @@ class Cluster:
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
     for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
-        owner = described(contribute.__module__).removeprefix("clustergen.").removesuffix(".needs")
         for item in items_of(contribute, kind, cluster):
             for name in getattr(item, "claims", ()):
-                claim(owners, name, owner, f"contribute the {kind.__name__.removesuffix('s').lower()} {name}")
+                claim(
+                    owners,
+                    name,
+                    contribute.__module__,
+                    f"contribute the {kind.__name__.removesuffix('s').lower()} {name}",
+                )
             yield item
 
 

@@ -24,7 +24,7 @@ from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import made
-from clustergen.feature import Attributed, claim, described, modules
+from clustergen.feature import Attributed, claim, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -93,7 +93,7 @@ def records() -> Mapping[type, Resolve]:
             with Attributed(module.__name__):
                 if not (isinstance(record, type) and callable(function)):
                     raise TypeError(f"RECORDS: {record!r}: {function!r} is no record with its function")
-            claim(owners, section_name(record), described(module.__name__), f"have a record {record.__name__}")
+            claim(owners, section_name(record), module.__name__, f"have a record {record.__name__}")
             resolvers[record] = function
     return resolvers
 

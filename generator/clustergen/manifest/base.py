@@ -20,6 +20,8 @@ class Section(BaseModel):
     # Deferred, validators are built of those sections alone that a command reads.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
+    IS_OPEN: ClassVar[bool] = False
+    """Extensions may add keys."""
     MEANT_BY_SCALAR: ClassVar[str] = ""
     """The key that is meant where one value is in place of the section, if the hint cannot guess it by type."""
 

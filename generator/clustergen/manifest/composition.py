@@ -41,7 +41,12 @@ def composed(path: str = "") -> Callable[[type[S]], type[S]]:
             if name in parent.model_fields or path not in _OPEN:
                 raise _refusal(path, name, filled[name])
         annotations = {name: place.annotation for name, place in filled.items()}
-        names = {"__module__": parent.__module__, "__qualname__": parent.__qualname__, "__doc__": parent.__doc__}
+        names: dict[str, Any] = {
+            "__module__": parent.__module__,
+            "__qualname__": parent.__qualname__,
+            "__doc__": parent.__doc__,
+        }
+        names["IS_OPEN"] = path in _OPEN
         fields = {name: place.field for name, place in filled.items()}
         make: Any = type(parent)
         model: type[S] = make(parent.__name__, (parent,), {**names, **fields, "__annotations__": annotations})
@@ -94,7 +99,7 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
                 annotation, info = place if isinstance(place, tuple) else (place, None)
                 if extension_of(module.__name__):
                     _check(parent, path, annotation, info)
-            claim(owners, path, described(module.__name__), f"fill {path} of the manifest")
+            claim(owners, path, module.__name__, f"fill {path} of the manifest")
             places.setdefault(parent, {})[name] = _Filled(module.__name__, annotation, info)
     return places
 

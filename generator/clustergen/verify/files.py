@@ -71,6 +71,8 @@ class TreeDirectory:
     differences: tuple[str, ...]
     hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
+    extensions: Mapping[str, str] = MappingProxyType({})
+    """Those that rendered a part of it: name → package and version."""
 
     @cached_property
     def inventory(self) -> Inventory:
@@ -139,7 +141,7 @@ def _read_tree(directory: Path) -> TreeDirectory:
                     continue
                 entries[path] = Entry(path, content, path.split("/")[1], match[1], 0o755 if executable else 0o644)
     hardware = {group: read_hardware(group, document) for group, document in lock["hardware"].items()}
-    return TreeDirectory(directory, entries, tuple(differences), hardware)
+    return TreeDirectory(directory, entries, tuple(differences), hardware, lock.get("extensions", {}))
 
 
 def _read(place: Path) -> tuple[bytes, bool]:

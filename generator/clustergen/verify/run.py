@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clustergen import log
 from clustergen.diagnostics.redaction import redacted
+from clustergen.feature import extensions
 from clustergen.records import replace
 from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
@@ -80,6 +81,11 @@ def unclaimed(tree: TreeDirectory) -> list[Row]:
     if theirs:
         words = ("site files without a check",)
         entries.append(Row("site", "site files", "unknown", "no parser", theirs, "", words))
-    if ours:
+    installed = {extension.name for extension in extensions()}
+    missing = [f"{name} of {origin}" for name, origin in tree.extensions.items() if name not in installed]
+    if missing:
+        reason = f"to check its files, install what rendered a part of the tree: {', '.join(missing)}"
+        entries.append(Row("extensions", "files of missing extensions", "none", "not run", ours, "", (reason,)))
+    elif ours:
         entries.append(Row("unclaimed", "files without a check", "none", "failed", ours, "", ours))
     return entries

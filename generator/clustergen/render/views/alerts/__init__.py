@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, described, extension_of, modules, position, result_of
+from clustergen.feature import claim, extension_of, modules, position, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Topic
 
@@ -29,7 +29,7 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
     for module in (*modules_of(__name__, "topic"), *modules("alerts")):
         if (topic := result_of(module.topic, Topic, cluster)) is None:
             continue
-        owner = described(module.__name__) if extension_of(module.__name__) else "clustergen"
+        owner = module.__name__ if extension_of(module.__name__) else "clustergen"
         for name in (topic.name, *(alert.name for alert in topic.alerts)):
             claim(owners, name, owner, f"have the {'topic' if name == topic.name else 'alert'} {name}")
         first = by_name.setdefault(topic.name, topic)

@@ -11,7 +11,7 @@ from types import ModuleType
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, described, items_of, modules, position, result_of
+from clustergen.feature import claim, items_of, modules, position, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
@@ -37,7 +37,7 @@ def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     owners: dict[str, str] = {}
     for module in parts:
         if hasattr(module, "dashboard") and (page := result_of(module.dashboard, Dashboard, cluster)) is not None:
-            claim(owners, page.slug, described(module.__name__), f"have the dashboard {page.slug}")
+            claim(owners, page.slug, module.__name__, f"have the dashboard {page.slug}")
             pages.append(_with(page, added))
     place = position(_MENU)
     return tuple(sorted(pages, key=lambda page: place(page.slug)))
