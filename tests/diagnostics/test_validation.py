@@ -128,8 +128,7 @@ CASES = {
             "key-unknown",
             "3:1-5",
             "the manifest has no key 'zzzz'",
-            "use one of name, slurm, nodes, storage, either, ratio, odd; the package that adds it may be missing"
-            " (clustergen features)",
+            "use one of name, slurm, nodes, storage, either, ratio, odd",
         ),
     ),
     "a key that is there is not suggested": (
@@ -138,8 +137,7 @@ CASES = {
             "key-unknown",
             "3:1-4",
             "the manifest has no key 'nam'",
-            "use one of name, slurm, nodes, storage, either, ratio, odd; the package that adds it may be missing"
-            " (clustergen features)",
+            "use one of name, slurm, nodes, storage, either, ratio, odd",
         ),
     ),
     "a number that is refused as text, too": (

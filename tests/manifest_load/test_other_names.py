@@ -115,6 +115,24 @@ def test_alerts_are_no_field() -> None:
     assert hint.startswith("write receivers")
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("slurm.logs", "move 'logs' to the top level of the manifest"),
+        ("node_types.gpu.logs", "move 'logs' to the top level of the manifest"),
+        ("monitoring.slurm", "move its keys to the section slurm at the top level of the manifest"),
+        (
+            "node_types.gpu.motd",
+            "run `clustergen explain node_types` to list its keys; the package that adds it may be missing "
+            "(clustergen features)",
+        ),
+        ("slurm.motd", "run `clustergen explain slurm` to list its keys"),
+    ],
+)
+def test_a_section_that_belongs_to_the_top_or_to_a_package(path: str, hint: str) -> None:
+    assert hints(path, {}) == [hint]
+
+
 def test_a_switch_of_a_section_is_its_key_enabled() -> None:
     data = starter() | {"monitoring": {"dcgm": True}}
     (wrong,) = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics

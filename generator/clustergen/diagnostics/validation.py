@@ -174,16 +174,29 @@ class _Translator:
         keys = keys_of(at.owner) if at.owner else []
         present = self._value(at.path[:-1])
         unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
-        hint = (self.hint and self.hint(at.path)) or did_you_mean(key, unused) or beginning_hint(key, unused)
+        hint = (self.hint and self.hint(at.path)) or self._at_the_top(at)
+        hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None:
             sections = self.data if isinstance(self.data, Mapping) else ()
-            if places := places_for(self.model, at.path, sections):
+            places = places_for(self.model, at.path, sections)
+            if places:
                 hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
-                hint = f"use one of {', '.join(keys)}" + (f"; {_OF_A_PACKAGE}" if len(at.path) == 1 else "")
+                hint = f"use one of {', '.join(keys)}"
             elif section_path := section_of(self.model, at.path[:-1]):
                 hint = f"run `clustergen explain {section_path.replace('.<name>', '')}` to list its keys"
+            if hint and not places and getattr(at.owner, "IS_OPEN", False):
+                hint += f"; {_OF_A_PACKAGE}"
         return Finding("key-unknown", at.path, message, hint, key=True)
+
+    def _at_the_top(self, at: Located) -> str | None:
+        """The hint for a section of the top level that is in another one."""
+        key = str(at.path[-1])
+        if len(at.path) < 2 or key not in keys_of(self.model) or not isinstance(self._value(at.path), Mapping):
+            return None
+        is_there = isinstance(self.data, Mapping) and key in self.data
+        what = f"its keys to the section {key} at" if is_there else f"{quote(key)} to"
+        return f"move {what} the top level of the manifest"
 
     def _converted(self, at: Located, places: list[str]) -> str:
         """How the value of a misplaced key is written there, if it is one place that takes it only as a list."""
