@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Literal
@@ -14,6 +15,8 @@ Entity = Literal["association", "qos"]
 Form = Literal["count", "minutes", "seconds", "tres", "factor", "list", "flags", "name", "share", "mode", "text"]
 AS_PARENT = 0x7FFFFFFF
 """Slurm's number for the shares of the account above."""
+_OLD = re.compile(r"(grp|max|min)(cpu|mem|node)(?:ory|s)?((?:run)?(?:mins)?(?:per.*)?)")
+_SHORTEST = 4  # letters; with fewer sacctmgr has its own order
 _LIMITS = ("count", "minutes", "tres")
 
 
@@ -48,21 +51,26 @@ def options(entity: Entity, release: SlurmRelease | None = None) -> tuple[Sacctm
     return tuple(option for option in _options()[entity] if release is None or option.since <= release)
 
 
-def alias_of(entity: Entity, name: str) -> SacctmgrOption | None:
-    """The setting that sacctmgr reads under a short name: MaxJobsPU, MaxTRES, MaxWall."""
+def option(entity: Entity, name: str) -> SacctmgrOption | None:
+    """The setting of that name, whatever its case; PU stands for PerUser, and so on."""
     plain = _long(name)
-    matches = [option for option in _options()[entity] if plain and _long(option.name).startswith(plain)]
-    return next((same for same in matches if _long(same.name) == plain), matches[0] if len(matches) == 1 else None)
+    return next((row for row in _options()[entity] if _long(row.name) == plain), None)
+
+
+def alias_of(entity: Entity, name: str) -> tuple[SacctmgrOption, str] | None:
+    """The setting that sacctmgr reads under the first letters of its name, as MaxWall, or under a name from before
+    TRES, and in that case the TRES: GrpCPUs is cpu in GrpTRES.
+    """
+    plain, tres = _long(name), ""
+    if old := _OLD.fullmatch(plain):
+        plain, tres = f"{old[1]}tres{old[3]}", old[2]
+    matches = [row for row in _options()[entity] if len(plain) >= _SHORTEST and _long(row.name).startswith(plain)]
+    return (matches[0], tres) if matches else None
 
 
 def _long(name: str) -> str:
     lower = name.lower()
-    for short, word in (("pu", "peruser"), ("pa", "peraccount")):
+    for short, word in (("pu", "peruser"), ("pa", "peraccount"), ("pj", "perjob"), ("pn", "pernode")):
         if lower.endswith(short):
             return lower.removesuffix(short) + word
     return lower
-
-
-def option(entity: Entity, name: str) -> SacctmgrOption | None:
-    """The setting of that name, whatever its case."""
-    return next((row for row in _options()[entity] if row.name.lower() == name.lower()), None)

@@ -37,7 +37,7 @@ QOS: dict[str, Any] = {
         "group_jobs": 40,
         "group_submit": 400,
         "group_wall": "30d",
-        "options": {"MaxJobsAccruePerUser": 4, "maxtresrunminspu": "cpu=15", "LimitFactor": 2},
+        "options": {"MaxJobsAccruePerUser": 4, "maxTRESRunMinsPerUser": "cpu=15", "LimitFactor": 2},
     },
     "low": {"usage_factor": 0.25, "grace_time": 120, "preempt_mode": "requeue", "flags": ["DenyOnLimit"]},
 }

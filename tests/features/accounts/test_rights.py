@@ -87,12 +87,12 @@ def test_what_accounts_and_qos_may_not_say(
 @pytest.mark.parametrize(
     ("slurm", "code", "hint"),
     [
-        ({"qos": {"normal": {"options": {"MaxJobsPU": 4}}}}, "slurm-key-unknown",
-         "write max_jobs_per_user beside options"),
-        ({"qos": {"normal": {"options": {"MaxTRESPA": "cpu=4"}}}}, "slurm-key-unknown",
-         "write max_tres_per_account beside options"),
-        ({"qos": {"normal": {"options": {"MaxTRESRunMinsPerUser": "cpu=4"}}}}, "slurm-key-unknown",
-         "write MaxTRESRunMinsPU"),
+        ({"qos": {"normal": {"options": {"MaxJobsPU": 4}}}}, "slurm-key-managed",
+         "write max_jobs_per_user"),
+        ({"qos": {"normal": {"options": {"MaxTRESPA": "cpu=4"}}}}, "slurm-key-managed",
+         "write max_tres_per_account"),
+        ({"qos": {"normal": {"options": {"GrpCPUMins": 4}}}}, "slurm-key-unknown",
+         "write group_tres_minutes: {cpu: …} beside options"),
         ({"accounts": {"a": {"options": {"MaxWall": 60}}}}, "slurm-key-unknown", "write max_wall beside options"),
         ({"accounts": {"a": {"qos": ["hihg"]}}, "qos": {"normal": {}, "high": {}}}, "qos-unknown",
          "did you mean 'high'?"),

@@ -128,8 +128,8 @@ def _keys(entity: Entity, release: SlurmRelease, without: Iterable[str]) -> tupl
 
 def _without_field(policy: Associations) -> list[str]:
     """Settings of a QOS that have no field, and that no QOS states: before 25.05, import cannot read them."""
-    stated = {name.lower() for qos in policy.qos.values() for name in qos.options}
-    return [option.name for option in sacctmgr.options("qos") if not option.field and option.name.lower() not in stated]
+    stated = [sacctmgr.option("qos", name) for qos in policy.qos.values() for name in qos.options]
+    return [option.name for option in sacctmgr.options("qos") if not option.field and option not in stated]
 
 
 def _has_rights(policy: Associations) -> bool:

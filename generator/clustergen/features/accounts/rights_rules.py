@@ -156,13 +156,11 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
     what = "QOS" if entity == "qos" else "accounts"
     if row is None:
         names = [option.name for option in sacctmgr.options(entity, cluster.slurm.release)]
-        yield Finding(
-            "slurm-key-unknown",
-            path,
-            f"'{name}' is not an option of sacctmgr for {what}",
-            _write(alias) if alias else did_you_mean(name, names),
-            key=True,
-        )
+        message = f"'{name}' is not an option of sacctmgr for {what}"
+        if alias:
+            message = f"'{name}' is another name of {alias[1]}{' in ' if alias[1] else ''}'{alias[0].name}'"
+        hint = _write(*alias) if alias else did_you_mean(name, names)
+        yield Finding("slurm-key-unknown", path, message, hint, key=True)
     elif row.field:
         yield Finding(
             "slurm-key-managed", path, f"the manifest has a field for '{row.name}'", f"write {row.field}", key=True
@@ -174,8 +172,9 @@ def _option(cluster: Cluster, path: ManifestPath, entity: Entity, name: str, val
         yield Finding("slurm-value-wrong", path, f"'{row.name}' {wrong}, not '{value}'")
 
 
-def _write(meant: SacctmgrOption) -> str:
-    return f"write {meant.field} beside options" if meant.field else f"write {meant.name}"
+def _write(meant: SacctmgrOption, tres: str) -> str:
+    value = f": {{{tres}: …}}" if tres else ""
+    return f"write {meant.field}{value} beside options" if meant.field else f"write {meant.name}"
 
 
 def _wrong(option: SacctmgrOption, text: str) -> str | None:
