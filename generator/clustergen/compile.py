@@ -14,6 +14,8 @@ from clustergen.records import record
 from clustergen.render.tree import RenderedFile, Tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic import ValidationError
 
     from clustergen.cluster.model import Cluster
@@ -42,16 +44,18 @@ class Compiled:
         )
 
 
-def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> Compiled:
+def validate(path: Path, name: str | None = None, raw: bytes | None = None, site: Path | None = None) -> Compiled:
     """All that is wrong with a manifest, in file order. Never raises for the contents of the file.
 
     `name` is what diagnostics call the file, by default the path as given; `raw` is the text where no file has it.
+    `site` is the directory of the site's files, as for `render`.
     """
     from pydantic import ValidationError
 
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
     from clustergen.rules.slurm_hints import hint_for_key
+    from clustergen.rules.slurm_meaning import plugin_files
 
     forget_guesses()
     log.info(__name__, "load %s", path)
@@ -74,6 +78,9 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None) -> C
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
+    places = {finding.path for finding in findings}
+    lacking = plugin_files(cluster, _site_files(site or path.parent / "site"))
+    findings += [finding for finding in lacking if finding.path not in places]
     return Compiled(source, cluster, tuple(in_file_order([*diagnostics, *source.diagnose(findings)])))
 
 
@@ -84,6 +91,11 @@ def _merged(findings: list[Finding], data: Any) -> list[Finding]:
     for module in modules("shapes"):
         findings = module.merged(findings, data)
     return findings
+
+
+def _site_files(site: Path) -> Callable[[str], bool]:
+    """True for a file of /etc/slurm, or its template, in some group of the site."""
+    return lambda name: any(True for suffix in ("", ".j2") for _ in site.glob(f"*/etc/slurm/{name}{suffix}"))
 
 
 def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:

@@ -56,7 +56,10 @@ def test_what_is_refused_is_shown_and_is_no_success(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(HEAD + "RoutePlugin=route/topology\n" + NODES + PARTITIONS)
     result = CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "22.05"])
     assert result.exit_code == 1
-    assert "slurm.conf:11: route/topology requires TopologyPlugin=topology/tree" in result.stderr
+    assert (
+        "slurm.conf:11: RoutePlugin=route/topology: route/topology requires TopologyPlugin=topology/tree"
+        in result.stderr
+    )
     as_json = CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "22.05", "--format", "json"])
     assert '"place": "slurm.conf:11"' in as_json.stdout
 

@@ -71,7 +71,14 @@ WRONG = {
         [("time-limit-zero", "0")],
     ),
     "a longest time of nothing as an option": (
-        changed(partitions("gpu: {nodes: all, options: {maxtime: 0:0}}"), ("slurm:", "slurm:\n  defaults: slurm")),
+        changed(
+            partitions("gpu: {nodes: all, options: {maxtime: 0:0}}"),
+            (
+                "slurm:",
+                "slurm:\n  defaults: slurm\n  state_location: /srv/state\n  resources: {task_plugins: [cgroup]}\n"
+                "  cgroup_options: {ConstrainDevices: yes}",
+            ),
+        ),
         [("time-limit-zero", "0:0")],
     ),
     "minutes and seconds": (

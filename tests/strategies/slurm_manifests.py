@@ -52,8 +52,8 @@ RIGHT = {
         'JobSubmitPlugins: "all_partitions,require_timelimit", PrEpPlugins: "script"'
     ),
     "the plugin of a build": options("MpiDefault: pmix_v5"),
-    "a namespace for jobs": options("JobContainerType: job_container/tmpfs"),
-    "the new name of it": options("NamespaceType: namespace/tmpfs", version="25.11"),
+    "a namespace for jobs": options("JobContainerType: job_container/none"),
+    "the new name of it": options("NamespaceType: namespace/linux", version="25.11"),
     "a /tmp of each job's own, and no jobs of root": slurm("private_tmp: {}, disable_root_jobs: true"),
     "a /tmp of each job's own in the oldest release": slurm("private_tmp: {path: /srv/tmp}", version="22.05"),
     "more directories of each job's own in the newest release": slurm(
@@ -61,6 +61,7 @@ RIGHT = {
     ),
     "a /tmp of each job's own beside Slurm's defaults": slurm(
         "defaults: slurm, state_location: /srv/state, partitions: {all: {nodes: all, default: true}}, private_tmp: {},"
+        " resources: {task_plugins: [cgroup]}, cgroup_options: {ConstrainDevices: yes},"
         " scripts: {prolog: false, epilog: false, task_prolog: false}"
     ),
     # values that need quotes or escapes
@@ -176,7 +177,10 @@ WRONG = {
     "an amount of time": (options("KillWait: 30s"), [("slurm-value-wrong", "30s")]),
     "a number that Slurm puts back": (options("EpilogMsgTime: 2000000"), [("slurm-value-wrong", "2000000")]),
     "a number that no daemon refuses and none has a meaning for": (
-        slurm("defaults: slurm, partitions: {main: {nodes: all}}, options: {ReturnToService: 3}"),
+        slurm(
+            "defaults: slurm, partitions: {main: {nodes: all}}, options: {ReturnToService: 3},"
+            " state_location: /srv/state, resources: {task_plugins: [cgroup]}, cgroup_options: {ConstrainDevices: yes}"
+        ),
         [("slurm-value-harmful", "3")],
     ),
     "a word that is no boolean": (options("TrackWCKey: y"), [("slurm-value-wrong", "y")]),

@@ -40,8 +40,8 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     for item in chosen:
         item.edit(document, cluster)
     work.write_manifest(document, manifest)
-    made = compiler.validate(work.manifest)
     site = manifest.parent / "site"
+    made = compiler.validate(work.manifest, site=site)
     tree, diagnostics = compiler.render(made, work.manifest, site) if made.ok else (None, made.diagnostics)
     if tree is None or made.cluster is None:
         first = next((d for d in [*made.diagnostics, *diagnostics] if d.severity.name == "ERROR"), None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.site import Site, integer
+from clustergen.lint.site import Site
 from clustergen.slurmconf.scalars import seconds_of
+from clustergen.slurmrules.conf import integer
 
 _DAY = 86_400
 BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
@@ -118,16 +119,7 @@ def priority(site: Site) -> Iterator[LintFinding]:
         return
     stated = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
     weights = [(setting, integer(setting.text) or 0) for _, setting in stated if setting]
-    multifactor = site.plugin("PriorityType") == "multifactor"
-    kind = site.setting("PriorityType")
-    if not multifactor and any(number for _, number in weights):
-        first = next(setting for setting, number in weights if number)
-        hint = "PriorityType=priority/multifactor" + ("" if kind else ", the default since 23.11")
-        yield site.warning(
-            "slurm-key-ignored", first, "priority weights have no effect without priority/multifactor", hint, key=True
-        )
-        return
-    if not multifactor:
+    if site.plugin("PriorityType") != "multifactor":
         return
     if sum(number for _, number in weights) >= 1 << 32:
         setting = max(weights, key=lambda pair: pair[1])[0]

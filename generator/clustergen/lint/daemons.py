@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from clustergen.cluster.directories import SPOOL, STATE, refusal
 from clustergen.diagnostics import Severity
 from clustergen.lint.finding import Fix, LintFinding
-from clustergen.lint.site import Site, bare, delete_line, integer
+from clustergen.lint.site import Site, delete_line
 from clustergen.slurmconf.config import Setting
+from clustergen.slurmrules.conf import integer
 from clustergen.slurmrules.keys import unread
 
 _OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
@@ -105,20 +106,11 @@ def users(site: Site) -> Iterator[LintFinding]:
             "SlurmUser is not set, so slurmctld runs as root",
             "add SlurmUser=slurm; since 23.11 the systemd unit runs slurmctld as slurm, which does not start otherwise",
         )
-    if site.setting("StateSaveLocation") is None:
-        owner = site.setting("SlurmUser")
-        refused = owner is not None and owner.text.lower() not in ("root", "0")
-        message = "StateSaveLocation is not set, so slurmctld writes the state of all jobs to /var/spool"
-        if refused and owner:
-            message += f", which {owner.text} cannot write: slurmctld does not start"
-        severity = Severity.ERROR if refused else Severity.WARNING
-        hint = "add StateSaveLocation=/var/spool/slurmctld, owned by SlurmUser"
-        yield site.finding("slurm-directory-unsafe", severity, site.directory.main, message, hint)
     user = site.setting("SlurmdUser")
     if (
         user
         and user.text.lower() not in ("root", "0")
-        and {"cgroup"} & {site.plugin("ProctrackType"), *map(bare, site.words("TaskPlugin"))}
+        and {"cgroup"} & {site.plugin("ProctrackType"), *site.plugins("TaskPlugin")}
     ):
         yield site.warning("slurm-value-harmful", user, "cgroups require slurmd to run as root", "remove SlurmdUser")
 
@@ -169,35 +161,16 @@ def passwords(site: Site) -> Iterator[LintFinding]:
             yield site.warning("slurm-secret-readable", setting, message, hint, key=True)
 
 
-def process_files(site: Site) -> Iterator[LintFinding]:
-    ctld, slurmd = site.setting("SlurmctldPidFile"), site.setting("SlurmdPidFile")
-    if ctld and slurmd and ctld.text == slurmd.text:
-        message = "slurmctld and slurmd write their process id to the same file"
-        yield site.warning("slurm-value-harmful", slurmd, message, "use a separate file for each")
-
-
 def ports(site: Site) -> Iterator[LintFinding]:
+    """One port for two daemons, where both may run."""
     ctld, slurmd = site.setting("SlurmctldPort"), site.setting("SlurmdPort")
     low, _, high = site.text("SlurmctldPort").partition("-")
-    mine = integer(site.text("SlurmdPort"))
-    first, last = integer(low), integer(high or low)
-    user = site.text("SlurmUser").lower() or "root"
-    if ctld and first is not None and 0 < first < 1024 and user not in ("root", "0"):
-        yield site.error(
-            "slurm-value-wrong", ctld, f"only root can listen on port {first}, but slurmctld runs as {user}"
-        )
+    mine, first, last = integer(site.text("SlurmdPort")), integer(low), integer(high or low)
     place = slurmd or ctld
     if place and mine is not None and first is not None and last is not None and first <= mine <= last:
         yield site.warning(
             "port-twice", place, f"slurmctld and slurmd both listen on port {mine}; on one host only one of them starts"
         )
-    spread = site.setting("SrunPortRange")
-    if spread and spread.text.count("-") == 1:
-        low, _, high = spread.text.partition("-")
-        first, last = integer(low.strip()), integer(high.strip())
-        for daemon, port in (("slurmctld", integer(site.text("SlurmctldPort").partition("-")[0])), ("slurmd", mine)):
-            if first is not None and last is not None and port is not None and first <= port <= last:
-                yield site.warning("port-twice", spread, f"the range contains port {port} of {daemon}")
 
 
 CHECKS = (
@@ -210,6 +183,5 @@ CHECKS = (
     directories,
     shared_state,
     passwords,
-    process_files,
     ports,
 )

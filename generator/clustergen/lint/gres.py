@@ -10,9 +10,8 @@ from typing import NamedTuple
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_conf import undeclared_hint
 from clustergen.lint.gres_records import SHARED, Record, read_records
-from clustergen.lint.site import Site, bare, split_outside
+from clustergen.lint.site import Site, split_outside
 from clustergen.slurmconf.config import Entry, Setting
-from clustergen.slurmconf.scalars import TRUE
 from clustergen.units.digits import whole
 
 _ITEM = re.compile(
@@ -244,33 +243,9 @@ def _no_file(site: Site) -> Iterator[LintFinding]:
             return
 
 
-def first_gpus(site: Site) -> Setting | None:
-    """The first Gres of a node with GPUs."""
-    return next((gres for node in site.nodes if (gres := node.value("Gres")) and "gpu" in gres.text.lower()), None)
-
-
-def constraint(site: Site) -> Iterator[LintFinding]:
-    """Without cgroups every job can open every GPU."""
-    gpus = first_gpus(site)
-    if gpus is None:
-        return
-    cgroup = site.directory.config("cgroup.conf")
-    devices = cgroup.value("ConstrainDevices") if cgroup else None
-    why = "every job can open all GPUs of its node, including those of other jobs"
-    if "cgroup" not in map(bare, site.words("TaskPlugin")):
-        spot, message = site.setting("TaskPlugin") or gpus, f"without task/cgroup {why}"
-        yield site.warning("gres-without-constraint", spot, message, "write TaskPlugin=task/cgroup,task/affinity")
-    elif cgroup is None:
-        message = f"cgroup.conf is not next to slurm.conf; unless the nodes have one with ConstrainDevices=yes, {why}"
-        yield site.note("gres-without-constraint", gpus, message, "add ConstrainDevices=yes to cgroup.conf")
-    elif devices is None or devices.text.lower() not in TRUE:
-        message = f"without ConstrainDevices {why}"
-        yield site.warning("gres-without-constraint", devices or cgroup.name, message, "write ConstrainDevices=yes")
-
-
 def known_types(site: Site) -> Iterator[LintFinding]:
     """True if what hands out and what counts knows the GPUs."""
-    gpus = first_gpus(site)
+    gpus = site.first_gpus
     if gpus is None:
         return
     if site.plugin("SelectType") == "linear":
@@ -284,4 +259,4 @@ def known_types(site: Site) -> Iterator[LintFinding]:
         yield site.note("tres-unknown", place, message, "write AccountingStorageTRES=gres/gpu")
 
 
-CHECKS = (declared, agreement, constraint, known_types)
+CHECKS = (declared, agreement, known_types)

@@ -12,9 +12,10 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, read_records
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
-from clustergen.lint.site import Site, expanded, integer
+from clustergen.lint.site import Site, expanded
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
+from clustergen.slurmrules.conf import integer
 from clustergen.slurmrules.forms import FORMS
 from clustergen.units.digits import whole
 

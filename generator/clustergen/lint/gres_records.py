@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clustergen.hostlist import HostlistError, count
-from clustergen.lint.site import expanded, integer, split_outside
+from clustergen.lint.site import expanded, split_outside
 from clustergen.slurmconf.config import Config, Entry
+from clustergen.slurmrules.conf import integer
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""

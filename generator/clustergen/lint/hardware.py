@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.site import Site, integer
+from clustergen.lint.site import Site
 from clustergen.slurmconf.config import Entry, Setting
+from clustergen.slurmrules.conf import integer
 
 _COUNTS = ("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore")
 _DIMMS = 16 << 10  # MiB: installed memory is a multiple, what Linux reports of it is not

@@ -11,9 +11,10 @@ from clustergen.hostlist import compress
 from clustergen.lint.accounting import BASIC
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import near_node, not_defined, spot_of, unreadable
-from clustergen.lint.site import Site, expanded, hosts_of, integer
+from clustergen.lint.site import Site, expanded, hosts_of
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import TRUE, seconds_of
+from clustergen.slurmrules.conf import integer
 
 _HARDWARE = ("CPUs", "Procs", "Sockets", "SocketsPerBoard", "CoresPerSocket", "RealMemory", "Gres")
 _ADDED = ("gres/gpumem", "gres/gpuutil")  # by Slurm itself, to gres/gpu, from 23.02 on

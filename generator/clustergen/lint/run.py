@@ -14,7 +14,6 @@ from clustergen.diagnostics import ClustergenError, Diagnostic, Place, Severity,
 from clustergen.diagnostics.redaction import Redactions
 from clustergen.lint import (
     accounting,
-    cgroup,
     daemons,
     grammar,
     gres,
@@ -43,7 +42,7 @@ _OTHERS = ("topology.yaml", "plugstack.conf")
 _UNKNOWN = ("namespace.yaml", "resources.yaml")  # files of Slurm's that no check reads
 _MOST_ALIKE = 5000
 _SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
-_TOPICS = (*_SLURM, gres_conf, cgroup, topology, topology_yaml, slurmdbd, plugstack, programs)
+_TOPICS = (*_SLURM, gres_conf, topology, topology_yaml, slurmdbd, plugstack, programs)
 
 
 @record

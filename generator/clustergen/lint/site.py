@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from clustergen.catalogue import slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Diagnostic, Place, Severity, printable, shortened
 from clustergen.hostlist import HostlistError, expand
@@ -15,9 +14,8 @@ from clustergen.lint.finding import Fix, LintFinding
 from clustergen.slurmconf.config import Config, Entry, Setting
 from clustergen.slurmconf.directory import ConfigDirectory
 from clustergen.slurmconf.grammar import Line, Span
-from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules import Outcome, Remark
-from clustergen.slurmrules.values import HIGHEST
+from clustergen.slurmrules.conf import Conf
 
 _OUTSIDE_BRACKETS = re.compile(r"[^\[\]]*+\]?")
 SEVERITY = {
@@ -35,7 +33,7 @@ class Spot(NamedTuple):
     at: Span
 
 
-class Site:
+class Site(Conf):
     """The files under test. `slurm` is the slurm.conf; None where only others are there."""
 
     def __init__(self, directory: ConfigDirectory, release: SlurmRelease) -> None:
@@ -50,32 +48,32 @@ class Site:
             self._lines[file] = self.directory.texts.get(file, "").split("\n")
         return self._lines[file]
 
-    def has(self, behaviour: str) -> bool:
-        """True if the release does what a row of slurm_behaviour.tsv describes."""
-        return self.release.has(behaviour)
-
     # what slurm.conf says
 
-    def setting(self, *keys: str) -> Setting | None:
-        return self.slurm.value(*keys) if self.slurm else None
+    def setting(self, *keys: str, file: str = "slurm.conf") -> Setting | None:
+        config = self.directory.config(file)
+        return config.value(*keys) if config else None
 
-    def text(self, key: str) -> str:
-        """The value of slurm.conf, or the release's default; empty where there is neither."""
-        setting = self.setting(key)
-        return setting.text if setting else slurm_values.default(key, self.release) or ""
+    def stated(self, key: str, file: str = "slurm.conf") -> str | None:
+        setting = self.setting(key, file=file)
+        return setting.text if setting else None
 
-    def words(self, key: str) -> list[str]:
-        """The words of a list, in lower case, without their values and without the plugin's family before a slash."""
-        return [part.strip().partition("=")[0].lower() for part in self.text(key).split(",") if part.strip()]
+    def is_beside(self, name: str) -> bool:
+        return self.directory.has(name)
+
+    @cached_property
+    def has_gpus(self) -> bool:
+        return self.first_gpus is not None
+
+    @cached_property
+    def first_gpus(self) -> Setting | None:
+        """The first Gres of a node with GPUs."""
+        return next((gres for node in self.nodes if (gres := node.value("Gres")) and "gpu" in gres.text.lower()), None)
 
     @cached_property
     def gres_types(self) -> dict[str, None]:
         """The names among GresTypes, in order; their case counts."""
         return dict.fromkeys(word.strip() for word in self.text("GresTypes").split(",") if word.strip())
-
-    def plugin(self, key: str) -> str:
-        """The bare name of a plugin, in lower case: `cons_tres`."""
-        return self.text(key).strip().lower().rpartition("/")[2]
 
     @cached_property
     def nodes(self) -> list[Entry]:
@@ -229,15 +227,3 @@ def split_outside(text: str, brackets: str) -> list[str]:
         if not part[0].endswith(brackets[1]):
             starts += [part.start() + at for at, char in enumerate(part[0], 1) if char == ","]
     return [text[start : end - 1] for start, end in zip(starts, [*starts[1:], len(text) + 1], strict=True)]
-
-
-def bare(word: str) -> str:
-    """A plugin's name without its family: `cgroup` of `task/cgroup`."""
-    return word.rpartition("/")[2]
-
-
-def integer(text: str | None) -> int | None:
-    """A whole number as Slurm reads it, the highest for INFINITE; None for what is none."""
-    if text is not None and text.lower() in NO_LIMIT:
-        return HIGHEST["uint64"]
-    return unsigned(text) if text is not None else None

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from clustergen.hostlist import compress
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import members
-from clustergen.lint.site import Site, Spot, expanded, integer
+from clustergen.lint.site import Site, Spot, expanded
 from clustergen.slurmconf.config import Setting
+from clustergen.slurmrules.conf import integer
 
 _UNKNOWN, _TWICE = "block-node-unknown", ("block-node-twice", "is already in block '{}'")
 _MOST_DOUBLINGS = 15

@@ -11,6 +11,7 @@ _CAUSES = {
     "link-without-cable": ("switch-too-slow", "switch-fabric"),
     "qos-unused": ("qos-not-allowed",),
     "program-writable": ("mount-over-system",),
+    "slurm-key-ignored": ("slurm-key-managed",),
 }
 """Code → codes of errors that it may follow from."""
 

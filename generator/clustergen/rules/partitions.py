@@ -8,10 +8,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import compress, expand, span_of
-from clustergen.manifest.base import OptionValue
 from clustergen.manifest.partitions import Partition as PartitionSpec
 from clustergen.manifest.slurm import Slurm
-from clustergen.units import Duration, UnitError
 
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")
@@ -70,26 +68,14 @@ def default_partition(_: Cluster, section: Mapping[str, PartitionSpec]) -> Itera
         )
 
 
-def _is_zero(value: OptionValue) -> bool:
-    try:
-        return Duration.parse(str(value)).seconds == 0
-    except UnitError:
-        return False
-
-
 def partition_values(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     complete = _all_known(cluster, section)
     for name, spec in section.partitions.items():
         path: ManifestPath = (*_PARTITIONS, name)
-        limits: dict[ManifestPath, OptionValue] = {
-            ("options", key): value for key, value in spec.options.items() if key.lower() == "maxtime"
-        }
-        limits |= {("max_time",): str(spec.max_time)} if spec.max_time else {}
-        zero = next((place for place, value in limits.items() if _is_zero(value)), None)
-        if zero:
+        if spec.max_time and spec.max_time.seconds == 0:
             yield Finding(
                 "time-limit-zero",
-                (*path, *zero),
+                (*path, "max_time"),
                 "with max_time 0, jobs that request a time limit stay pending with reason PartitionTimeLimit, and"
                 " others are"
                 " killed as soon as they start",

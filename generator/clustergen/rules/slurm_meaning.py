@@ -2,61 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
 
-from clustergen.cluster.contributions import PrivateDirectories
+from clustergen.catalogue import slurm
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.keys.table import settings_of
-from clustergen.diagnostics import Finding
+from clustergen.cluster.slurm.keys.nodes import own_slurm_lines
+from clustergen.cluster.slurm.keys.table import OPTIONS, settings_of
+from clustergen.cluster.slurm.model import Options
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.hostlist import HostlistError, expand
+from clustergen.manifest.base import OptionValue
+from clustergen.records import replace
 from clustergen.rules.slurm_values import findings
-from clustergen.slurmconf.scalars import FALSE
+from clustergen.slurmrules import Outcome, plugins
 from clustergen.slurmrules import combinations as shared
+from clustergen.slurmrules.conf import Conf, bare
+from clustergen.slurmrules.fields import field_of, fields_of
+
+_NOTATION = re.compile(r"\b([A-Z][A-Za-z]+)=([^\s;]*[^\s.,;])")
+"""A key with its value, as the hints of the shared rules have it."""
+_NAME = re.compile(r"\b[A-Z][A-Za-z]+\b")
+
+
+class _Rendered(Conf):
+    """Slurm's files as they will be rendered."""
+
+    def __init__(self, cluster: Cluster, is_beside: Callable[[str], bool] = lambda _: True) -> None:
+        self.release = cluster.slurm.release
+        self._cluster, self._is_beside = cluster, is_beside
+
+    @property
+    def has_gpus(self) -> bool:
+        return bool(self._cluster.gpu_count)
+
+    def stated(self, key: str, file: str = "slurm.conf") -> str | None:
+        row = settings_of(self._cluster, file).get(key)
+        if row is None and file == "slurm.conf":
+            return self._lines.get(key.lower(), ("", None))[0] or None
+        return row.value if row else None
+
+    @cached_property
+    def _lines(self) -> dict[str, tuple[str, ManifestPath]]:
+        """Keys with lines of their own among those of the manifest, with their places."""
+        lines = [(next(iter(line.keys)), line) for line in own_slurm_lines(self._cluster) if len(line.keys) == 1]
+        return {key.lower(): (line.keys[key], line.options[key]) for key, line in lines}
+
+    def place(self, file: str, *keys: str) -> ManifestPath:
+        """Of the first of these keys that the manifest sets, wherever it does."""
+        for key in keys:
+            for each in dict.fromkeys((file, *OPTIONS)):
+                row = settings_of(self._cluster, each).get(key)
+                if row is not None and row.at:
+                    return row.at
+            if key.lower() in self._lines:
+                return self._lines[key.lower()][1]
+        return ("slurm", "defaults") if self._cluster.slurm.bare else ("slurm",)
+
+    def is_beside(self, name: str) -> bool:
+        return self._is_beside(name)
 
 
 def combinations(cluster: Cluster) -> Iterator[Finding]:
     """Words and keys that exclude or need each other, whatever the cluster."""
-    conf = settings_of(cluster, "slurm.conf")
-    for key, remark in shared.combinations(conf):
-        yield from findings(conf.place(key), [remark])
+    conf = _Rendered(cluster)
+    for key, remark, file in shared.combinations(conf):
+        if remark.outcome is not Outcome.ADVICE:
+            hint = remark.hint and _NOTATION.sub(_in_manifest, remark.hint)
+            place = conf.place(file, key, *_NAME.findall(remark.message))
+            yield from findings(place, [replace(remark, hint=hint)])
+
+
+def plugin_files(cluster: Cluster, has_site_file: Callable[[str], bool]) -> Iterator[Finding]:
+    """Plugins that an option names and whose own file is not in the site's directory; a field brings its own."""
+    for key, name, does in plugins.missing_files(_Rendered(cluster, has_site_file)):
+        row = settings_of(cluster, "slurm.conf").get(key)
+        if row is not None and row.at and row.is_option:
+            message = f"'{row.value}' requires {name}; {does} without it"
+            field = field_of("slurm.conf", "", key)
+            hint = f"add site/slurm_node/etc/slurm/{name}" + (f", or write {field} instead" if field else "")
+            yield Finding("slurm-key-lacking", row.at, message, hint)
+
+
+def _in_manifest(match: re.Match[str]) -> str:
+    """`slurm.slurmd_timeout: 300` for SlurmdTimeout=300."""
+    key, value = match.groups()
+    file = next((file for file in OPTIONS if slurm.key(file, key) is not None), "slurm.conf")
+    row = next(iter(fields_of(file, "", key)), None)
+    if row is None:
+        return f"{key}: {value} under {'.'.join(map(str, OPTIONS[file][0]))}"
+    names = [bare(word) for word in value.split(",")] if row.form.startswith("plugin") else value.split(",")
+    listed = row.form in ("plugins", "words")
+    return f"{row.path}: [{', '.join(names)}]" if listed else f"{row.path}: {names[0]}"
 
 
 def lacking(cluster: Cluster) -> Iterator[Finding]:
     """Words that this cluster needs and that a value of the manifest's own leaves out: it takes the place of ours."""
-    conf = settings_of(cluster, "slurm.conf")
+    settings, conf = settings_of(cluster, "slurm.conf"), _Rendered(cluster)
     numa = next((group.type.name for group in cluster.compute if group.type.numa_as_socket), None)
-    plugin = any(
-        "tmpfs" in conf.text(key) or "linux" in conf.text(key) for key in ("JobContainerType", "NamespaceType")
-    )
-    namespaces = next(
-        (each.section for each in cluster.needs(PrivateDirectories)), "the plugin of job namespaces" if plugin else ""
-    )
-    adopts = cluster.of(NodeLogins).needs_job
+    has_namespaces = any(conf.plugin(key) in ("tmpfs", "linux") for key in ("JobContainerType", "NamespaceType"))
+    adopts = cluster.of(NodeLogins).needs_job and not has_namespaces
     for key, word, why in (
         (
             "SlurmdParameters",
             "numa_node_as_socket",
             f"nodes of type '{numa}', which are described by NUMA nodes, would be drained" if numa else None,
         ),
-        ("PrologFlags", "Contain", f"no daemon starts, because {namespaces} requires it" if namespaces else None),
-        (
-            "PrologFlags",
-            "Contain",
-            "ssh sessions cannot be moved into their job" if adopts and not namespaces else None,
-        ),
+        ("PrologFlags", "Contain", "ssh sessions cannot be moved into their job" if adopts else None),
     ):
         # X11 brings Contain along.
         if (
             why
-            and key in conf
-            and word.lower() not in shared.words(conf, key)
-            and not (word == "Contain" and "x11" in shared.words(conf, key))
+            and key in settings
+            and word.lower() not in conf.words(key)
+            and not (word == "Contain" and "x11" in conf.words(key))
         ):
-            yield Finding("slurm-value-wrong", conf.place(key), f"without {word}, {why}", f"add {word}")
+            yield Finding("slurm-value-wrong", settings.place(key), f"without {word}, {why}", f"add {word}")
 
 
-def gpus(cluster: Cluster) -> Iterator[Finding]:
-    """Values with which GPUs are not handed out, or not kept apart."""
+def select(cluster: Cluster) -> Iterator[Finding]:
+    """Whole nodes, where GPUs or switches are to be allocated."""
     conf = settings_of(cluster, "slurm.conf")
     if conf.text("SelectType").lower().endswith("linear") and (cluster.gpu_count or cluster.slurm.topology == "tree"):
         yield Finding(
@@ -65,47 +132,18 @@ def gpus(cluster: Cluster) -> Iterator[Finding]:
             "select/linear allocates whole nodes and supports neither GPUs nor switches",
             "remove it to use the default, cons_tres",
         )
-    if conf.text("ProctrackType").lower().endswith("pgid"):
-        yield Finding(
-            "slurm-value-harmful",
-            conf.place("ProctrackType"),
-            "a process that changes its process group escapes tracking and continues after its job",
-            "write process_tracking: cgroup",
-        )
-    if "TaskPlugin" in conf and not any(word.endswith("cgroup") for word in shared.words(conf, "TaskPlugin")):
-        yield Finding(
-            "slurm-value-harmful",
-            conf.place("TaskPlugin"),
-            "without task/cgroup nothing confines a job to its cores, memory and GPUs",
-            "write task_plugins: [cgroup, affinity]",
-        )
-    select = shared.words(conf, "SelectTypeParameters")
-    if select and not any("memory" in word for word in select):
-        yield Finding(
-            "slurm-value-harmful",
-            conf.place("SelectTypeParameters"),
-            "memory is not a consumable resource, so jobs on one node can use each other's",
-            "write CR_Core_Memory",
-        )
-    cgroup = settings_of(cluster, "cgroup.conf")
-    for key, why in (
-        ("ConstrainDevices", "every job can open all GPUs of its node"),
-        ("ConstrainRAMSpace", "a job can use more memory than it requested and crash other jobs"),
-        ("ConstrainCores", "jobs can run on each other's cores"),
-    ):
-        if cgroup.text(key).lower() in FALSE:
-            yield Finding("slurm-value-harmful", cgroup.place(key), f"without {key} {why}")
 
 
 def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
     """Nodes that slurmctld has to start need its power saving, which is off unless three keys are set."""
-    slurm = cluster.slurm
     group = next((group for group in cluster.compute if group.state == "CLOUD"), None)
-    lines = [key.lower() for line in slurm.lines for key in line]
-    if group is None or "poweraction" in lines:
+    if group is None or "poweraction" in _keys_of_lines(cluster):
         return
     times = [
-        str(value) for one in slurm.partitions for key, value in one.options.items() if key.lower() == "suspendtime"
+        str(value)
+        for one in cluster.slurm.partitions
+        for key, value in one.options.items()
+        if key.lower() == "suspendtime"
     ]
     missing = shared.power_saving_lacks(settings_of(cluster, "slurm.conf").text, times)
     if missing:
@@ -115,6 +153,54 @@ def cloud_without_power_saving(cluster: Cluster) -> Iterator[Finding]:
             f"without {' and '.join(missing)} slurmctld never starts {group.folded}, and jobs there stay CONFIGURING",
             f"set slurm.power_saving, or {', '.join(missing)} in slurm.options",
         )
+
+
+def never_suspended(cluster: Cluster) -> Iterator[Finding]:
+    """A time after which nodes would be suspended, and no program that does it."""
+    conf = settings_of(cluster, "slurm.conf")
+    places: dict[ManifestPath, Options] = {("slurm", "options"): cluster.slurm.options}
+    places |= {("slurm", "partitions", one.name, "options"): one.options for one in cluster.slurm.partitions}
+    for place, options in places.items():
+        for key, value in options.items():
+            is_time = key.lower() == "suspendtime" and str(value).lower() not in ("-1", "infinite")
+            if is_time and not conf.text("SuspendProgram") and "poweraction" not in _keys_of_lines(cluster):
+                message = "without SuspendProgram and ResumeProgram no node is ever suspended"
+                yield Finding("slurm-key-ignored", (*place, key), message, "write slurm.power_saving", key=True)
+
+
+def excluded(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes and partitions that options and lines name."""
+    hosts, names = {*cluster.hosts()}, {one.name for one in cluster.slurm.partitions}
+    for line in own_slurm_lines(cluster):
+        for host in _hosts(line.keys.get("DownNodes", "")):
+            if host not in hosts:
+                yield Finding("node-unknown", line.options["DownNodes"], f"node '{host}' is not defined")
+                break
+    lists: dict[ManifestPath, OptionValue] = {
+        ("slurm", "options", key): value
+        for key, value in cluster.slurm.options.items()
+        if key.lower() == "suspendexcparts"
+    }
+    for partition in cluster.slurm.partitions:
+        place = ("slurm", "partitions", partition.name, "options")
+        lists |= {(*place, key): value for key, value in partition.options.items() if key.lower() == "alternate"}
+    for path, value in lists.items():
+        for name in map(str.strip, str(value).split(",")):
+            if name not in names:
+                message = f"partition '{name}' is not defined"
+                yield Finding("partition-unknown", path, message, did_you_mean(name, names))
+
+
+def _hosts(text: str) -> list[str]:
+    """None for a text that is no host list, which the form of its key refuses."""
+    try:
+        return expand(text) if text else []
+    except HostlistError:
+        return []
+
+
+def _keys_of_lines(cluster: Cluster) -> set[str]:
+    return {key.lower() for line in cluster.slurm.lines for key in line}
 
 
 def hashes(cluster: Cluster) -> Iterator[Finding]:

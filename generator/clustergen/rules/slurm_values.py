@@ -32,15 +32,18 @@ def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated
     text = str(stated)
     if remarks := [*values.unprintable(text)]:
         return findings(path, remarks)
-    stops = (remark for remark in values.form(row, text) if remark.outcome is Outcome.STOPS)
-    traps = (remark for remark in values.traps(row, release, text) if _counts(remark))
-    remarks = [*traps, *values.value(release, row, text), *stops]
+    traps = _lowered(values.traps(row, release, text))
+    remarks = [*traps, *values.value(release, row, text), *_lowered(values.form(row, text))]
     return findings(path, {remark.at: remark for remark in reversed(remarks)}.values())
 
 
-def _counts(remark: Remark) -> bool:
-    """True if a manifest's findings include it: what no daemon starts with, and what every daemon takes in silence."""
-    return remark.outcome is Outcome.STOPS or (remark.outcome is Outcome.SILENT and remark.code == _HARMFUL)
+def _lowered(remarks: Iterable[Remark]) -> Iterator[Remark]:
+    """Those that matter; what daemons start with is no error."""
+    for remark in remarks:
+        if remark.outcome in (Outcome.LOGS, Outcome.SILENT) and remark.code == "slurm-value-wrong":
+            yield replace(remark, code=_HARMFUL)
+        elif remark.outcome is not Outcome.ADVICE:
+            yield remark
 
 
 def fields_of_slurm(section: Slurm) -> Iterator[tuple[str, Field, Any]]:
@@ -75,10 +78,8 @@ def refused_values(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
         words = enumerate(stated) if isinstance(stated, tuple) else [(None, stated)]
         for index, word in words:
             if isinstance(word, str):
-                stops = [
-                    one for one in values.traps(key_row, cluster.slurm.release, word) if one.outcome is Outcome.STOPS
-                ]
-                yield from findings(path if index is None else (*path, index), [replace(one, at=None) for one in stops])
+                traps = _lowered(values.traps(key_row, cluster.slurm.release, word))
+                yield from findings(path if index is None else (*path, index), [replace(one, at=None) for one in traps])
 
 
 def plugin_fields(cluster: Cluster, section: Slurm) -> Iterator[Finding]:

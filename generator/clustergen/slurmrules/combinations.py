@@ -1,13 +1,13 @@
-"""Words and keys of slurm.conf that exclude or need each other, whatever the cluster."""
+"""Keys of slurm.conf, and words of them, that exclude or need each other, whatever the cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
 
+from clustergen.slurmrules import limits, plugins
+from clustergen.slurmrules.conf import Conf, Judgement
 from clustergen.slurmrules.remarks import Outcome, Remark
 
-UNITS = ("cr_cpu", "cr_core", "cr_socket", "cr_memory", "cr_cpu_memory", "cr_core_memory", "cr_socket_memory")
 # key → words of it of which two stop the daemons, or appear in their log.
 _EXCLUSIVE = {
     "PrologFlags": (("NoHold", "Contain"), ("NoHold", "X11"), ("Serial", "RunInJob")),
@@ -17,22 +17,7 @@ _EXCLUSIVE = {
     "SelectTypeParameters": (("CR_ONE_TASK_PER_CORE", "CR_CPU"), ("CR_ONE_TASK_PER_CORE", "CR_CPU_Memory")),
 }
 _NEVER = ("", "-1", "infinite")
-_ONLY_LOGGED = ("SlurmdParameters",)
 _NEEDS = {"SlurmSchedLogLevel": "SlurmSchedLogFile", "MCSParameters": "MCSPlugin"}
-
-
-class Settings(Protocol):
-    """The keys that are given, in any case."""
-
-    def __contains__(self, key: object) -> bool: ...
-
-    def text(self, key: str) -> str:
-        """The value; empty where the key is not given."""
-
-
-def words(settings: Settings, key: str) -> list[str]:
-    """The words of a list, in lower case and without their values."""
-    return [part.strip().partition("=")[0].lower() for part in settings.text(key).split(",")] if key in settings else []
 
 
 def slurmdbd_lacks_hash(controller: str, slurmdbd: str) -> bool:
@@ -50,52 +35,59 @@ def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str])
     return lacking if any(time.lower() not in _NEVER for time in times) else [*lacking, "SuspendTime"]
 
 
-def combinations(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    """The key that a remark is about, and the remark."""
-    for topic in (_exclusive, _one_unit, _needed, _removed, _alone):
-        yield from topic(settings)
+def combinations(conf: Conf) -> Iterator[Judgement]:
+    """All of them, and those of times, numbers and plugins."""
+    for topic in (_exclusive, _one_unit, _needed, _removed, _alone, *limits.CHECKS, *plugins.CHECKS):
+        yield from topic(conf)
 
 
-def _wrong(message: str, hint: str | None = None, does: Outcome = Outcome.STOPS, *, on_key: bool = False) -> Remark:
-    return Remark("slurm-value-wrong", message, hint, does, on_key=on_key)
+def _wrong(
+    key: str, message: str, hint: str | None = None, does: Outcome = Outcome.STOPS, *, on_key: bool = False
+) -> Judgement:
+    return Judgement(key, Remark("slurm-value-wrong", message, hint, does, on_key=on_key))
 
 
-def _exclusive(settings: Settings) -> Iterator[tuple[str, Remark]]:
+def _exclusive(conf: Conf) -> Iterator[Judgement]:
     for key, pairs in _EXCLUSIVE.items():
-        listed = words(settings, key)
+        listed = conf.words(key) if conf.stated(key) is not None else ()
         for one, other in pairs:
             if one.lower() not in listed or other.lower() not in listed:
                 continue
             message = f"{one} and {other} exclude each other"
-            if key in _ONLY_LOGGED:
-                yield key, _wrong(f"{message}; Slurm ignores the second", does=Outcome.LOGS)
-            else:
-                yield key, _wrong(f"{message}; no daemon starts with both")
+            if key != "SlurmdParameters":
+                yield _wrong(key, f"{message}; no daemon starts with both")
+            elif conf.has("slurmd-words-exclude"):
+                yield _wrong(key, f"{message}; Slurm ignores the second", does=Outcome.LOGS)
 
 
-def _one_unit(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    units = [word for word in words(settings, "SelectTypeParameters") if word in UNITS]
+def _one_unit(conf: Conf) -> Iterator[Judgement]:
+    units = [word for word in conf.words("SelectTypeParameters") if word in plugins.UNITS]
     if len(units) > 1:
         message = f"{len(units)} allocation units exclude each other; no daemon starts with more than one"
-        yield "SelectTypeParameters", _wrong(message, "write CR_Core_Memory, which suits GPU nodes")
+        yield _wrong("SelectTypeParameters", message, "write CR_Core_Memory, which suits GPU nodes")
 
 
-def _needed(settings: Settings) -> Iterator[tuple[str, Remark]]:
+def _needed(conf: Conf) -> Iterator[Judgement]:
     for key, requirement in _NEEDS.items():
-        if settings.text(key) not in ("", "0") and requirement not in settings:
-            yield key, _wrong(f"'{key}' requires '{requirement}'; no daemon starts without it", on_key=True)
+        if (conf.stated(key) or "") not in ("", "0") and conf.stated(requirement) is None:
+            yield _wrong(key, f"'{key}' requires '{requirement}'; no daemon starts without it", on_key=True)
 
 
-def _removed(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    if "FastSchedule" in settings:
-        does = Outcome.LOGS if settings.text("FastSchedule").strip() == "1" else Outcome.STOPS
+def _removed(conf: Conf) -> Iterator[Judgement]:
+    schedule = conf.stated("FastSchedule")
+    if schedule is not None and schedule.strip() == "1":
+        message = "FastSchedule=1 no longer has an effect; Slurm logs an error for it"
+        remark = Remark("slurm-value-wrong", message, "delete it", Outcome.LOGS, on_key=True, instead="delete")
+        yield Judgement("FastSchedule", remark)
+    elif schedule is not None:
         message = "FastSchedule was removed: slurmctld does not start with 0 or 2, and logs an error for 1"
-        yield "FastSchedule", _wrong(message, "remove it; write SlurmdParameters=config_overrides in place of 2", does)
+        hint = "remove it; write SlurmdParameters=config_overrides in place of 2"
+        yield _wrong("FastSchedule", message, hint)
 
 
-def _alone(settings: Settings) -> Iterator[tuple[str, Remark]]:
-    states = words(settings, "HealthCheckNodeState")
+def _alone(conf: Conf) -> Iterator[Judgement]:
+    states = conf.words("HealthCheckNodeState")
     for word in ("START_ONLY", "REBOOT_ONLY"):
         if word.lower() in states and len(states) > 1:
             message = f"{word} excludes all other states; no daemon starts with both"
-            yield "HealthCheckNodeState", _wrong(message, f"write {word} alone")
+            yield _wrong("HealthCheckNodeState", message, f"write {word} alone")
