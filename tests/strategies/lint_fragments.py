@@ -58,6 +58,9 @@ def _partition(*lines: str) -> list[Fragment]:
     return [Fragment(line.replace("\n", " + "), partitions=f"{line}\n") for line in lines]
 
 
+_SHARDS = "GresTypes=gpu,shard\n"
+
+
 def _gres(gres: str, text: str, plus: str = "GresTypes=gpu\n") -> Fragment:
     node = f"{GPU_NODE}{gres}\n"
     name = f"{gres} | {text}".replace("\n", " + ")
@@ -558,6 +561,16 @@ GRES = [
     _gres("Gres=gpu:2", f"{ONE}\n{ONE.replace('nvidia0', 'nvidia1')} Type=x\n"),
     _gres("Gres=gpu:2", "NodeName=n[1-4] Name=gpu MultipleFiles=/dev/nvidia0\n"),
     _gres("Gres=gpu:2", f"{ONE} MultipleFiles=/dev/nvidia0,/dev/nvidia1\n"),
+    _gres("Gres=gpu:2", f"{TWO} Count=2K\n"),
+    _gres("Gres=gpu:2", f"{ONE}\n{ONE.replace('nvidia0', 'nvidia1')} Flags=nvidia_gpu_env\n"),
+    _gres("Gres=gpu:2", f"{ONE} Flags=nvidia_gpu_env\n{ONE.replace('nvidia0', 'nvidia1')}\n"),
+    _gres("Gres=gpu:2", "Name=gpu Count=2\n"),
+    _gres("Gres=gpu:2", "Name=gpu Count=1\nName=gpu Count=1\n"),
+    _gres("Gres=nvme:4", "NodeName=n1 Name=nvme Count=2\nName=nvme Count=2\n", plus="GresTypes=nvme\n"),
+    _gres("Gres=nvme:x:4", "Name=nvme Type=x Count=2\nName=nvme Type=x Count=2\n", plus="GresTypes=nvme\n"),
+    _gres("Gres=gpu:2,shard:8", f"{TWO}\nName=shard Count=4 File=/dev/nvidia0\n", plus=_SHARDS),
+    _gres("Gres=gpu:2,shard:8", "Name=shard Count=8\n", plus=_SHARDS),
+    _gres("Gres=gpu:1,shard:8", f"{ONE}\nName=shard Count=8 File=/dev/nvidia1\n", plus=_SHARDS),
     Fragment("plugstack.conf", files={"plugstack.conf": "needed /a.so\nrequired\n"}, slurmd=True),
 ]
 

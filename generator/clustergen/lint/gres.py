@@ -9,18 +9,17 @@ from typing import NamedTuple
 
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_conf import undeclared_hint
-from clustergen.lint.gres_records import SHARED, Record, read_records
+from clustergen.lint.gres_records import SHARED, Record, amount, device_names, read_records
 from clustergen.lint.site import Site, split_outside
 from clustergen.slurmconf.config import Entry, Setting
-from clustergen.units.digits import whole
 
 _ITEM = re.compile(
     r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
 _MOST_COMPARED = 1_000_000
+_DEVICES = "write File=/dev/nvidia[0-3], or AutoDetect=nvml"
 _SAME = "write the same number in both files"
-_FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 
 
 class Item(NamedTuple):
@@ -48,9 +47,8 @@ def items(text: str) -> tuple[Item | None, ...]:
         if match is None:
             parsed.append(None)
             continue
-        number = match["count"] or "1"
-        amount = whole(number.rstrip("kKmMgGtTpP")) * _FACTORS.get(number[-1].lower(), 1)
-        parsed.append(Item(match["name"], match["type"] or "", amount, offset, len(word)))
+        number = amount(match["count"] or "1") or 0
+        parsed.append(Item(match["name"], match["type"] or "", number, offset, len(word)))
     return tuple(parsed)
 
 
@@ -114,6 +112,8 @@ def agreement(site: Site) -> Iterator[LintFinding]:
         detected = (everywhere and not any(_off(record) for record in mine)) or any(record.auto for record in mine)
         if detected:  # slurmd still holds what it detects against the lines that name devices
             mine = [record for record in mine if record.entry.own_value("File", "Files", "Count") is not None]
+        elif site.hosts[host].value("Gres"):
+            yield from _unshared(site, mine, reported)
         for name, finding in _differences(site, host, node, mine, has_line=bool(specific), detected=detected):
             if (node.line.number, name) not in reported:
                 reported.add((node.line.number, name))
@@ -160,11 +160,12 @@ def _differences(
         declared, listed = declared_counts.get(name, {}), listed_counts.get(name, {})
         if detected and not listed:
             continue
-        loose = (
-            name in SHARED
-            and not detected
-            and not any(part.entry.own_value("File", "Files") for part in mine if part.name == name)
-        )
+        if setting and name == "gpu" and declared and listed and not detected and not any(map(_has_gpu_file, mine)):
+            message = f"no gpu line that '{host}' reads in gres.conf has a File, so the node registers as invalid"
+            yield name, site.warning("gres-mismatch", setting, message, _DEVICES)
+            continue
+        lacks_gpus = name == "gpu" and not listed and any(map(listed_counts.get, SHARED))
+        stops = not detected and (name in SHARED or lacks_gpus)
         if setting and declared and listed and name not in SHARED and any(declared) != any(listed):
             yield name, _type_on_one_side(site, setting, host, name, declared, listed)
             continue
@@ -174,10 +175,26 @@ def _differences(
             has = listed.get(kind, 0) if kind else sum(listed.values())
             if setting and has < want and (listed or name == "gpu"):
                 others = [other for other in listed if other != kind]
-                yield name, _too_few(site, setting, host, (what, want, has), others, stops=loose)
+                yield name, _too_few(site, setting, host, (what, want, has), others, stops=stops)
             elif want < has and has_line:
                 message = f"'{host}' has {has} {what} in gres.conf but {want} here; jobs can use only {want}"
                 yield name, site.warning("gres-mismatch", setting or node.name, message, _SAME)
+
+
+def _has_gpu_file(record: Record) -> bool:
+    return record.name == "gpu" and record.entry.own_value("File", "Files", "MultipleFiles") is not None
+
+
+def _unshared(site: Site, mine: list[Record], reported: set[tuple[int, str]]) -> Iterator[LintFinding]:
+    """Parts of GPUs on a device that no line of GPUs has."""
+    gpus = {device for record in mine if record.name == "gpu" for device in device_names(record)}
+    for record in mine if gpus else ():
+        missing = [device for device in device_names(record) if device not in gpus] if record.name in SHARED else []
+        place = (record.entry.line.number, record.name)
+        if missing and place not in reported:
+            reported.add(place)
+            message = f"no gpu line has {missing[0]}, so slurmd drops its {record.name}; the node registers as invalid"
+            yield site.warning("gres-mismatch", record.entry, message, f"write File={min(gpus)}, or another GPU's file")
 
 
 def _type_on_one_side(
@@ -201,10 +218,10 @@ def _too_few(
 ) -> LintFinding:
     """`which`: what there is too little of, how many slurm.conf wants, and how many gres.conf has."""
     what, want, has = which
-    unless = "" if has else ", unless it has a separate gres.conf"
-    does = "slurmd does not start" if stops and has else "the node registers as invalid"
+    unless = "" if has or stops else ", unless it has a separate gres.conf"
+    does = "slurmd does not start" if stops else "the node registers as invalid"
     message = f"'{host}' has {want} {what} here but {has} in gres.conf; {does}{unless}"
-    if stops and has:
+    if stops:
         return site.error("gres-mismatch", setting, message, _SAME)
     hint = _SAME
     kind = what.partition(":")[2]

@@ -9,10 +9,10 @@ from itertools import islice
 from clustergen.diagnostics import Severity
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, read_records
+from clustergen.lint.gres_records import SHARED, Record, amount, count_files, count_listed, device_names, read_records
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
-from clustergen.lint.site import Site, expanded
+from clustergen.lint.site import Site
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.conf import integer
@@ -49,7 +49,7 @@ def lines(site: Site) -> Iterator[LintFinding]:
     records, _ = read_records(site.directory.config("gres.conf"))
     files: dict[tuple[str, str, str], Entry] = {}
     reported: set[str] = set()
-    yield from _half(site, records)
+    yield from _together(site, records)
     for record in records:
         entry = record.entry
         if not record.name:
@@ -129,7 +129,7 @@ def _line(site: Site, record: Record) -> Iterator[LintFinding]:
         yield site.error(
             "slurm-value-wrong", several, "MultipleFiles lists only one file; slurmd does not start", "write File"
         )
-    stated, listed = integer(number.text) if number else None, count_files(file.text) if file else None
+    stated, listed = amount(number.text) if number else None, count_files(file.text) if file else None
     if number and stated is not None and listed is not None and stated != listed and record.name not in SHARED:
         yield site.error(
             "slurm-value-wrong",
@@ -137,8 +137,7 @@ def _line(site: Site, record: Record) -> Iterator[LintFinding]:
             f"Count is {stated}, but File lists {listed}; slurmd does not start",
             "remove Count",
         )
-    flags = entry.own_value("Flags")
-    words = [word.strip().lower() for word in flags.text.split(",")] if flags else []
+    flags, words = entry.own_value("Flags"), _flags(record)
     if flags and "no_gpu_env" in words and any(word.endswith("_gpu_env") and word != "no_gpu_env" for word in words):
         yield site.error(
             "slurm-value-wrong", flags, "no_gpu_env excludes the other *_gpu_env flags; slurmd does not start with both"
@@ -206,13 +205,12 @@ def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]
     file = record.entry.own_value("File", "Files")
     if file is None or record.is_general or not record.has_few_hosts():
         return
-    directory, _, last = file.text.rpartition("/")
     for host in sorted({*record.hosts()}):
-        for name in expanded(last) or ():
-            cell = (host, record.name, f"{directory}/{name}")
+        for device in device_names(record, "File", "Files"):
+            cell = (host, record.name, device)
             if cell in seen and seen[cell] is not record.entry:
                 where = f"line {seen[cell].line.number}"
-                message = f"{directory}/{name} of '{host}' is already listed on {where}"
+                message = f"{device} of '{host}' is already listed on {where}"
                 if record.name in SHARED:
                     yield site.warning("gres-mismatch", file, f"{message}; slurmd logs an error")
                 else:
@@ -221,27 +219,49 @@ def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]
             seen[cell] = record.entry
 
 
-def _half(site: Site, records: list[Record]) -> Iterator[LintFinding]:
-    """Records of one name and node of which some have a type, or a file, and others none."""
-    seen: dict[tuple[str, str], Record] = {}
+def _together(site: Site, records: list[Record]) -> Iterator[LintFinding]:
+    """Records of one name that a node reads, each against the first of them."""
+    seen: dict[str, dict[str, Record]] = {}
     for record in records:
-        if not record.name or not record.has_few_hosts():
+        if not record.name or not record.has_few_hosts() or (site.slurm and record.name not in site.gres_types):
             continue
-        for host in ("",) if record.is_general else sorted({*record.hosts()}):
-            first = seen.setdefault((host, record.name), record)
-            if _has(first, "Cores") and not _has(record, "Cores") and record.name not in SHARED:
-                message = f"{record.name} has Cores on line {first.entry.line.number} but not here; Slurm logs an error"
-                yield site.warning(
-                    "gres-mismatch", record.entry, message, "set Cores on all of these lines, or on none"
-                )
-            what = next((key for key in ("Type", "File") if bool(_has(first, key)) != bool(_has(record, key))), None)
-            if what is not None:
-                where = f"line {first.entry.line.number}"
-                message = f"only one of this {record.name} line and {where} has a {what}; slurmd does not start"
-                yield site.error(
-                    "gres-mismatch", record.entry, message, f"set {what} on all of these lines, or on none"
-                )
-                break
+        firsts = seen.setdefault(record.name, {})
+        hosts = [""] if record.is_general else sorted({*record.hosts()})
+        others = [firsts.get(host) or firsts.get("") for host in hosts] if not record.is_general else firsts.values()
+        first = next((other for other in others if other is not None), None)
+        for host in hosts:
+            firsts.setdefault(host, record)
+        if first is not None:
+            yield from _both(site, first, record)
+
+
+def _both(site: Site, first: Record, record: Record) -> Iterator[LintFinding]:
+    """Two records of one name on one node: what only one of them has, and what they must not both have."""
+    name, entry, where = record.name, record.entry, f"line {first.entry.line.number}"
+    if _has(first, "Cores") and not _has(record, "Cores") and name not in SHARED:
+        message = f"{name} has Cores on {where} but not here; Slurm logs an error"
+        yield site.warning("gres-mismatch", entry, message, "set Cores on all of these lines, or on none")
+    what = next((key for key in ("Type", "File") if _has(first, key) != _has(record, key)), None)
+    if what is not None:
+        message = f"only one of this {name} line and {where} has a {what}; slurmd does not start"
+        yield site.error("gres-mismatch", entry, message, f"set {what} on all of these lines, or on none")
+    elif not _has(record, "Type") and not _has(record, "File"):
+        message = f"neither this {name} line nor {where} has a File or Type; slurmd does not start with two such lines"
+        hint = f"write one line with Count={first.number + record.number}" if name != "gpu" else "add File to each line"
+        yield site.error("gres-mismatch", entry, message, hint)
+    flags = entry.own_value("Flags")
+    if flags and name == "gpu" and (words := _environment(record)) and words != _environment(first):
+        message = f"{', '.join(sorted(words))} does not hold for the gpu of {where}; slurmd does not start"
+        yield site.error("slurm-value-wrong", flags, message, "write the same *_env flags on all gpu lines of a node")
+
+
+def _environment(record: Record) -> set[str]:
+    """The flags that choose environment variables, which all GPUs of a node share."""
+    return {word for word in _flags(record) if word.endswith("_env")}
+
+
+def _flags(record: Record) -> list[str]:
+    return [word.strip().lower() for word in (record.entry.text("Flags") or "").split(",")]
 
 
 def _has(record: Record, key: str) -> bool:

@@ -11,6 +11,7 @@ from clustergen.slurmrules.conf import integer
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""
+FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _MOST_HOSTS = 64
 
 
@@ -46,12 +47,19 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
         name = (entry.text("Name") or "") if entry.block == "nodename" else entry.names
         auto = entry.own_value("AutoDetect")
         files = entry.own_value("File", "Files")
-        stated = integer(entry.text("Count"))
+        stated = amount(entry.text("Count"))
         listed = count_files(files.text) if files else None
         number = (stated or 1) * (listed or 1) if name.lower() in SHARED else listed or stated or 1
         has_auto_detect = auto is not None and auto.text.lower() != "off"
         records.append(Record(entry, name, entry.text("Type") or "", number, has_auto_detect))
     return records, everywhere
+
+
+def amount(text: str | None) -> int | None:
+    """A number with a factor: 2K is 2048."""
+    factor = FACTORS.get(text[-1:].lower()) if text else None
+    number = integer(text[:-1] if text and factor else text)
+    return None if number is None else number * (factor or 1)
 
 
 def count_files(text: str) -> int | None:
@@ -65,3 +73,13 @@ def count_files(text: str) -> int | None:
 def count_listed(text: str) -> int:
     """The same; HostlistError for what slurmd cannot read."""
     return sum(count(part.rpartition("/")[2] or part) for part in split_outside(text, "[]") if part)
+
+
+def device_names(record: Record, *keys: str) -> list[str]:
+    """The device files that a line names; none that slurmd cannot read."""
+    setting = record.entry.own_value(*keys or ("File", "Files", "MultipleFiles"))
+    names = []
+    for part in split_outside(setting.text, "[]") if setting else ():
+        directory, slash, last = part.rpartition("/")
+        names += [f"{directory}{slash}{name}" for name in expanded(last) or ()]
+    return names
