@@ -191,6 +191,30 @@ def test_gpus_of_the_bus_where_no_driver_was_asked(tmp_path: Path) -> None:
     assert kind["gpus"] == {"model": "l40s", "count": 2}
 
 
+def test_machines_of_which_only_the_matrix_is_known(tmp_path: Path) -> None:
+    """GPUs and ports are kept, and machines whose links differ are two types."""
+    same = matrix(lambda gpu, port: "NODE", "0011", ["mlx5_0", "mlx5_1"])
+    texts = {"a1": same, "a2": same.replace("NV18", "NV4"), "a3": same}
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "nvidia-smi-topo-m").write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(group, ["discover", "--facts", str(tmp_path)], catch_exceptions=False)
+    document = yaml.safe_load(result.stdout)
+    assert [node["name"] for node in document["nodes"]] == ["a[1,3]", "a2"]
+    for kind in document["node_types"].values():
+        assert kind["gpus"] == {"model": "unknown", "count": 4, "numa": [0, 0, 1, 1]}
+        assert networks(kind) == {"mlx5_0": "fabric", "mlx5_1": "fabric"}
+    assert result.stdout.count("CHECK: the model of the GPUs") == 2
+    assert result.stdout.count("CHECK: the network of each port; ibstat shows them") == 2
+
+
+def test_the_matrix_places_gpus_of_the_bus(tmp_path: Path) -> None:
+    lines = [f"0000:{bus}:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:26b9]" for bus in ("16", "38")]
+    text = matrix(lambda gpu, port: "SYS", "01", [])
+    kind, _ = discovered(tmp_path, lspci="\n".join(lines), nvidia__smi__topo__m=text)
+    assert kind["gpus"] == {"model": "l40s", "count": 2, "numa": [0, 1]}
+
+
 EVEN, ODD = (",".join(map(str, range(first, 128, 2))) for first in (0, 1))
 
 

@@ -127,10 +127,14 @@ def _ports(group: Group) -> Iterator[dict[str, Any]]:
     if group.system and _has_ports_of(group.system, node):
         return
     fabric = _fabric_ports(node)
+    if group.system is None and not any(port.link for port in node.ports):
+        fabric = frozenset(port.device for port in node.ports)
     for port in sorted(node.ports, key=lambda port: natural_key(port.device)):
         if port.device not in fabric and not port.link:
             continue  # the matrix of GPUs names it, and nothing shows what it is
-        network = "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"
+        network = (
+            "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"
+        )
         model = nic_id(port.type)
         yield {
             "device": port.device,
@@ -195,7 +199,9 @@ def _remarks(group: Group) -> Iterator[str]:
         yield "CHECK: no system of the catalogue fits; clustergen catalogue systems lists them"
     elif group.system and is_board(group.system) and group.system not in named_systems(node.product):
         yield "CHECK: system is a guess by the GPUs alone: no row of the catalogue has this product name"
-    if unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
+    if node.gpus and not node.gpus[0].name:
+        yield "CHECK: the model of the GPUs: nvidia-smi-topo-m has no names; nvidia-smi -L shows them"
+    elif unknown := sorted({gpu.name for gpu in node.gpus if not gpu_id(gpu.name)}):
         yield f"CHECK: GPUs that the catalogue lacks: {', '.join(unknown)[:200]}"
     if not node.cpus:
         yield "CHECK: neither slurmd-C nor lscpu has its CPUs"
@@ -218,7 +224,9 @@ def _remarks(group: Group) -> Iterator[str]:
 def _port_remarks(group: Group) -> Iterator[str]:
     node, printed = group.first, {port["device"] for port in _ports(group)}
     if printed and not any(gpu.close for gpu in node.gpus):
-        yield "CHECK: the network of each port; nvidia-smi-topo-m shows which are close to GPUs"
+        shown = any(port.link for port in node.ports)
+        source = "nvidia-smi-topo-m shows which are close to GPUs" if shown else "ibstat shows them"
+        yield f"CHECK: the network of each port; {source}"
     if group.system is None or not group.system.nics_of("compute") or _has_ports_of(group.system, node):
         unknown = []
     else:

@@ -31,6 +31,8 @@ class GpuFact:
     """RDMA devices behind the same PCIe switch; none: the host bridge or the processors are between."""
     nearest: str = ""
     """The one of them that is its own: GPUs behind one switch share its ports."""
+    links: tuple[str, ...] = ()
+    """How it reaches each GPU of the node, itself included: X, NV18, SYS …"""
     vbios: str = ""
     inforom: str = ""
     power_limit_w: float | None = None
@@ -121,6 +123,8 @@ class NodeFacts:
     cpus: Cpus | None = None
     real_memory_mib: int | None = None
     gpus: tuple[GpuFact, ...] = ()
+    nameless_gpus: tuple[GpuFact, ...] = ()
+    """Those of the matrix of nvidia-smi-topo-m, where nothing else of nvidia-smi was recorded."""
     ports: tuple[PortFact, ...] = ()
     disks: tuple[DiskFact, ...] = ()
     addresses: tuple[tuple[str, str], ...] = ()

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from clustergen.catalogue.systems import System
 from clustergen.hardware.discovery.facts import NodeFacts
-from clustergen.hardware.discovery.recognise import system_of, with_bus
+from clustergen.hardware.discovery.recognise import system_of, with_other_gpus
 from clustergen.hostlist import natural_key
 from clustergen.records import record
 
@@ -39,7 +39,7 @@ class Group:
 def groups(nodes: Iterable[NodeFacts]) -> tuple[Group, ...]:
     """In order of their first machines; names are sorted as people do."""
     alike: dict[tuple[object, ...], list[NodeFacts]] = {}
-    for node in sorted(map(with_bus, nodes), key=lambda node: natural_key(node.name)):
+    for node in sorted(map(with_other_gpus, nodes), key=lambda node: natural_key(node.name)):
         alike.setdefault(_hardware(node), []).append(node)
     parts = [part for members in alike.values() for part in _by_memory(members)]
     parts.sort(key=lambda part: natural_key(part[0].name))
@@ -58,6 +58,6 @@ def _by_memory(members: list[NodeFacts]) -> Iterator[tuple[NodeFacts, ...]]:
 
 def _hardware(node: NodeFacts) -> tuple[object, ...]:
     ports = tuple((port.device, port.gbit, port.link, port.type) for port in node.ports)
-    gpus = tuple((gpu.name, gpu.numa, gpu.nearest) for gpu in node.gpus)
+    gpus = tuple((gpu.name or gpu.links, gpu.numa, gpu.nearest) for gpu in node.gpus)
     disks = tuple((disk.device, disk.size) for disk in node.disks)
     return node.product, node.cpus, gpus, ports, disks

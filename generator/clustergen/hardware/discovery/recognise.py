@@ -28,22 +28,26 @@ def gpu_name(ident: str) -> str:
     return next(names, "")
 
 
-def with_bus(node: NodeFacts) -> NodeFacts:
-    """With the GPUs that only lspci shows, where nothing of nvidia-smi was recorded."""
+def with_other_gpus(node: NodeFacts) -> NodeFacts:
+    """With the GPUs that lspci or the matrix of their links shows, where nothing else of nvidia-smi was recorded."""
     if node.gpus or node.gpu_failure:
         return node
     cards = [GpuFact(name, device.address) for device in node.pci if (name := gpu_name(device.ident))]
-    return replace(node, gpus=tuple(cards)) if cards else node
+    places = node.nameless_gpus
+    if len(cards) == len(places):
+        pairs = zip(places, cards, strict=True)
+        return replace(node, gpus=tuple(replace(place, name=card.name, pci=card.pci) for place, card in pairs))
+    return replace(node, gpus=tuple(cards) or places)
 
 
 def system_of(node: NodeFacts) -> System | None:
     """By the product name of the firmware, which has to fit the GPUs; else the one board with these GPUs."""
-    names = {gpu_id(gpu.name) for gpu in node.gpus}
+    names = {gpu_id(gpu.name) for gpu in node.gpus if gpu.name}
     named = [made for made in named_systems(node.product) if not node.gpus or _fits(made, names, len(node.gpus))]
     if named:
         return next((made for made in named if made.gpu in names), named[0])
     boards = [made for ident in system_ids() if (made := system(ident)) and is_board(made)]
-    return next((made for made in boards if node.gpus and _fits(made, names, len(node.gpus))), None)
+    return next((made for made in boards if names and _fits(made, names, len(node.gpus))), None)
 
 
 def is_board(made: System) -> bool:

@@ -146,6 +146,7 @@ class Reader:
             cpus=cpus or counted,
             real_memory_mib=memory or output("meminfo", commands.meminfo_mib),
             gpus=places.placed(gpus),
+            nameless_gpus=() if gpus else places.gpus,
             ports=places.located(ports),
             disks=output("lsblk.json", lambda text: tuple(commands.disks(text)), ()),
             addresses=output("ip.json", lambda text: tuple(commands.addresses(text)), ()),

@@ -20,15 +20,21 @@ class Topology:
     numa: tuple[int | None, ...] = ()
     close: tuple[tuple[str, ...], ...] = ()
     ports: tuple[tuple[str, int | None], ...] = ()
+    links: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def gpus(self) -> tuple[GpuFact, ...]:
+        """Those of the matrix, which has no names."""
+        return self.placed((GpuFact(""),) * len(self.numa))
 
     def placed(self, gpus: tuple[GpuFact, ...]) -> tuple[GpuFact, ...]:
         """GPUs of other outputs with their places. GPUs behind one switch have its ports in turn."""
         taken: set[str] = set()
         facts = []
-        for gpu, numa, close in zip(gpus, self.numa, self.close, strict=False):
+        for gpu, numa, close, links in zip(gpus, self.numa, self.close, self.links, strict=False):
             nearest = next((device for device in close if device not in taken), next(iter(close), ""))
             taken.add(nearest)
-            facts.append(replace(gpu, numa=numa, close=close, nearest=nearest))
+            facts.append(replace(gpu, numa=numa, close=close, nearest=nearest, links=links))
         return (*facts, *gpus[len(facts) :])
 
     def located(self, ports: tuple[PortFact, ...]) -> tuple[PortFact, ...]:
@@ -50,6 +56,7 @@ def topology(text: str) -> Topology:
     columns: list[str] = [cell.strip() for cell in re.split(r"\t" if has_tabs else r"\s{2,}", header.strip())]
     numa: dict[int, int | None] = {}
     close: dict[int, tuple[str, ...]] = {}
+    links: dict[int, tuple[str, ...]] = {}
     nodes: dict[str, set[int | None]] = {}
     for line in lines:
         match = re.match(r"GPU(\d{1,3})\s(.*)", line)
@@ -62,6 +69,7 @@ def topology(text: str) -> Topology:
         nics = {devices.get(name, name): cell for name, cell in cells.items() if _NIC.fullmatch(name)}
         index, node = int(match[1]), re.match(r"\d{1,4}", cells.get("NUMA Affinity", ""))
         numa[index] = int(node[0]) if node else None  # the first of GB200's list has the CPUs
+        links[index] = tuple(cell for name, cell in cells.items() if re.fullmatch(r"GPU\d+", name))
         level = next((level for level in _CLOSE if level in nics.values()), "")
         close[index] = tuple(device for device, cell in nics.items() if level and cell == level)
         for device, cell in nics.items():
@@ -71,4 +79,5 @@ def topology(text: str) -> Topology:
         tuple(numa[index] for index in order),
         tuple(close[index] for index in order),
         tuple((device, next(iter(places)) if len(places) == 1 else None) for device, places in nodes.items()),
+        tuple(links[index] for index in order),
     )
