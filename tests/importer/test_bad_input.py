@@ -60,6 +60,14 @@ def test_the_last_of_two_default_partitions_counts(tmp_path: Path) -> None:
     assert any("Slurm uses the last, q" in note.text for note in import_result.notes)
 
 
+def test_partitions_in_one_name(tmp_path: Path) -> None:
+    """Slurm makes one partition of the line; a job can request each of the manifest's."""
+    import_result = imported(tmp_path, GOOD + PARTITION + "PartitionName=q[1-2] Nodes=n1\n")
+    assert "q1: {nodes: n1}" in import_result.text
+    assert "q2: {nodes: n1}" in import_result.text
+    assert import_result.same
+
+
 def test_words_that_slurm_passes_over(tmp_path: Path) -> None:
     import_result = imported(tmp_path, GOOD + "SchedulerParameters=bf_continue,bf_colour=3\n" + PARTITION)
     assert import_result.same

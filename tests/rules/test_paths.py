@@ -207,6 +207,11 @@ FILER = "type: nfs, server: filer, path: /export, mount: /data"
         ),
         ("spool_directory: /data/d", f"{FILER}, clients: [login]", [(ABSENT, "/data/d")]),
         ("log_files: {slurmd: /data/d.log}", FILER, [(SHARED, "/data/d.log")]),
+        ("pyxis: {enabled: true, cache: /data/e}", FILER, [(SHARED, "/data/e")]),
+        ("pyxis: {enabled: true, runtime_path: /data/e}", FILER, [(SHARED, "/data/e")]),
+        ("pyxis: {enabled: true, cache: /data/e}", DISK, []),
+        ("options: {BcastParameters: DestDir=/data/b}", FILER, [(SHARED, "DestDir=/data/b")]),
+        ("options: {JobCompLoc: /data/jobs.log}", FILER, [(ABSENT, "/data/jobs.log")]),
         ("log_files: {slurmctld: /data/d.log}", f"{FILER}, clients: [slurm-controller]", []),
     ],
 )

@@ -64,7 +64,7 @@ JOBS_LOG = Use(
     role="slurm-controller",
 )
 MEASURED = Use("the file system of TmpDisk", "/scratch", outlives_boot=False, role="slurm-compute")
-COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute")
+COPIES = Use("the copies that sbcast makes", "/tmp", outlives_boot=False, role="slurm-compute", is_private=True)
 
 
 @record

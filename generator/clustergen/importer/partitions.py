@@ -27,9 +27,12 @@ def import_partitions(draft: Draft, originals: Originals, machines: Machines) ->
     for entry in entries:
         names = entry.names
         try:
-            several = expand(names)  # Slurm makes a partition of each
+            several = expand(names)
         except HostlistError:
             several = [names]
+        for one in (names, *several) if several != [names] else ():
+            words = f"to Slurm '{names}' is one partition, which no job can request; the manifest has {len(several)}"
+            draft.note("meant", words, originals.origin(entry.name, entry).place, f"PartitionName {one}")
         for one in several:
             if not fits(one, AnyName):
                 origin = originals.origin(entry.name, entry)

@@ -66,12 +66,12 @@ def names(site: Site) -> Iterator[LintFinding]:
                 " not start",
             )
         first.setdefault(part.names, part)
-        if "," in part.names or " " in part.names:
+        what = {",": "a comma", " ": "a blank", "[": "a bracket, which Slurm does not expand here"}
+        character = next((each for each in what if each in part.names), None)
+        if character is not None:
+            message = f"this is one partition whose name contains {what[character]}, so no job can request it"
             yield site.warning(
-                "slurm-value-harmful",
-                part,
-                "this is one partition whose name contains a comma, so no job can request it",
-                "write one PartitionName line per partition",
+                "slurm-value-harmful", part, message, "write one PartitionName line per partition, without brackets"
             )
     for part in site.partitions:
         for name in (part.text("Alternate") or "").split(","):

@@ -12,6 +12,7 @@ _CAUSES = {
     "qos-unused": ("qos-not-allowed",),
     "program-writable": ("mount-over-system",),
     "slurm-key-ignored": ("slurm-key-managed",),
+    "nccl-prefix-match": ("nccl-value-wrong",),
 }
 """Code → codes of errors that it may follow from."""
 

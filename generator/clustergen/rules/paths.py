@@ -106,10 +106,8 @@ _FOR_ROOT = {
 
 def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
-    directories = sorted(of_slurm_user(cluster))
-    state, options = cluster.slurm.state_location, settings_of(cluster, "slurm.conf").options()
-    uses = ((place, row, _OF_SLURM.get(row.key.lower())) for place, row in options)
-    for entry in (*paths_of(cluster), *(WrittenPath(place, row.value, *use) for place, row, use in uses if use)):
+    directories, state = sorted(of_slurm_user(cluster)), cluster.slurm.state_location
+    for entry in _all_paths(cluster):
         use, name = entry.use, entry.name
         inside = next((directory for directory in directories if is_below(plain(entry.path), directory)), None)
         if use is SPOOL and inside == plain(state):
@@ -123,6 +121,15 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
                 f"{message}: {reason}",
                 f"write a path of its own, such as {_FOR_ROOT[use]}",
             )
+
+
+def _all_paths(cluster: Cluster) -> Iterator[WrittenPath]:
+    """Those of fields, and of passthrough options of slurm.conf."""
+    yield from paths_of(cluster)
+    for place, row in settings_of(cluster, "slurm.conf").options():
+        path, use = _path_in(row.key, row.value), _OF_SLURM.get(row.key.lower())
+        if use and path.startswith("/"):
+            yield WrittenPath(place, path, *use)
 
 
 def _defaults(cluster: Cluster) -> Iterator[WrittenPath]:
@@ -152,7 +159,7 @@ def _overlap(other: WrittenPath, inner: WrittenPath) -> Iterator[Finding]:
 
 def mounted(cluster: Cluster) -> Iterator[Finding]:
     """Paths below a mount point: the nodes that write there mount it, in time, and do not share what is their own."""
-    for place in paths_of(cluster):
+    for place in _all_paths(cluster):
         path, use, name, text = place.at, place.use, place.name, place.path
         entries = {key: entry for key, entry in cluster.storage.items() if is_below(plain(text), plain(entry.mount))}
         role = writers(use, name)

@@ -170,6 +170,24 @@ def test_the_manifest_wins_in_place(tmp_path: Path) -> None:
     assert "\n# Spreads flows over equal paths.\nNCCL_IB_QPS_PER_CONNECTION=4\n" in text
 
 
+@pytest.mark.parametrize(
+    ("value", "nodes", "codes"),
+    [
+        ("lo", 4, ["nccl-value-wrong"]),
+        ("=lo,docker0", 4, ["nccl-value-wrong"]),
+        ("docker0", 4, ["nccl-value-wrong"]),
+        ("10.0.0.0/24", 1, ["nccl-value-wrong"]),
+        ("lo", 1, []),
+        ("^lo,docker", 4, []),
+        ("=lo,eno1", 4, []),
+    ],
+)
+def test_interfaces_that_no_two_nodes_share(value: str, nodes: int, codes: list[str], tmp_path: Path) -> None:
+    compute = {**COMPUTE, "name": f"c[1-{nodes}]", "address": f"10.0.0.[11-{10 + nodes}]"}
+    data = manifest(nodes=[HEAD, compute], nccl={"env": {"NCCL_SOCKET_IFNAME": value}})
+    assert [code for code in codes_of(data, tmp_path) if code.startswith("nccl-")] == codes
+
+
 @pytest.mark.parametrize("value", [" padded", '"quoted"', "x" * 1024])
 def test_values_that_nccl_would_misread(tmp_path: Path, value: str) -> None:
     assert codes_of(manifest(nccl={"env": {"NCCL_DEBUG_FILE": value}}), tmp_path) == ["nccl-value-wrong"]

@@ -25,18 +25,14 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.features.containers.pyxis_resolved import PLUGIN, Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, OciJobs, Podman
 
-_CACHE = Use("the cache of enroot", "/var/lib/enroot", SQUATTED, outlives_boot=False, role="slurm-compute")
-_RUNTIME = Use("the directory of pyxis", "/run/pyxis", SQUATTED, outlives_boot=False, role="slurm-compute")
-_DOCKER = Use(
-    "the image store of Docker", "/raid/docker", SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True
-)
-_PODMAN = Use(
-    "the image store of Podman's users",
-    "/raid/podman",
-    SQUATTED,
-    outlives_boot=False,
-    role="slurm-compute",
-    is_private=True,
+_CACHE, _RUNTIME, _DOCKER, _PODMAN = (
+    Use(noun, example, SQUATTED, outlives_boot=False, role="slurm-compute", is_private=True)
+    for noun, example in (
+        ("the cache of enroot", "/var/lib/enroot"),
+        ("the directory of pyxis", "/run/pyxis"),
+        ("the image store of Docker", "/raid/docker"),
+        ("the image store of Podman's users", "/raid/podman"),
+    )
 )
 
 

@@ -35,6 +35,7 @@ def paths(cluster: Cluster) -> Iterator[WrittenPath]:
         "any user could put a directory in its place",
         outlives_boot=False,
         role="slurm-compute",
+        is_private=True,
     )
     if cluster.has(Dcgm):
         yield WrittenPath(("monitoring", "dcgm", "job_map"), cluster.of(Dcgm).job_map, use)

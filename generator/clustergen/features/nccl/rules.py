@@ -17,7 +17,7 @@ from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.environment import unprintable
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.features.nccl.resolved import Nccl, Variable
 
 _MOST_SOCKETS = 64  # threads times sockets of each
@@ -25,6 +25,9 @@ _ROCE_ONLY = (
     "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_FIFO_TC", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE",
     "NCCL_IB_ROCE_VERSION_NUM",
 )  # fmt: skip
+_BY_NAME = "write the interface of the management network, as =eno1, or remove it to exclude local interfaces"
+_LOCAL = re.compile(r"(lo$|docker|podman|cni|veth|virbr|br-|tunl|flannel|cali|lxc|dummy)")
+"""Interfaces that a node has for itself and its containers."""
 _INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
 
 
@@ -135,6 +138,25 @@ def nccl_gid(cluster: Cluster) -> Iterator[Finding]:
             "remove it",
             key=True,
         )
+
+
+def nccl_local_interfaces(cluster: Cluster) -> Iterator[Finding]:
+    """Interfaces by which no two nodes reach each other, and what is no name of an interface."""
+    env, nodes = cluster.of(Nccl).env, sum(len(group.hosts) for group in cluster.compute if group.type.gpus)
+    for name in _INTERFACE_LISTS:
+        text = env[name].value if name in env else ""
+        items = [item.strip() for item in text.removeprefix("=").split(",")]
+        network = next((item for item in items if "/" in item), None)
+        message = hint = None
+        if network is not None:
+            message, hint = f"'{network}' is a network; NCCL compares this list with names of interfaces", _BY_NAME
+        elif text and nodes > 1 and all(_LOCAL.match(item) for item in items):
+            message, hint = (
+                f"no two of {nodes} nodes with GPUs reach each other by {' or '.join(map(quote, items))}",
+                _BY_NAME,
+            )
+        if message:
+            yield Finding("nccl-value-wrong", _value_path(env[name], name), message, hint)
 
 
 def nccl_prefix_match(cluster: Cluster) -> Iterator[Finding]:
