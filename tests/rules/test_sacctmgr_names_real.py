@@ -31,7 +31,8 @@ while read -r name value; do
   show "$columns" >/tmp/before
   sacctmgr -iQ modify qos normal set "$name=$value" >/tmp/answer 2>&1
   if grep -q 'Unknown option' /tmp/answer; then continue; fi
-  echo "$name|$(paste -d'|' <(tr '|' '\n' </tmp/before) <(show "$columns" | tr '|' '\n') | awk -F'|' '$1 != $2 { print NR }')"
+  show "$columns" | tr '|' '\n' >/tmp/after
+  echo "$name|$(tr '|' '\n' </tmp/before | paste -d'|' - /tmp/after | awk -F'|' '$1 != $2 { print NR }')"
   sacctmgr -iQ modify qos normal set "$name=${value%7}-1" >/dev/null 2>&1
 done </run/clustergen/names
 """

@@ -74,7 +74,8 @@ def _of_slurms_files(word: str) -> Iterator[KeyPlace]:
 
 def _of_sacctmgr(word: str) -> Iterator[KeyPlace]:
     for entity, (what, sections) in _SACCTMGR.items():
-        row = sacctmgr.option(entity, word) or (sacctmgr.alias_of(entity, word) if word[:1].isupper() else None)
+        alias = sacctmgr.alias_of(entity, word) if word[:1].isupper() else None
+        row = sacctmgr.option(entity, word) or (alias and alias[0])
         if row is not None:
             fields = tuple(f"{section}.{row.field}" for section in sections) if row.field else ()
             options = f"{sections[0]}.options" if not row.field else None

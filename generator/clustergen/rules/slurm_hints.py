@@ -25,7 +25,6 @@ _PREFIXES = {
 """With what Slurm's keys begin that a section of `slurm` stands for."""
 _OF_NCCL = {"NCCL_DEBUG": "nccl.debug", "NCCL_IB_GID_INDEX": "nccl.gid_index"}
 """Variables with a field of their own."""
-_SHORTEST = 4  # characters of an abbreviation of sacctmgr's
 
 
 def hint_for_key(path: ManifestPath) -> str | None:
@@ -45,8 +44,8 @@ def hint_for_key(path: ManifestPath) -> str | None:
 def _of_sacctmgr(entity: sacctmgr.Entity, name: str) -> str | None:
     plain = name.replace("_", "")
     option = sacctmgr.option(entity, plain)
-    if option is None and len(plain) >= _SHORTEST:
-        option = sacctmgr.alias_of(entity, plain)
+    if option is None and (alias := sacctmgr.alias_of(entity, plain)):
+        option, _ = alias
     if option is None:
         return None
     return f"write {option.field}" if option.field else f"write it under options, as {option.name}"

@@ -132,9 +132,7 @@ def _ports(group: Group) -> Iterator[dict[str, Any]]:
     for port in sorted(node.ports, key=lambda port: natural_key(port.device)):
         if port.device not in fabric and not port.link:
             continue  # the matrix of GPUs names it, and nothing shows what it is
-        network = (
-            "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"
-        )
+        network = "fabric" if port.device in fabric else "storage" if port.link == "infiniband" else "management"
         model = nic_id(port.type)
         yield {
             "device": port.device,
