@@ -340,10 +340,13 @@ class GpuUnit:
 
 @record
 class Group:
-    """A group of nodes by what they are, beside those of roles and of storage entries."""
+    """A group of nodes by what they are, beside those of roles and of storage entries. `before`: the one of the ground
+    that it is listed before; empty: behind them.
+    """
 
     name: str
     has: Callable[[NodeGroup], bool]
+    before: Literal["cloud", "gpu_node", ""] = ""
 
     @property
     def claims(self) -> tuple[str, ...]:

@@ -12,17 +12,12 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
-from clustergen.feature import claim, position
+from clustergen.feature import claim
 from clustergen.records import record
 
 SLURM_ROLES = ("slurm-controller", "slurm-compute", "login")
 ENTRY_SCOPES: tuple[Scope, ...] = get_args(Scope)  # scopes that stand for a group per storage entry
 ROLES: tuple[str, ...] = get_args(Role)
-_FIRST = (
-    "user_node", "cloud", "slurm_node", "slurm_conf_server", "sackd_node", "compute_only", "pull_node", "gpu_node",
-    "docker_node", "podman_node", "apptainer_node", "registry_client", "cdi_node", "fabric_node",
-)  # fmt: skip
-"""The order of derived groups in the inventory; others follow."""
 
 
 def group_name(name: str) -> str:
@@ -126,12 +121,6 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     def gpu_node(group: NodeGroup) -> bool:
         return group.type.gpus is not None and group.has("slurm-compute")
 
-    def client(kind: str) -> Callable[[NodeGroup], bool]:
-        return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
-
-    def server(kind: str) -> Callable[[NodeGroup], bool]:
-        return lambda group: any(entry.type == kind for entry in targets_on(cluster, group).values())
-
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
         is_needed = cluster.slurm.configless and group.has("login")
@@ -151,9 +140,18 @@ def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
         "sackd_node": sackd_node,
         "compute_only": compute_only,
         "gpu_node": gpu_node,
-        **{fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group},
-        **{fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group},
     }
+
+
+def _of_file_systems(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+    def client(kind: str) -> Callable[[NodeGroup], bool]:
+        return lambda group: any(entry.type == kind for entry in mounts(cluster, group).values())
+
+    def server(kind: str) -> Callable[[NodeGroup], bool]:
+        return lambda group: any(entry.type == kind for entry in targets_on(cluster, group).values())
+
+    clients = {fs.client_group: client(fs.kind) for fs in file_systems() if fs.client_group}
+    return clients | {fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group}
 
 
 def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
@@ -161,8 +159,10 @@ def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
-    derived = _derived(cluster) | {group.name: group.has for group in cluster.needs(Group)}
-    return tests | {name: derived[name] for name in sorted(derived, key=position(_FIRST))}
+    contributed = cluster.needs(Group)
+    for name, test in _derived(cluster).items():
+        tests |= {group.name: group.has for group in contributed if group.before == name} | {name: test}
+    return tests | {group.name: group.has for group in contributed if not group.before} | _of_file_systems(cluster)
 
 
 def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
@@ -175,7 +175,8 @@ def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
 def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in _tests(cluster).items()}
-    ground = {"all", *map(group_name, ROLES), *_derived(cluster), *(each.group for each in cluster.node_types)}
+    ground = {"all", *map(group_name, ROLES), *_derived(cluster), *_of_file_systems(cluster)}
+    ground |= {each.group for each in cluster.node_types}
     scopes = (entry_group(scope, name) for scope in ENTRY_SCOPES for name in cluster.storage)
     owners = dict.fromkeys((*ground, *scopes), "clustergen")
     for group in cluster.needs(Group):

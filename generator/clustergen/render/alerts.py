@@ -51,7 +51,8 @@ class Alert:
 @record
 class Topic:
     """One rule file. `look`: where a runbook begins, with commands in backticks. `page`: slug of the dashboard that
-    shows what the alerts are about. `drains`: jobs may fail on the node that an alert names.
+    shows what the alerts are about. `drains`: jobs may fail on the node that an alert names. `place`: on the page of
+    runbooks; those without one are last, by name.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Topic:
     look: str = ""
     page: str = ""
     drains: bool = False
+    place: int = 1000
 
     def dcgm_fields(self) -> list[str]:
         """The DCGM fields that its expressions read, in order of appearance."""

@@ -92,13 +92,14 @@ class Variable:
 
 @record
 class Dashboard:
-    """One page; `slug` is its file name and, with a prefix, its uid."""
+    """One page; `slug` is its file name and, with a prefix, its uid. `place`: in the menu; without one it is last."""
 
     slug: str
     title: str
     purpose: str
     rows: tuple[Row, ...]
     variables: tuple[Variable, ...] = ()
+    place: int = 1000
 
     @property
     def uid(self) -> str:

@@ -7,32 +7,17 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from clustergen.discovery import modules_of
-from clustergen.feature import Attributed, ExtensionError, check_fields, extension_of, modules, name_of, position
+from clustergen.feature import Attributed, ExtensionError, check_fields, extension_of, modules, name_of
 from clustergen.records import replace
 from clustergen.render.engine import carried
 from clustergen.render.file import File
 
-_FIRST = (
-    "slurm", "health", "private_tmp", "power_saving", "logins", "hosts_file", "chrony", "time_zone", "limits",
-    "firewall", "kernel_settings", "boot_options", "tuning", "interfaces", "fabric", "roce", "opensm", "nccl", "ucx",
-    "prometheus", "alertmanager", "grafana", "drift", "node_exporter", "write", "slurm_metrics", "kernel_log",
-    "disks", "blackbox", "ipmi", "snmp", "logs", "reports", "backups", "dcgm", "nvidia_driver", "mig", "imex",
-    "mounts", "storage", "quotas", "containers", "user_directories", "inventory", "pull", "cloud_init",
-    "provisioning", "facility", "firmware", "acceptance", "user_guide", "report",
-)  # fmt: skip
-"""The order of groups in the inventory and README.md of a tree; other families follow by name."""
-
 
 def files() -> tuple[File, ...]:
     """All rows of the registry, family by family."""
-    views = modules_of("clustergen.render.views", "FILES")
-    families = [(module.__name__.rpartition(".")[2], "", module) for module in views]
-    for module in modules("files"):
-        family, _, kind = name_of(module).partition(".")
-        families.append((family, kind, module))
-    place = position(_FIRST)
-    families.sort(key=lambda each: place(each[0]))
-    return tuple(file for _, kind, module in families for file in _rows(module, kind))
+    parts = [(module, "") for module in modules_of("clustergen.render.views", "FILES")]
+    parts += [(module, name_of(module).partition(".")[2]) for module in modules("files")]
+    return tuple(file for module, kind in parts for file in _rows(module, kind))
 
 
 def _rows(module: ModuleType, kind: str) -> Iterator[File]:

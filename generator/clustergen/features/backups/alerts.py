@@ -46,4 +46,5 @@ def topic(cluster: Cluster) -> Topic | None:
         tuple(alerts),
         look="On the controller: `systemctl list-timers 'clustergen-*'`.",
         page="overview",
+        place=170,
     )

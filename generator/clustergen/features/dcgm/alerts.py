@@ -66,6 +66,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `timeout 20 nvidia-smi` and `journalctl -k --grep 'NVRM|Xid'` show the state of its GPUs.",
         page="gpu",
         drains=True,
+        place=20,
     )
 
 

@@ -60,7 +60,9 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         heat(cluster, OF_NODE, _NAME),
         Row("Errors and links", (*_errors(), *_links())),
     )
-    return Dashboard("gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,))
+    return Dashboard(
+        "gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,), place=30
+    )
 
 
 def rows(cluster: Cluster) -> tuple[PageRow, ...]:

@@ -87,4 +87,5 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
             ),
         ),
         variables,
+        place=40,
     )

@@ -53,4 +53,5 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `smartctl --xall <device>`, and `journalctl -k` for errors of the device.",
         page="node",
         drains=True,
+        place=80,
     )

@@ -50,4 +50,5 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On the controller: `journalctl -u clustergen-drift -n 50` shows the last report.",
         page="overview",
+        place=150,
     )

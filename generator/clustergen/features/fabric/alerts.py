@@ -48,6 +48,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `rdma link`, `ibstat`, `journalctl -k --grep mlx5`. Compare them with the switch port.",
         page="fabric",
         drains=True,
+        place=50,
     )
 
 

@@ -50,6 +50,7 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
             *([Row(PORT_ERRORS, tuple(_infiniband()))] if is_infiniband else []),
         ),
         (Variable("instance", "Node", "node_infiniband_state_id", "instance"),),
+        place=70,
     )
 
 

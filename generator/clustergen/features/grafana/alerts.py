@@ -22,7 +22,9 @@ def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(Grafana):
         return None
     recordings = tuple(_recordings(cluster))
-    return Topic("cluster", "Sums of the whole cluster, for dashboards.", recordings, ()) if recordings else None
+    return (
+        Topic("cluster", "Sums of the whole cluster, for dashboards.", recordings, (), place=10) if recordings else None
+    )
 
 
 def utilisation(cluster: Cluster, kinds: tuple[NodeType, ...]) -> str:

@@ -27,6 +27,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
         "Cluster overview",
         "GPUs allocated, busy and idle; the queue; alerts; the hottest and busiest nodes.",
         (_summary(cluster), _alerts(cluster), _gpus(), _queue(), _nodes(cluster)),
+        place=10,
     )
 
 

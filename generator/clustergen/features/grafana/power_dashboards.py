@@ -19,7 +19,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
     if cluster.racks:
         rows.append(Row("Racks", tuple(_racks())))
     rows += [Row("Nodes", tuple(_nodes(cluster)))]
-    return Dashboard("power", "Power and heat", "Power and temperature of GPUs and nodes.", tuple(rows))
+    return Dashboard("power", "Power and heat", "Power and temperature of GPUs and nodes.", tuple(rows), place=90)
 
 
 def _summary() -> Iterator[Panel]:

@@ -25,6 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `journalctl -k --since -1h`. The log collector has the same lines in kernel.log.",
         page="node",
         drains=True,
+        place=70,
     )
 
 

@@ -53,4 +53,5 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On the log collector: `du -s /var/log/clustergen/* | sort -n | tail`, `journalctl -t clustergen-logs`.",
         page="logs",
+        place=130,
     )

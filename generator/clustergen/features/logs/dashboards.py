@@ -14,6 +14,7 @@ def dashboard(_cluster: Cluster) -> Dashboard:
         "Logs",
         "Errors in the logs of kernels, and the space of the central logs.",
         (_store(),),
+        place=100,
     )
 
 

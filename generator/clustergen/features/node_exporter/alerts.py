@@ -118,6 +118,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="`ssh NODE`, or open the console of its BMC. `journalctl -p warning --since -1h` shows what happened.",
         page="node",
         drains=True,
+        place=30,
     )
 
 

@@ -34,6 +34,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
             _networks(),
         ),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
+        place=20,
     )
 
 

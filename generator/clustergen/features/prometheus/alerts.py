@@ -75,4 +75,5 @@ def topic(cluster: Cluster) -> Topic:
         tuple(alerts),
         look="Targets, rules and configuration are in the menu Status of Prometheus.",
         page="monitoring",
+        place=180,
     )

@@ -17,7 +17,7 @@ def groups(cluster: Cluster) -> Iterator[Group]:
         return group.roles == ("slurm-compute",) and not targets_on(cluster, group)
 
     if cluster.has(Pull):
-        yield Group(GROUP, pulls)
+        yield Group(GROUP, pulls, before="gpu_node")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

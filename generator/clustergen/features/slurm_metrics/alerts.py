@@ -121,4 +121,5 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On a controller: `sinfo -R`, `scontrol show node NODE`, `journalctl -u slurmctld -n 50`.",
         page="slurm",
+        place=40,
     )

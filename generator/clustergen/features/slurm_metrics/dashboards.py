@@ -38,6 +38,7 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         "Slurm",
         "Jobs, nodes, partitions and the scheduler.",
         (_summary(), _reasons(), _states(), _partitions(), _scheduler(), _daemons()),
+        place=60,
     )
 
 

@@ -17,7 +17,7 @@ def dashboard(_cluster: Cluster) -> Dashboard:
         Row("Users", tuple(_row("user", "username"))),
         _report(),
     )
-    return Dashboard("users", "Users and accounts", "Who uses how much now, and who waits.", rows)
+    return Dashboard("users", "Users and accounts", "Who uses how much now, and who waits.", rows, place=50)
 
 
 def _report() -> Row:

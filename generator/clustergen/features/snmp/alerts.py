@@ -37,6 +37,7 @@ def topic(cluster: Cluster) -> Topic | None:
         tuple(alerts),
         look="The web page of the device shows its state and its log; compare it with the dashboard.",
         page="power",
+        place=120,
     )
 
 

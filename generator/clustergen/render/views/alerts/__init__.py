@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, extension_of, modules, position, result_of
+from clustergen.feature import claim, extension_of, modules, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Topic
-
-_FIRST = (
-    "cluster", "gpu", "node", "slurm", "fabric", "storage", "kernel", "disks", "probes", "sensors", "power", "snmp",
-    "logs", "expiry", "drift", "pull", "backups", "meta",
-)  # fmt: skip
-"""The order of the page of runbooks; other topics follow by name."""
 
 
 @once_per_cluster
@@ -36,4 +30,4 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
         if topic is not first:
             recordings, alerts = first.recordings + topic.recordings, first.alerts + topic.alerts
             by_name[topic.name] = replace(first, recordings=recordings, alerts=alerts)
-    return {name: by_name[name] for name in sorted(sorted(by_name), key=position(_FIRST))}
+    return {name: by_name[name] for name in sorted(by_name, key=lambda name: (by_name[name].place, name))}

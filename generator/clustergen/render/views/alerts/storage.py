@@ -35,6 +35,7 @@ def topic(cluster: Cluster) -> Topic | None:
             look="On the node: `findmnt <mountpoint>`, `timeout 5 stat -f <mountpoint>`, `journalctl -k --since -1h`.",
             page="storage",
             drains=True,
+            place=60,
         )
         if alerts
         else None

@@ -11,15 +11,12 @@ from types import ModuleType
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, items_of, modules, position, result_of
+from clustergen.feature import claim, items_of, modules, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
 from clustergen.render.views.dashboards.encode import encode
 from clustergen.render.views.dashboards.exported import exported, metrics_of
-
-_MENU = ("overview", "node", "gpu", "job", "users", "slurm", "fabric", "storage", "power", "logs")
-"""The order of the menu; pages of other features follow."""
 
 
 @once_per_cluster
@@ -39,8 +36,7 @@ def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
         if hasattr(module, "dashboard") and (page := result_of(module.dashboard, Dashboard, cluster)) is not None:
             claim(owners, page.slug, module.__name__, f"have the dashboard {page.slug}")
             pages.append(_with(page, added))
-    place = position(_MENU)
-    return tuple(sorted(pages, key=lambda page: place(page.slug)))
+    return tuple(sorted(pages, key=lambda page: page.place))
 
 
 def has_panels(cluster: Cluster, module: ModuleType) -> bool:

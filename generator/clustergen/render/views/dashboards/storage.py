@@ -29,7 +29,7 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
     limit = cluster.of(Thresholds).disk_free_percent
     rows = [Row(f"{name}: {entry.type}, {entry.mount}", tuple(_entry(entry, limit))) for name, entry in entries.items()]
     rows.append(Row("Servers and clients", tuple(_protocols())))
-    return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows))
+    return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows), place=80)
 
 
 def _entry(entry: Entry, limit: int) -> Iterator[Panel]:
