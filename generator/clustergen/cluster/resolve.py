@@ -46,7 +46,6 @@ _GROUND: Mapping[type, Resolve] = {
     scheduling.Scheduler: scheduling.resolve_scheduler,
     scheduling.Priority: scheduling.resolve_priority,
     scheduling.Preemption: scheduling.resolve_preemption,
-    scheduling.Topology: scheduling.resolve_topology,
     jobs.Resources: jobs.resolve_resources,
     jobs.Scripts: jobs.resolve_scripts,
     facility.Facility: facility.resolve,

@@ -179,6 +179,10 @@ Tres = Annotated[
         80,
     ),
 ]
+Word = Annotated[
+    str, text(r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$", "write one word or word=value, without blanks: bf_window=10080")
+]
+"""A word of one of Slurm's lists, with its value where it takes one: `bf_window=10080`."""
 HostName = Annotated[
     str, text(r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "use lower-case letters, digits and -, without a domain: gpu-01", 63)
 ]

@@ -14,6 +14,7 @@ from clustergen.manifest.base import (
     Section,
     SlurmName,
     Tres,
+    Word,
     field,
     section,
     text,
@@ -40,10 +41,6 @@ PortRange = Annotated[
     str, text(r"^[0-9]{1,5}-[0-9]{1,5}$", "write first-last: 60001-63000", 11), AfterValidator(_ascending)
 ]
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
-Word = Annotated[
-    str, text(r"^[A-Za-z0-9_]+(=[A-Za-z0-9_.:/-]+)?$", "write one word or word=value, without blanks: bf_window=10080")
-]
-"""A word of one of Slurm's lists, with its value where it takes one: `bf_window=10080`."""
 Daemon = Literal["slurmctld", "slurmd", "slurmdbd"]
 LogLevel = Literal["quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5"]
 Timeout = Annotated[int, Field(ge=0, le=65533), Bare("second")]
@@ -165,27 +162,6 @@ class Resources(Section):
     )
 
 
-class Topology(Section):
-    """Slurm's view of the fabric; derived from networks.fabric.switches unless set."""
-
-    plugin: Literal["auto", "flat", "tree", "block"] = field(
-        "auto", "auto: tree if switches are defined, otherwise flat."
-    )
-    block_sizes: tuple[Annotated[int, Field(ge=1)], ...] = field(
-        (), "topology/block: base block size and its multiples by powers of two."
-    )
-    blocks: dict[SlurmName, HostList] = field(
-        {}, "topology/block: nodes of each block; default: one block per leaf switch."
-    )
-    format: Literal["auto", "conf", "yaml"] = field(
-        "auto", "Topology file; topology.yaml requires 25.05, auto keeps topology.conf."
-    )
-    parameters: tuple[Word, ...] = field((), "TopologyParam.")
-    lines: tuple[Options, ...] = field(
-        (), "Lines of topology.conf that replace the rendered ones: {SwitchName: s1, Nodes: n[1-4]}."
-    )
-
-
 @composed("slurm")
 class Slurm(Section):
     """Slurm."""
@@ -234,7 +210,7 @@ class Slurm(Section):
     accounting: Accounting = section(Accounting, "Accounting.")
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
-    topology: Topology = section(Topology, "Topology.")
+    topology: Place
     pyxis: Place
     scripts: Scripts = section(Scripts, "Prolog and epilog.")
     private_tmp: Place

@@ -81,8 +81,3 @@ class Topology:
     format: str  # conf or yaml
     parameters: tuple[str, ...]  # TopologyParam
     lines: tuple[Options, ...]
-
-
-def resolve_topology(manifest: Manifest, _: Cluster) -> Topology:
-    section = manifest.slurm.topology
-    return copied(Topology, section, format="conf" if section.format == "auto" else section.format)

@@ -9,13 +9,12 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.effects import RECONFIGURE, Effect, restart
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SLURM, YAML
+from clustergen.render.formats import CONF, SLURM
 from clustergen.render.slurm_files import configuration, slurm_user
 from clustergen.render.views.slurm.conf import slurm_conf
 from clustergen.render.views.slurm.gres import gres_conf
 from clustergen.render.views.slurm.layout import Sections, sections
 from clustergen.render.views.slurm.slurmdbd import mariadb_conf, slurmdbd_conf
-from clustergen.render.views.slurm.topology import topology_conf, topology_yaml
 
 _RESTART_SLURMD = Effect("restart-slurmd")
 
@@ -41,8 +40,6 @@ FILES: tuple[File, ...] = (
     *configuration("slurm.conf", slurm_conf, RECONFIGURE, SLURM),
     *configuration("gres.conf", gres_conf, RECONFIGURE, SLURM),
     *configuration("cgroup.conf", partial(keys_alone, "cgroup.conf"), _RESTART_SLURMD, SLURM),
-    *configuration("topology.conf", topology_conf, RECONFIGURE, SLURM),
-    *configuration("topology.yaml", topology_yaml, RECONFIGURE, YAML),
     *configuration("mpi.conf", partial(keys_alone, "mpi.conf"), _RESTART_SLURMD, SLURM),
     *configuration("acct_gather.conf", partial(keys_alone, "acct_gather.conf"), _RESTART_SLURMD, SLURM),
     *configuration("plugstack.conf", plugstack, _RESTART_SLURMD, SLURM),

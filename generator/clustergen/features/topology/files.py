@@ -6,7 +6,10 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.keys.topology import Block, TreeSwitch, block_sizes, blocks, topology_lines, tree
 from clustergen.cluster.slurm.scheduling import Topology
 from clustergen.records import record
-from clustergen.render.formats import Safe
+from clustergen.render.effects import RECONFIGURE
+from clustergen.render.file import File
+from clustergen.render.formats import SLURM, YAML, Safe
+from clustergen.render.slurm_files import configuration
 from clustergen.render.views.slurm.layout import lines_of
 
 
@@ -33,3 +36,9 @@ def topology_yaml(cluster: Cluster) -> TopologyYaml | None:
     if cluster.slurm.topology == "block":
         return TopologyYaml((), tuple(blocks(cluster)), block_sizes(cluster))
     return TopologyYaml(tuple(tree(cluster)) if cluster.slurm.topology == "tree" else (), (), ())
+
+
+FILES: tuple[File, ...] = (
+    *configuration("topology.conf", topology_conf, RECONFIGURE, SLURM),
+    *configuration("topology.yaml", topology_yaml, RECONFIGURE, YAML),
+)

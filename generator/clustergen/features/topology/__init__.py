@@ -1,0 +1,1 @@
+"""Topology: the switches and blocks by which Slurm places jobs on neighbouring nodes."""
