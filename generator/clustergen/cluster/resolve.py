@@ -47,7 +47,6 @@ _GROUND: Mapping[type, Resolve] = {
     scheduling.Priority: scheduling.resolve_priority,
     scheduling.Preemption: scheduling.resolve_preemption,
     jobs.Resources: jobs.resolve_resources,
-    jobs.Scripts: jobs.resolve_scripts,
     facility.Facility: facility.resolve,
     site.Description: site.resolve_description,
     site.SiteFiles: site.resolve_files,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ORDER = (
-    "nvidia_driver", "health", "private_tmp", "power_saving", "containers", "user_guide", "tuning", "boot_options",
+    "nvidia_driver", "job_scripts", "health", "private_tmp", "power_saving", "containers", "user_guide", "tuning", "boot_options",
     "interfaces", "fabric", "roce", "nccl", "ucx", "node_exporter", "ipmi", "kernel_log", "disks", "dcgm",
     "slurm_metrics", "prometheus", "alertmanager", "blackbox", "snmp", "grafana", "logs", "backups", "drift", "pull",
     "reports",

@@ -21,7 +21,6 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
-from clustergen.manifest.slurm_jobs import Scripts
 from clustergen.units import Age, Bare, Minutes
 
 
@@ -212,7 +211,7 @@ class Slurm(Section):
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
     topology: Place
     pyxis: Place
-    scripts: Scripts = section(Scripts, "Prolog and epilog.")
+    scripts: Place
     private_tmp: Place
     mpi_default: Literal["none", "pmi2", "pmix"] | None = field(
         None, "MpiDefault; default: pmix if the build supports it, otherwise pmi2."

@@ -53,7 +53,3 @@ class Scripts:
     def scratch(self) -> str | None:
         """Directory of the jobs' own directories: the prolog makes them, and the epilog removes them."""
         return self.tmpdir.rstrip("/") if self.tmpdir and self.prolog and self.epilog else None
-
-
-def resolve_scripts(manifest: Manifest, _: Cluster) -> Scripts:
-    return copied(Scripts, manifest.slurm.scripts, timeout_s=manifest.slurm.scripts.timeout)

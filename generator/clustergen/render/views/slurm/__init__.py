@@ -5,12 +5,10 @@ from __future__ import annotations
 from clustergen.render.file import File
 from clustergen.render.views.slurm import (
     configs,
-    scripts,
     services,
 )
 
 FILES: tuple[File, ...] = (
     *configs.FILES,
-    *scripts.FILES,
     *services.FILES,
 )

@@ -1,10 +1,12 @@
 """The surroundings of a job on its node: scripts and local scratch."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from pydantic import Field
 
-from clustergen.manifest.base import AbsolutePath, Section, field
+from clustergen.manifest.base import AbsolutePath, Section, field, section
 from clustergen.units import Bare
 
 
@@ -21,3 +23,6 @@ class Scripts(Section):
     tmpdir: AbsolutePath | None = field(
         None, "Local scratch: a directory per job that the prolog creates and the epilog removes."
     )
+
+
+PLACES = {"slurm.scripts": (Scripts, section(Scripts, "Prolog and epilog."))}

@@ -1,0 +1,1 @@
+"""Prolog, epilog and task prolog: the programs that run around jobs, and their local scratch."""
