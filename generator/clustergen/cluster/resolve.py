@@ -19,7 +19,7 @@ from clustergen.cluster.hardware import SERVICE, TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
-from clustergen.cluster.slurm import accounting, ground, jobs, scheduling
+from clustergen.cluster.slurm import ground, jobs, scheduling
 from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
@@ -42,7 +42,6 @@ _GROUND: Mapping[type, Resolve] = {
     ground.Metrics: ground.resolve_metrics,
     ground.Timeouts: ground.resolve_timeouts,
     ground.StatedFields: ground.resolve_stated_fields,
-    accounting.Accounting: accounting.resolve,
     scheduling.Scheduler: scheduling.resolve_scheduler,
     scheduling.Priority: scheduling.resolve_priority,
     scheduling.Preemption: scheduling.resolve_preemption,

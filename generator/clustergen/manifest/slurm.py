@@ -7,13 +7,11 @@ from pydantic import AfterValidator, Field
 from clustergen.manifest.base import (
     AbsolutePath,
     AnyName,
-    Endpoint,
     HostList,
     Options,
     PortNumber,
     Section,
     SlurmName,
-    Tres,
     Word,
     field,
     section,
@@ -21,7 +19,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
-from clustergen.units import Age, Bare, Minutes
+from clustergen.units import Bare, Minutes
 
 
 def _ascending(value: str) -> str:
@@ -85,45 +83,6 @@ class Preemption(Section):
     mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "PreemptMode.")
     exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
     youngest_first: bool = field(True, "Preempt the youngest job first.")
-
-
-class Accounting(Section):
-    """slurmdbd and its database."""
-
-    slurmdbd: Endpoint | None = field(None, "Host of another cluster's slurmdbd, without the role slurm-accounting.")
-    database_host: Endpoint = field(
-        "localhost", "Database host; localhost: MariaDB on the slurmdbd node, through its socket without a password."
-    )
-    database_name: Annotated[str, text(r"^[A-Za-z0-9_]+$", "use letters, digits and _", 63)] = field(
-        "slurm_acct_db", "Database."
-    )
-    database_user: Annotated[str, text(r"^[A-Za-z0-9_]+$", "use letters, digits and _", 31)] = field(
-        "slurm", "Database user."
-    )
-    password: bool | None = field(
-        None,
-        "Whether the database requires a password, which Ansible installs on the node; default: not for localhost.",
-    )
-    enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all"], ...] = field(
-        ("associations", "limits", "qos", "safe"), "AccountingStorageEnforce; empty: record usage only."
-    )
-    tres: tuple[Tres, ...] = field((), "AccountingStorageTRES: more trackable resources than the GPUs.")
-    store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field(
-        (), "AccountingStoreFlags: what is stored about jobs."
-    )
-    purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Age] = field(
-        {}, "Retention time of records, as {job: 24months}."
-    )
-    gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how task usage is sampled.")
-    gather_frequency: Annotated[int, Field(ge=0, le=3600), Bare("second")] = field(
-        30, "Time between samples of running tasks."
-    )
-    gather_parameters: tuple[Word, ...] = field((), "JobAcctGatherParams; checked by release.")
-    energy: Literal["none", "gpu", "ipmi", "rapl"] = field(
-        "none", "AcctGatherEnergyType: source of energy accounting; gpu keeps NVML open."
-    )
-    private: tuple[SlurmName, ...] = field((), "PrivateData: what users cannot see of others.")
-    options: Options = field({}, "More keys of slurmdbd.conf.")
 
 
 class Scheduler(Section):
@@ -206,7 +165,7 @@ class Slurm(Section):
     qos: Place
     accounts: Place
     users: Place
-    accounting: Accounting = section(Accounting, "Accounting.")
+    accounting: Place
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")
     topology: Place

@@ -12,7 +12,6 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.manifest.slurm import Accounting
 from clustergen.slurmrules.keys import unread
 
 
@@ -168,42 +167,14 @@ def _below(place: str, entry: Entry) -> bool:
     return (place + "/").startswith(entry.mount.rstrip("/") + "/")
 
 
-def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
-    hosts = cluster.slurm.accounting_hosts
-    groups = cluster.with_role("slurm-accounting")
-    if len(hosts) > 2:
-        yield Finding(
-            "accounting-too-many",
-            ("nodes", groups[-1].index, "roles"),
-            f"{len(hosts)} nodes have the role slurm-accounting; slurmdbd runs on a primary and at most one backup",
-            "keep the role on at most two nodes",
-        )
-    if len(hosts) == 2 and section.database_host == "localhost":
-        yield Finding(
-            "database-not-shared",
-            ("slurm", "accounting", "database_host")
-            if "database_host" in section.model_fields_set
-            else ("nodes", groups[-1].index, "roles"),
-            "two slurmdbd with a local database each would keep separate accounting records",
-            "set slurm: {accounting: {database_host: …}} to a host that both can reach",
-        )
-    if hosts and section.slurmdbd:
-        yield Finding(
-            "accounting-too-many",
-            ("slurm", "accounting", "slurmdbd"),
-            f"{hosts[0]} has the role slurm-accounting, and slurmdbd of another cluster is stated too",
-            "remove one of the two",
-        )
-    if not cluster.slurm.keeps_books:
-        yield from _needs_accounting(cluster)
-
-
 def accounting_hint(cluster: Cluster) -> str:
     hosts = cluster.slurm.controllers
     return f"add slurm-accounting to the roles of {hosts[0] if hosts else 'a service node'}"
 
 
-def _needs_accounting(cluster: Cluster) -> Iterator[Finding]:
+def needs_accounting(cluster: Cluster) -> Iterator[Finding]:
+    if cluster.slurm.keeps_books:
+        return
     hint = accounting_hint(cluster)
 
     def missing(path: ManifestPath, what: str, *, key: bool = False) -> Finding:

@@ -8,10 +8,6 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.base import Section
 from clustergen.manifest.hardware import NodeType
-from clustergen.manifest.slurm import Accounting
-
-_DATABASE = ("database_host", "database_name", "database_user", "password", "purge", "options")
-_RECORDS = ("enforce", "store")
 
 
 def unused(section: Section, path: ManifestPath, names: Iterable[str], why: str, hint: str) -> Iterator[Finding]:
@@ -19,15 +15,6 @@ def unused(section: Section, path: ManifestPath, names: Iterable[str], why: str,
     for name in names:
         if name in section.model_fields_set:
             yield Finding("setting-unused", (*path, name), f"{name} has no effect: {why}", hint, key=True)
-
-
-def accounting(cluster: Cluster, section: Accounting) -> Iterator[Finding]:
-    path: ManifestPath = ("slurm", "accounting")
-    hint = "add the role slurm-accounting to a node"
-    if not cluster.slurm.accounting_hosts:
-        yield from unused(section, path, _DATABASE, "slurmdbd runs on no node of this cluster", hint)
-    if not cluster.slurm.slurmdbd_hosts and not cluster.slurm.bare:
-        yield from unused(section, path, _RECORDS, "the cluster has no slurmdbd", hint)
 
 
 def gpus(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:

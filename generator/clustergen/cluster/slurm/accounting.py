@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Options
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
-from clustergen.records import copied, record
+from clustergen.records import record
 from clustergen.units import Age
 
 PASSWORD_FILE = "/etc/slurm/slurmdbd.secret.conf"
@@ -16,7 +15,7 @@ PASSWORD_FILE = "/etc/slurm/slurmdbd.secret.conf"
 UNKNOWN_MIB = 65536
 """Memory assumed for a node of which nothing is known."""
 _LEAST_MIB = 2048  # slurmdbd logs an error below half of the 4 GiB that Slurm's accounting guide recommends
-_LOCAL = "localhost"
+LOCAL = "localhost"
 
 
 @record
@@ -42,26 +41,10 @@ class Accounting:
     options: Options  # further keys of slurmdbd.conf
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Accounting:
-    section = manifest.slurm.accounting
-    is_local = section.database_host == _LOCAL
-    parts = section.database_host.split(":")
-    has_port = len(parts) == 2  # more of them are an IPv6 address
-    return copied(
-        Accounting,
-        section,
-        database_host=parts[0] if has_port else section.database_host,
-        database_port=int(parts[1]) if has_port else None,
-        database_is_local=is_local,
-        has_password=not is_local if section.password is None else section.password,
-        gather_frequency_s=section.gather_frequency,
-    )
-
-
 def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
     """True if nodes of one of the entries run both jobs and the database."""
     both = {"slurm-accounting", "slurm-compute"}
-    is_local = manifest.slurm.accounting.database_host == _LOCAL
+    is_local = manifest.slurm.accounting.database_host == LOCAL
     return is_local and any(both <= set(entry.roles or ()) for entry in entries)
 
 

@@ -7,14 +7,13 @@ from functools import partial
 from clustergen.cluster.contributions import SpankPlugin
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.effects import RECONFIGURE, Effect, restart
+from clustergen.render.effects import RECONFIGURE, Effect
 from clustergen.render.file import File
-from clustergen.render.formats import CONF, SLURM
-from clustergen.render.slurm_files import configuration, slurm_user
+from clustergen.render.formats import SLURM
+from clustergen.render.slurm_files import configuration
 from clustergen.render.views.slurm.conf import slurm_conf
 from clustergen.render.views.slurm.gres import gres_conf
 from clustergen.render.views.slurm.layout import Sections, sections
-from clustergen.render.views.slurm.slurmdbd import mariadb_conf, slurmdbd_conf
 
 _RESTART_SLURMD = Effect("restart-slurmd")
 
@@ -43,21 +42,4 @@ FILES: tuple[File, ...] = (
     *configuration("mpi.conf", partial(keys_alone, "mpi.conf"), _RESTART_SLURMD, SLURM),
     *configuration("acct_gather.conf", partial(keys_alone, "acct_gather.conf"), _RESTART_SLURMD, SLURM),
     *configuration("plugstack.conf", plugstack, _RESTART_SLURMD, SLURM),
-    File(
-        "slurm_accounting/etc/slurm/slurmdbd.conf",
-        slurmdbd_conf,
-        Effect("restart-slurmdbd"),
-        mode=0o600,
-        owner=slurm_user,
-        group=slurm_user,
-        format=SLURM,
-    ),
-    File(
-        "slurm_accounting/{os.mariadb_dropin_dir}/90-slurm.cnf",
-        mariadb_conf,
-        restart("mariadb.service"),
-        per="os",
-        format=CONF,
-        source="slurm_accounting/etc/mysql/mariadb.conf.d/90-slurm.cnf",
-    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
@@ -19,9 +19,9 @@ from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
+from clustergen.render.slurm_files import DIRECTORIES, ROTATE, Directories, daemon_directories, drop_in, log_rotation
 from clustergen.render.views.fixed import Fixed
 
-_DROP_IN = "50-clustergen.conf"
 _OF_PACKAGES = "/var/lib/slurm"
 """Debian's packages give it to SlurmUser with each release, although slurmd's spool directory is in it."""
 
@@ -45,12 +45,6 @@ class Slurmctld:
 
 
 @record
-class Slurmdbd:
-    munge: bool
-    database: str | None
-
-
-@record
 class WaitForMount:
     mount: str
     unit: str
@@ -69,26 +63,6 @@ class User:
     uid: int
 
 
-@record
-class Directories:
-    """Lines of tmpfiles.d: path, mode, and owner."""
-
-    directories: tuple[tuple[str, str, str], ...]
-    files: tuple[tuple[str, str], ...] = ()
-    """Log files in a directory of the system, where their daemon may not create them: path and owner."""
-
-
-@record
-class Log:
-    log: str
-    """With a `*` for the node's name."""
-    daemon: str
-    owner: str = ""
-    """Who gets the new file, where the daemon may not create it itself."""
-    user: str = ""
-    """Whose directory the log is in; empty for root's."""
-
-
 def _munge(cluster: Cluster) -> bool:
     return cluster.slurm.auth == "munge"
 
@@ -103,10 +77,6 @@ def slurmctld(cluster: Cluster) -> Slurmctld:
     local = set(slurm.controllers) & set(slurm.accounting_hosts)
     state = slurm.state_location if slurm.state_location_at else None
     return Slurmctld(_munge(cluster), state, state_is_mounted(cluster), slurm.user, bool(local))
-
-
-def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
-    return Slurmdbd(_munge(cluster), os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None)
 
 
 def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
@@ -128,17 +98,7 @@ def user(cluster: Cluster) -> User | None:
 def controller_directories(cluster: Cluster) -> Directories:
     """A state directory on a mounted file system is not made here: at boot it would land below the mount."""
     state = "" if state_is_mounted(cluster) else own_directory(cluster.slurm.state_location)
-    state_directory = [(state, "0700", cluster.slurm.user)] if state else []
-    return _directories(cluster, "slurmctld", state_directory)
-
-
-def _directories(cluster: Cluster, daemon: str, others: list[tuple[str, str, str]]) -> Directories:
-    """Those of a daemon's log and pid file, and others."""
-    user = cluster.slurm.user
-    log, pid = cluster.slurm.daemons[daemon].log_file, cluster.slurm.daemons[daemon].pid_file
-    directories = [directory_of(log), directory_of(pid) if pid else None]
-    rows = dict.fromkeys((path, "0755", user) for path in directories if path)
-    return Directories((*rows, *others), ((log, user),) if directory_of(log) is None else ())
+    return daemon_directories("slurmctld", cluster, ((state, "0700", cluster.slurm.user),) if state else ())
 
 
 def state_is_mounted(cluster: Cluster) -> bool:
@@ -160,44 +120,13 @@ def compute_directories(cluster: Cluster) -> Directories:
     return Directories(tuple(directories))
 
 
-def accounting_directories(cluster: Cluster) -> Directories:
-    return _directories(cluster, "slurmdbd", [])
-
-
-def slurmctld_log(cluster: Cluster) -> Log:
-    return _log(cluster, "slurmctld")
-
-
-def slurmd_log(cluster: Cluster) -> Log:
-    return _log(cluster, "slurmd")
-
-
-def slurmdbd_log(cluster: Cluster) -> Log:
-    return _log(cluster, "slurmdbd")
-
-
-def _log(cluster: Cluster, daemon: str) -> Log:
-    path = cluster.slurm.daemons[daemon].log_file
-    user = "" if daemon == "slurmd" else cluster.slurm.user
-    lone = directory_of(path) is None
-    return Log(re.sub("%[nh]", "*", path), daemon, user if lone else "", "" if lone else user)
-
-
 def rapl(cluster: Cluster) -> Fixed | None:
     return Fixed() if cluster.of(Accounting).energy == "rapl" else None
 
 
-def _drop_in(group: str, unit: str) -> str:
-    return f"{group}/etc/systemd/system/{unit}.service.d/{_DROP_IN}"
-
-
-_DIRECTORIES = "slurm_compute/etc/tmpfiles.d/clustergen-slurmd.conf"
-_ROTATE = "slurm_compute/etc/logrotate.d/slurmd"
-
 FILES: tuple[File, ...] = (
-    File(_drop_in("slurm_controller", "slurmctld"), slurmctld, Effect("restart-slurmctld")),
-    File(_drop_in("slurm_compute", "slurmd"), slurmd, Effect("restart-slurmd"), per="os"),
-    File(_drop_in("slurm_accounting", "slurmdbd"), slurmdbd, Effect("restart-slurmdbd"), per="os"),
+    File(drop_in("slurm_controller", "slurmctld"), slurmctld, Effect("restart-slurmctld")),
+    File(drop_in("slurm_compute", "slurmd"), slurmd, Effect("restart-slurmd"), per="os"),
     File("slurm_compute/etc/modules-load.d/clustergen-rapl.conf", rapl, restart("systemd-modules-load.service")),
     File("mount/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf", wait_for_mount, DAEMON_RELOAD),
     File(
@@ -218,13 +147,9 @@ FILES: tuple[File, ...] = (
     ),
     File("all/etc/sysusers.d/clustergen-slurm.conf", user, CREATE),
     File(
-        "slurm_controller/etc/tmpfiles.d/clustergen-slurmctld.conf", controller_directories, CREATE, source=_DIRECTORIES
+        "slurm_controller/etc/tmpfiles.d/clustergen-slurmctld.conf", controller_directories, CREATE, source=DIRECTORIES
     ),
-    File(_DIRECTORIES, compute_directories, CREATE),
-    File(
-        "slurm_accounting/etc/tmpfiles.d/clustergen-slurmdbd.conf", accounting_directories, CREATE, source=_DIRECTORIES
-    ),
-    File("slurm_controller/etc/logrotate.d/slurmctld", slurmctld_log, source=_ROTATE),
-    File(_ROTATE, slurmd_log),
-    File("slurm_accounting/etc/logrotate.d/slurmdbd", slurmdbd_log, source=_ROTATE),
+    File(DIRECTORIES, compute_directories, CREATE),
+    File("slurm_controller/etc/logrotate.d/slurmctld", partial(log_rotation, "slurmctld"), source=ROTATE),
+    File(ROTATE, partial(log_rotation, "slurmd")),
 )

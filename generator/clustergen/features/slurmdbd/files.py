@@ -1,11 +1,17 @@
-"""slurmdbd.conf, and MariaDB's settings for it."""
+"""slurmdbd.conf, MariaDB's settings for it, and the surroundings of slurmdbd."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, UNKNOWN_MIB, Accounting, own_pool_mib, shared_pool_mib
 from clustergen.records import record
+from clustergen.render.effects import CREATE, Effect, restart
+from clustergen.render.file import File
+from clustergen.render.formats import CONF, SLURM
+from clustergen.render.slurm_files import DIRECTORIES, ROTATE, daemon_directories, drop_in, log_rotation, slurm_user
 from clustergen.render.views.slurm.layout import Section, sections
 
 _LEAST_POOL_MIB = 128  # MariaDB's own default
@@ -22,6 +28,12 @@ class SlurmdbdConf:
 class MariadbConf:
     buffer_pool_mib: int
     log_file_mib: int
+
+
+@record
+class Slurmdbd:
+    munge: bool
+    database: str | None
 
 
 def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
@@ -48,3 +60,38 @@ def _pool_mib(group: NodeGroup) -> int:
         return own_pool_mib(node_type.memory_mib)
     pool = shared_pool_mib(node_type.memory_mib)
     return max(_LEAST_POOL_MIB, min(pool, node_type.reserved_mib // 2)) if node_type.reserved_mib else pool
+
+
+def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
+    return Slurmdbd(
+        cluster.slurm.auth == "munge", os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None
+    )
+
+
+FILES: tuple[File, ...] = (
+    File(
+        "slurm_accounting/etc/slurm/slurmdbd.conf",
+        slurmdbd_conf,
+        Effect("restart-slurmdbd"),
+        mode=0o600,
+        owner=slurm_user,
+        group=slurm_user,
+        format=SLURM,
+    ),
+    File(
+        "slurm_accounting/{os.mariadb_dropin_dir}/90-slurm.cnf",
+        mariadb_conf,
+        restart("mariadb.service"),
+        per="os",
+        format=CONF,
+        source="slurm_accounting/etc/mysql/mariadb.conf.d/90-slurm.cnf",
+    ),
+    File(drop_in("slurm_accounting", "slurmdbd"), slurmdbd, Effect("restart-slurmdbd"), per="os"),
+    File(
+        "slurm_accounting/etc/tmpfiles.d/clustergen-slurmdbd.conf",
+        partial(daemon_directories, "slurmdbd"),
+        CREATE,
+        source=DIRECTORIES,
+    ),
+    File("slurm_accounting/etc/logrotate.d/slurmdbd", partial(log_rotation, "slurmdbd"), source=ROTATE),
+)

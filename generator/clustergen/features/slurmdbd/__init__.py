@@ -1,0 +1,1 @@
+"""Accounting: slurmdbd with its database, and what it records of jobs."""
