@@ -165,7 +165,9 @@ def test_slurmdbd_of_another_cluster(current_slurm: SlurmInstall, tmp_path: Path
 
 
 def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
-    auth = {} if slurm.version.startswith("22.05") else {"auth": "slurm"}  # which has munge only
+    client_ids = {"options": {"AuthInfo": "use_client_ids"}}
+    own = {"auth": "slurm", **client_ids, "accounting": client_ids}
+    auth = {} if slurm.version.startswith("22.05") else own  # which has munge only
     no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **auth})
 
 

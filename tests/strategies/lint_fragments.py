@@ -370,6 +370,8 @@ DAEMONS = [
         "UnkillableStepTimeout=20",
         "UnkillableStepTimeout=600",
         "AuthInfo=cred_expire=300",
+        "AuthInfo=use_client_ids",
+        "AuthType=auth/slurm\nCredType=cred/slurm\nAuthInfo=use_client_ids",
         "DownNodes=n1 State=DOWN Reason=broken",
         "DownNodes=n9 State=DOWN Reason=broken",
         "NodeSet=gpus Feature=gpu",

@@ -16,6 +16,7 @@ _EXCLUSIVE = {
     "JobAcctGatherParams": (("UsePss", "NoShared"),),
     "SelectTypeParameters": (("CR_ONE_TASK_PER_CORE", "CR_CPU"), ("CR_ONE_TASK_PER_CORE", "CR_CPU_Memory")),
 }
+_OF_AUTH_SLURM = ("use_client_ids", "disable_sack")
 _NEVER = ("", "-1", "infinite")
 _NEEDS = {"SlurmSchedLogLevel": "SlurmSchedLogFile", "MCSParameters": "MCSPlugin"}
 
@@ -37,7 +38,7 @@ def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str])
 
 def combinations(conf: Conf) -> Iterator[Judgement]:
     """All of them, and those of times, numbers and plugins."""
-    for topic in (_exclusive, _one_unit, _needed, _removed, _alone, *limits.CHECKS, *plugins.CHECKS):
+    for topic in (_exclusive, _one_unit, _needed, _of_authentication, _removed, _alone, *limits.CHECKS, *plugins.CHECKS):
         yield from topic(conf)
 
 
@@ -71,6 +72,13 @@ def _needed(conf: Conf) -> Iterator[Judgement]:
     for key, requirement in _NEEDS.items():
         if (conf.stated(key) or "") not in ("", "0") and conf.stated(requirement) is None:
             yield _wrong(key, f"'{key}' requires '{requirement}'; no daemon starts without it", on_key=True)
+
+
+def _of_authentication(conf: Conf) -> Iterator[Judgement]:
+    of_slurm = [word for word in conf.words("AuthInfo") if word in _OF_AUTH_SLURM]
+    if of_slurm and "=" not in (conf.stated("AuthInfo") or "") and not conf.text("AuthType").endswith("slurm"):
+        message = f"{of_slurm[0]} requires AuthType=auth/slurm; auth/munge takes it for the path of its socket"
+        yield _wrong("AuthInfo", message, "remove it")
 
 
 def _removed(conf: Conf) -> Iterator[Judgement]:

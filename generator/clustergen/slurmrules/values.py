@@ -113,9 +113,14 @@ def mebibytes(text: str) -> int | None:
     return whole(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()] if amount is not None else None
 
 
+def _stands_alone(word: str) -> bool:
+    row = slurm_values.token("AuthInfo", word)
+    return row is not None and not row.takes_value
+
+
 def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
     """Words of a comma-separated list that the release does not know, or that lack their value or have a wrong one."""
-    if key == "AuthInfo" and "=" not in text:
+    if key == "AuthInfo" and "=" not in text and not all(map(_stands_alone, text.split(","))):
         return  # all of it is a path
     start = 0
     outcome = Outcome(slurm_values.unknown_token(key))
