@@ -38,7 +38,8 @@ def power_saving_lacks(text: Callable[[str], str], of_partitions: Iterable[str])
 
 def combinations(conf: Conf) -> Iterator[Judgement]:
     """All of them, and those of times, numbers and plugins."""
-    for topic in (_exclusive, _one_unit, _needed, _of_authentication, _removed, _alone, *limits.CHECKS, *plugins.CHECKS):
+    ours = (_exclusive, _one_unit, _needed, _of_authentication, _removed, _alone)
+    for topic in (*ours, *limits.CHECKS, *plugins.CHECKS):
         yield from topic(conf)
 
 
