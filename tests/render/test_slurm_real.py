@@ -166,8 +166,8 @@ def test_slurmdbd_of_another_cluster(current_slurm: SlurmInstall, tmp_path: Path
 
 def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
     client_ids = {"options": {"AuthInfo": "use_client_ids"}}
-    own = {"auth": "slurm", **client_ids, "accounting": client_ids}
-    auth = {} if slurm.version.startswith("22.05") else own  # which has munge only
+    with_slurm = {"auth": "slurm", **client_ids, "accounting": client_ids}
+    auth = {} if slurm.version.startswith("22.05") else with_slurm  # which has munge only
     no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **auth})
 
 
