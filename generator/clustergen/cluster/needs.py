@@ -48,8 +48,6 @@ def system_daemons(cluster: Cluster) -> Iterator[Daemon]:
     """The firewall's main file opens the port of ssh."""
     ssh = cluster.of(Ssh)
     yield Daemon(ssh.port, ssh.port_at, "sshd", _ALL, None)
-    if cluster.of(Accounting).database_is_local:
-        yield _catalogued("mariadb", "slurm_accounting", None, "MariaDB")
 
 
 def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
@@ -88,17 +86,13 @@ def units(cluster: Cluster) -> Iterator[Unit]:
     if cluster.slurm.auth == "munge":
         yield Unit("slurm_node", "munge.service")
         yield Unit("slurm_accounting", "munge.service")
-    if cluster.of(Accounting).database_is_local:
-        yield Unit("slurm_accounting", "mariadb.service")
-    for daemon in ("slurmctld", "slurmdbd", "slurmd"):
+    for daemon in ("slurmctld", "slurmd"):
         yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
 
 _OF_UNIT = {
     "munge.service": "munge",
-    "mariadb.service": "mariadb",
     "slurmctld.service": "slurmctld",
-    "slurmdbd.service": "slurmdbd",
     "slurmd.service": "slurmd",
     "sackd.service": "sackd",
 }
@@ -173,10 +167,8 @@ def _jwt_key(cluster: Cluster) -> str | None:
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    slurm, accounting = cluster.slurm, cluster.of(Accounting)
+    slurm = cluster.slurm
     yield from _bmc_variables(cluster)
-    keeps_database = bool(slurm.accounting_hosts)
-    port = f":{accounting.database_port}" if accounting.database_port else ""
     yield Variables(
         "Slurm",
         {
@@ -185,9 +177,6 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             "slurm_controllers": list(slurm.controllers),
             "slurm_user": slurm.user,
             "slurm_configless": slurm.configless,
-            "slurm_database_host": f"{accounting.database_host}{port}" if keeps_database else None,
-            "slurm_database_name": accounting.database_name if keeps_database else None,
-            "slurm_database_user": accounting.database_user if keeps_database else None,
         },
     )
 
