@@ -38,6 +38,10 @@ class Daemon(Listener):
     networks: tuple[str, ...] = ()  # that reach it in addition
 
 
+def range_of_ports(name: str, group: str, span: str, source: Source = "cluster") -> Daemon:
+    return Daemon(int(span.partition("-")[0]), None, name, group, source, ports=span)
+
+
 @record
 class Notifier:
     """A daemon on the monitoring nodes that sends alerts, with the interface of Alertmanager."""

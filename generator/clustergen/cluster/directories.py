@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from posixpath import dirname, normpath
 from typing import TYPE_CHECKING
 
-from clustergen.catalogue.system_paths import SystemPath, is_listed, nearest, plain
+from clustergen.catalogue.system_paths import SystemPath, is_below, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.model import ROLES
@@ -170,3 +170,7 @@ def own_directory(path: str) -> str | None:
     if parent.startswith("/var/run/"):
         parent = parent.removeprefix("/var")
     return None if is_listed(parent) or nearest(parent).kind in CLOSED else parent
+
+
+def state_is_mounted(cluster: Cluster) -> bool:
+    return any(is_below(cluster.slurm.state_location, entry.mount) for entry in cluster.storage.values())

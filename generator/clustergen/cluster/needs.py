@@ -12,31 +12,23 @@ from clustergen.cluster.contributions import (
     Daemon,
     NodePath,
     Package,
-    PackageOf,
     Repository,
     Secret,
     Source,
-    Unit,
     Variables,
+    range_of_ports,
 )
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
-from clustergen.cluster.groups import clients_of, entry_group, group_name, mount_group
+from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
-from clustergen.cluster.slurm.model import ROLES
 from clustergen.records import replace
 
-_EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
-_UNPRIVILEGED = "1024-65535"
 _BOTH = ("tcp", "udp")
 _ALL = "all"
-
-
-def _range(name: str, group: str, span: str, source: Source = "cluster") -> Daemon:
-    return Daemon(int(span.partition("-")[0]), None, name, group, source, ports=span)
 
 
 def _catalogued(name: str, group: str, source: Source | None = "cluster", title: str = "") -> Daemon:
@@ -50,67 +42,19 @@ def system_daemons(cluster: Cluster) -> Iterator[Daemon]:
     yield Daemon(ssh.port, ssh.port_at, "sshd", _ALL, None)
 
 
-def slurm_daemons(cluster: Cluster) -> Iterator[Daemon]:
-    """Jobs listen on ports that nobody knows before: those of compute nodes are open to compute nodes."""
-    slurm = cluster.slurm
-    for name, daemon in slurm.daemons.items():
-        yield Daemon(daemon.port, daemon.port_at, name, group_name(ROLES[name]))
-    slurmd = slurm.daemons["slurmd"].port
-    stated = {str(group.slurm_options["Port"]) for group in cluster.compute if "Port" in group.slurm_options}
-    spans = {span for text in stated for span in text.strip("[]").split(",")}  # Port=[7001-7003]: one for each host
-    for span in sorted(spans - {str(slurmd)}):
-        yield _range("slurmd", "slurm_compute", span)
-    srun = slurm.srun_ports or _EPHEMERAL
-    yield _range("srun, salloc", "slurm_controller", srun)
-    has_addresses = all(group.addresses for group in cluster.compute)
-    source: Source = "compute" if has_addresses else "cluster"
-    jobs = _range("jobs: srun, MPI, NCCL and users' programs", "slurm_compute", _UNPRIVILEGED, source)
-    yield replace(jobs, protocols=_BOTH)
-    if has_addresses:
-        callers: Source = (
-            "controllers" if all(group.addresses for group in cluster.with_role("slurm-controller")) else "cluster"
-        )
-        yield _range("slurmctld to srun of jobs", "slurm_compute", srun, callers)
-    yield _range("srun, salloc", "login", srun)
-    yield Daemon(slurmd, slurm.daemons["slurmd"].port_at, "sackd", "sackd_node")
-
-
 def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
     for name, entry in cluster.storage.items():
         for row in entry.listening(cluster.storage):
-            daemon = _range(row.service, entry_group(row.scope, name), row.ports)
+            daemon = range_of_ports(row.service, entry_group(row.scope, name), row.ports)
             yield replace(daemon, protocols=row.protocols, networks=row.networks)
 
 
-def units(cluster: Cluster) -> Iterator[Unit]:
-    if cluster.slurm.auth == "munge":
-        yield Unit("slurm_node", "munge.service")
-        yield Unit("slurm_accounting", "munge.service")
-    for daemon in ("slurmctld", "slurmd"):
-        yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
-
-
-_OF_UNIT = {
-    "munge.service": "munge",
-    "slurmctld.service": "slurmctld",
-    "slurmd.service": "slurmd",
-    "sackd.service": "sackd",
-}
-
-
-def packages_of(_: Cluster) -> Iterator[PackageOf]:
-    for item, purpose in _OF_UNIT.items():
-        yield PackageOf(item, purpose)
-
-
 def repositories(_: Cluster) -> Iterator[Repository]:
-    yield Repository("slurm")
     for kind in file_systems():
         yield from map(Repository, kind.repositories)
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
-    yield Package("slurm_node", "slurm_client")
     for kind in file_systems():
         for purpose in kind.packages:
             yield Package(kind.client_group, purpose)

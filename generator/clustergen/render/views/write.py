@@ -5,11 +5,10 @@ from __future__ import annotations
 from clustergen.cluster.contributions import SafeWriter
 from clustergen.cluster.model import Cluster
 from clustergen.render.file import File
-from clustergen.render.views.slurm.services import state_is_mounted
 
 
 def program(cluster: Cluster) -> bool:
-    return bool(cluster.needs(SafeWriter)) or state_is_mounted(cluster)
+    return bool(cluster.needs(SafeWriter))
 
 
 FILES = (File("all/usr/local/sbin/clustergen-write", program, mode=0o755, program="write/clustergen-write.py"),)

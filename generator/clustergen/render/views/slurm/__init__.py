@@ -1,14 +1,5 @@
-"""All that Slurm reads, and the scripts and units around its daemons: a module per file or topic, gathered in FILES."""
+"""The files that Slurm's daemons read: a module per file."""
 
 from __future__ import annotations
 
-from clustergen.render.file import File
-from clustergen.render.views.slurm import (
-    configs,
-    services,
-)
-
-FILES: tuple[File, ...] = (
-    *configs.FILES,
-    *services.FILES,
-)
+from clustergen.render.views.slurm.configs import FILES as FILES

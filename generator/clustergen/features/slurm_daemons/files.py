@@ -7,7 +7,7 @@ from functools import partial
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.contributions import PrivateDirectories
-from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory
+from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory, state_is_mounted
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.file_system import file_system
 from clustergen.cluster.host import UserLimits
@@ -99,10 +99,6 @@ def controller_directories(cluster: Cluster) -> Directories:
     """A state directory on a mounted file system is not made here: at boot it would land below the mount."""
     state = "" if state_is_mounted(cluster) else own_directory(cluster.slurm.state_location)
     return daemon_directories("slurmctld", cluster, ((state, "0700", cluster.slurm.user),) if state else ())
-
-
-def state_is_mounted(cluster: Cluster) -> bool:
-    return any(is_below(cluster.slurm.state_location, entry.mount) for entry in cluster.storage.values())
 
 
 def compute_directories(cluster: Cluster) -> Directories:

@@ -1,0 +1,1 @@
+"""Slurm's daemons: the units, directories, logs and ports of slurmctld, slurmd and sackd, and of MUNGE."""

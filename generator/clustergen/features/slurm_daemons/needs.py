@@ -1,0 +1,83 @@
+"""Contributions of Slurm's daemons to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import (
+    Daemon,
+    Package,
+    PackageOf,
+    Repository,
+    SafeWriter,
+    Source,
+    Unit,
+    range_of_ports,
+)
+from clustergen.cluster.directories import state_is_mounted
+from clustergen.cluster.groups import group_name
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import ROLES
+from clustergen.records import replace
+
+_EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
+_UNPRIVILEGED = "1024-65535"
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    """Jobs listen on ports that nobody knows before: those of compute nodes are open to compute nodes."""
+    slurm = cluster.slurm
+    for name, daemon in slurm.daemons.items():
+        yield Daemon(daemon.port, daemon.port_at, name, group_name(ROLES[name]))
+    slurmd = slurm.daemons["slurmd"].port
+    stated = {str(group.slurm_options["Port"]) for group in cluster.compute if "Port" in group.slurm_options}
+    spans = {span for text in stated for span in text.strip("[]").split(",")}  # Port=[7001-7003]: one for each host
+    for span in sorted(spans - {str(slurmd)}):
+        yield range_of_ports("slurmd", "slurm_compute", span)
+    srun = slurm.srun_ports or _EPHEMERAL
+    yield range_of_ports("srun, salloc", "slurm_controller", srun)
+    has_addresses = all(group.addresses for group in cluster.compute)
+    source: Source = "compute" if has_addresses else "cluster"
+    jobs = range_of_ports("jobs: srun, MPI, NCCL and users' programs", "slurm_compute", _UNPRIVILEGED, source)
+    yield replace(jobs, protocols=("tcp", "udp"))
+    if has_addresses:
+        callers: Source = (
+            "controllers" if all(group.addresses for group in cluster.with_role("slurm-controller")) else "cluster"
+        )
+        yield range_of_ports("slurmctld to srun of jobs", "slurm_compute", srun, callers)
+    yield range_of_ports("srun, salloc", "login", srun)
+    yield Daemon(slurmd, slurm.daemons["slurmd"].port_at, "sackd", "sackd_node")
+
+
+def units(cluster: Cluster) -> Iterator[Unit]:
+    if cluster.slurm.auth == "munge":
+        yield Unit("slurm_node", "munge.service")
+        yield Unit("slurm_accounting", "munge.service")
+    for daemon in ("slurmctld", "slurmd"):
+        yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
+
+
+_OF_UNIT = {
+    "munge.service": "munge",
+    "slurmctld.service": "slurmctld",
+    "slurmd.service": "slurmd",
+    "sackd.service": "sackd",
+}
+
+
+def packages_of(_: Cluster) -> Iterator[PackageOf]:
+    for item, purpose in _OF_UNIT.items():
+        yield PackageOf(item, purpose)
+
+
+def packages(_: Cluster) -> Iterator[Package]:
+    yield Package("slurm_node", "slurm_client")
+
+
+def repositories(_: Cluster) -> Iterator[Repository]:
+    yield Repository("slurm")
+
+
+def safe_writers(cluster: Cluster) -> Iterator[SafeWriter]:
+    if state_is_mounted(cluster):
+        yield SafeWriter("slurmctld")
