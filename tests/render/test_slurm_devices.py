@@ -18,7 +18,7 @@ from clustergen.cluster.slurm.keys.topology import tree
 from clustergen.cluster.slurm.model import Leaf
 from clustergen.hostlist import count, expand
 from strategies.slurm_trees import CPU, block, cluster, gpu_type, opened, settings
-from strategies.trees import HEAD, node_files, text_of
+from strategies.trees import COMPUTE, HEAD, codes_of, manifest, node_files, text_of
 
 # --- GPUs -------------------------------------------------------------------------------------------------------------
 
@@ -42,6 +42,49 @@ def test_slurm_conf_counts_what_gres_conf_lists(tmp_path: Path) -> None:
     assert counted == [f"gpu:h100:{files}", "shard:32"]
     assert [line["Count"] for line in listed if line["Name"] == "shard"] == ["32"]
     assert settings(made)["GresTypes"] == "gpu,shard"
+
+
+OTHER_GRES = {"localtmp": "900GiB", "license": 4, "nic": {"files": "/dev/infiniband/uverbs[0-3]", "type": "cx7"}}
+
+
+def test_other_gres_beside_gpus_and_without(tmp_path: Path) -> None:
+    types = {
+        "gpu": {**gpu_type()["gpu"], "gres": OTHER_GRES},
+        "cpu": {**CPU, "gres": {"fpga": {"count": 2, "flags": ["one_sharing"]}}},
+    }
+    cpus = {"name": "p[1-2]", "type": "cpu", "address": "10.0.0.[31-32]"}
+    made = cluster(tmp_path, node_types=types, nodes=[HEAD, COMPUTE, cpus])
+    nodes = block(made, "NodeName")
+    assert nodes["c[1-4]"]["Gres"] == "gpu:h100:8,localtmp:900G,license:4,nic:cx7:4"
+    assert nodes["p[1-2]"]["Gres"] == "fpga:2"
+    assert settings(made)["GresTypes"] == "gpu,localtmp,license,nic,fpga"
+    tracked = "gres/gpu,gres/gpu:h100,gres/localtmp,gres/license,gres/nic,gres/nic:cx7,gres/fpga"
+    assert settings(made)["AccountingStorageTRES"] == tracked
+    lines = {line.pop("Name"): line for line in opened(made, "NodeName", file="gres.conf")}
+    assert lines["localtmp"] == {"NodeName": "c[1-4]", "Count": "900G", "Flags": "CountOnly"}
+    assert lines["nic"] == {"NodeName": "c[1-4]", "Type": "cx7", "File": "/dev/infiniband/uverbs[0-3]"}
+    assert lines["fpga"] == {"NodeName": "p[1-2]", "Count": "2", "Flags": "one_sharing"}
+
+
+@pytest.mark.parametrize(
+    ("gres", "code"),
+    [
+        ({"gpu": 4}, "name-reserved"),
+        ({"fpga": {"count": 4, "files": "/dev/fpga[0-1]"}}, "gres-count"),
+        ({"fpga": {"type": "u280"}}, "gres-count"),
+        ({"Local": 4}, "text-malformed"),
+        ({"local": "900Gb"}, "text-malformed"),
+    ],
+)
+def test_gres_that_nobody_can_count(gres: dict[str, Any], code: str, tmp_path: Path) -> None:
+    assert code in codes_of(manifest(node_types={"gpu": {**gpu_type()["gpu"], "gres": gres}}), tmp_path)
+
+
+def test_an_option_does_not_replace_the_field(tmp_path: Path) -> None:
+    kind = {**gpu_type()["gpu"], "gres": OTHER_GRES, "slurm_options": {"Gres": "gpu:8"}}
+    for defaults in ("recommended", "slurm"):
+        data = manifest(node_types={"gpu": kind}, slurm={"version": "24.11", "defaults": defaults})
+        assert "slurm-key-managed" in codes_of(data, tmp_path)
 
 
 def test_nvlinks_between_gpus_make_a_line_for_each(tmp_path: Path) -> None:

@@ -105,6 +105,13 @@ def test_shared_gpus(sharing: dict[str, Any], slurm: SlurmInstall, tmp_path: Pat
     no_complaint(slurm, tmp_path, "c1", node_types=gpu_type(**sharing))
 
 
+def test_other_gres(slurm: SlurmInstall, tmp_path: Path) -> None:
+    gres = {"localtmp": "900GiB", "license": 4, "nic": {"files": "/dev/infiniband/uverbs[0-3]", "type": "cx7"}}
+    types = {"gpu": {**GPU, "gres": gres}, "cpu": {**CPU, "gres": {"fpga": {"files": "/dev/fpga[0-1]"}}}}
+    nodes = [HEAD, COMPUTE, {"name": "p[1-2]", "type": "cpu", "address": "10.0.0.[31-32]"}]
+    no_complaint(slurm, tmp_path, "c1", node_types=types, nodes=nodes)
+
+
 def test_preemption_by_qos_with_limits(slurm: SlurmInstall, tmp_path: Path) -> None:
     qos = {"high": {"priority": 10, "preempt": ["normal"]}, "big": {"max_tres_per_job": {"gres/gpu": 8}}}
     parts = {"main": {"nodes": "all", "default": True, "allow_qos": ["normal", "high"], "qos": "big"}}

@@ -13,9 +13,11 @@ from clustergen.catalogue.systems import Cpu, System
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
-from clustergen.cluster.model import NodeType, Port
+from clustergen.cluster.model import Gres, NodeType, Port
 from clustergen.cluster.slurm.accounting import shared_pool_mib, shares_node_with_jobs
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
+from clustergen.hostlist import count
+from clustergen.manifest.hardware import Gres as GresSpec
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.hardware import OwnSystem
 from clustergen.manifest.model import Manifest
@@ -268,6 +270,7 @@ class TypeResolver:
             weight=spec.weight,
             numa_as_socket=False,
             group="type_" + name.replace("-", "_"),
+            gres=tuple(_gres(name, value) for name, value in spec.gres.items()),
             slurm_options=dict(spec.slurm_options),
         )
 
@@ -277,6 +280,13 @@ class TypeResolver:
         os = operating_system(spec.os or self.manifest.os, arch)
         assert os is not None, "the manifest's schema and the catalogue name the same operating systems"
         return os
+
+
+def _gres(name: str, value: str | int | GresSpec) -> Gres:
+    spec = value if isinstance(value, GresSpec) else GresSpec(count=value)
+    number = spec.count or (count(spec.files.rpartition("/")[2]) if spec.files else 1)
+    flags = spec.flags or (() if spec.files else ("CountOnly",))
+    return Gres(name, str(number).removesuffix("iB"), spec.files or "", spec.type or "", flags)
 
 
 def _names_gpus(spec: Spec, own_system: OwnSystem | None) -> bool:

@@ -52,6 +52,18 @@ class Port:
 
 
 @record
+class Gres:
+    """A generic resource of a node that is no GPU."""
+
+    SECTIONS = ("Gres",)
+    name: str  # in slurm.conf
+    count: str  # as Slurm writes it: 4, or 900G
+    files: str  # empty: it is only counted
+    type: str  # empty: it has none
+    flags: tuple[str, ...]
+
+
+@record
 class NodeType:
     """Hardware of some nodes, with Slurm's view of it."""
 
@@ -87,6 +99,7 @@ class NodeType:
     weight: int | None  # of Slurm; None: not stated
     numa_as_socket: bool  # Slurm counts each NUMA node as a socket
     group: str  # Ansible group of its nodes: type_<name>
+    gres: tuple[Gres, ...]
     slurm_options: Mapping[str, str | int | float]
 
     @property

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_conf import undeclared_hint
-from clustergen.lint.gres_records import SHARED, Record, amount, device_names, read_records
+from clustergen.lint.gres_records import SHARED, Record, device_names, read_records
 from clustergen.lint.site import Site, split_outside
 from clustergen.slurmconf.config import Entry, Setting
+from clustergen.slurmconf.scalars import amount
 
 _ITEM = re.compile(
-    r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
+    r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|(?![0-9]+[kKmMgGtTpP](?:\(|$))[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
 _MOST_COMPARED = 1_000_000

@@ -9,11 +9,12 @@ from itertools import islice
 from clustergen.diagnostics import Severity
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.gres_records import SHARED, Record, amount, count_files, count_listed, device_names, read_records
+from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, device_names, read_records
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
 from clustergen.lint.site import Site
 from clustergen.slurmconf.config import Entry, Setting
+from clustergen.slurmconf.scalars import amount
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.conf import integer
 from clustergen.slurmrules.forms import FORMS

@@ -7,11 +7,10 @@ from typing import NamedTuple
 from clustergen.hostlist import HostlistError, count
 from clustergen.lint.site import expanded, split_outside
 from clustergen.slurmconf.config import Config, Entry
-from clustergen.slurmrules.conf import integer
+from clustergen.slurmconf.scalars import amount
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""
-FACTORS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _MOST_HOSTS = 64
 
 
@@ -47,19 +46,12 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
         name = (entry.text("Name") or "") if entry.block == "nodename" else entry.names
         auto = entry.own_value("AutoDetect")
         files = entry.own_value("File", "Files")
-        stated = amount(entry.text("Count"))
+        stated = amount(entry.text("Count") or "")
         listed = count_files(files.text) if files else None
         number = (stated or 1) * (listed or 1) if name.lower() in SHARED else listed or stated or 1
         has_auto_detect = auto is not None and auto.text.lower() != "off"
         records.append(Record(entry, name, entry.text("Type") or "", number, has_auto_detect))
     return records, everywhere
-
-
-def amount(text: str | None) -> int | None:
-    """A number with a factor: 2K is 2048."""
-    factor = FACTORS.get(text[-1:].lower()) if text else None
-    number = integer(text[:-1] if text and factor else text)
-    return None if number is None else number * (factor or 1)
 
 
 def count_files(text: str) -> int | None:

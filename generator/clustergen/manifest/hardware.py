@@ -151,6 +151,29 @@ class Reserved(Section):
     )
 
 
+GresName = Annotated[
+    str, text(r"^[a-z][a-z0-9_]*$", "use lower-case letters, digits and _, and begin with a letter", 63)
+]
+GresCount = Annotated[str, text(r"^[1-9][0-9]{0,17}([KMGTP](iB)?)?$", "write a number, or an amount as 900GiB")]
+DeviceFiles = Annotated[
+    str, text(r"^/dev/[A-Za-z0-9/_.:-]*[A-Za-z0-9_.:\[\],-]+$", "write device files, as /dev/fpga[0-1]", 255)
+]
+
+
+class Gres(Section):
+    """A generic resource (GRES) of a node that is no GPU, by its number or its device files."""
+
+    MEANT_BY_SCALAR: ClassVar = "count"
+    count: GresCount | Annotated[int, Field(ge=1)] | None = field(
+        None, "Number on a node, or an amount as 900GiB; default: the number of files."
+    )
+    files: DeviceFiles | None = field(
+        None, "Device files, as /dev/fpga[0-1]: a job can open those of its allocation only."
+    )
+    type: SlurmName | None = field(None, "Type that jobs can request, as in fpga:u280:1.")
+    flags: tuple[SlurmName, ...] = field((), "Flags of its line in gres.conf; default CountOnly without files.")
+
+
 @composed("node_types.*")
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
@@ -187,6 +210,9 @@ class NodeType(Section):
         None,
         "Slurm treats a NUMA node as a socket; default: if GPUs are attached to parts of a socket and the release"
         " supports it.",
+    )
+    gres: dict[GresName, GresCount | Annotated[int, Field(ge=1)] | Gres] = field(
+        {}, "Other resources that jobs request with --gres, as {localtmp: 900GiB} or {fpga: {files: /dev/fpga[0-1]}}."
     )
     slurm_options: Options = field({}, "More keys of the NodeName line.")
 

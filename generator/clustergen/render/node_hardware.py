@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # on nodes that pull, the playbooks read lock files without p
 _LIMIT = 4096  # of every number: far more than any machine has
 _WORDS = re.compile(r"[ -~]{0,80}")
 _CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
+_DEVICE = re.compile(r"/dev(?:/(?!\.)[A-Za-z0-9_.:,-]{1,80}){1,4}")
 _NUMBERINGS = ("sockets", "alternating", "siblings")
 _MOST_GPUS = 64
 _MOST_CPUS = 8192
@@ -37,6 +38,8 @@ class Hardware:
     """By GPU: the Linux CPUs next to it, as `0-55,112-167`."""
     links: tuple[tuple[int, ...], ...] = ()
     """By GPU: NVLinks to each other one, -1 for itself; empty where there are none between GPUs."""
+    devices: tuple[str, ...] = ()
+    """Device files of other GRES."""
 
     def document(self) -> dict[str, Any]:
         """For the lock file, without what is empty."""
@@ -59,17 +62,26 @@ def _of_type(node_type: NodeType) -> Hardware:
         node_type.numa_per_socket,
         node_type.cpu_numbering,
     )
-    gpus = node_type.gpus
+    gpus, devices = node_type.gpus, tuple(file for one in node_type.gres for file in device_files(one.files))
     if gpus is None:
-        return Hardware(*cpu)
+        return Hardware(*cpu, devices=devices)
     return Hardware(
         *cpu,
+        devices=devices,
         gpu=gpus.model.nvml_name if gpus.model.slurm_type else "",
         mig_family=gpus.model.mig_family,
         switch_links=(gpus.model.nvlink_links or 0) if gpus.nvlink == "nvswitch" else 0,
         cpus=_cpus(node_type),
         links=gpus.links,
     )
+
+
+def device_files(text: str) -> list[str]:
+    """`/dev/fpga[0-1]` expanded, as far as a lock file holds them."""
+    from clustergen.hostlist import expand
+
+    directory, _, names = text.rpartition("/")
+    return [f"{directory}/{name}" for name in (expand(names) if names else ())][:_MOST_GPUS]
 
 
 def _cpus(node_type: NodeType) -> tuple[str, ...]:
@@ -102,10 +114,10 @@ def read_hardware(group: str, document: Any) -> Hardware:
     if not isinstance(document, dict) or not document.keys() <= Hardware.__annotations__.keys():
         raise problem
     fields = dict(document)
-    lists = {name: fields.pop(name, []) for name in ("cpus", "links")}
+    lists = {name: fields.pop(name, []) for name in ("cpus", "links", "devices")}
     if not all(isinstance(value, list) and len(value) <= _MOST_GPUS for value in lists.values()):
         raise problem
-    cpus, links = lists.values()
+    cpus, links, devices = lists.values()
     rows = [row if isinstance(row, list) and len(row) <= _MOST_GPUS else [None] for row in links]
     sizes = [fields.get(name) for name in ("sockets", "cores", "threads", "numa")]
     numbers = [*sizes, fields.get("switch_links", 0), *(number for row in rows for number in row)]
@@ -115,12 +127,13 @@ def read_hardware(group: str, document: Any) -> Hardware:
         or not all(size and size > 0 for size in sizes)
         or not all(isinstance(text, str) and _WORDS.fullmatch(text) for text in texts)
         or not all(isinstance(text, str) and _CPUS.fullmatch(text) for text in cpus)
+        or not all(isinstance(text, str) and _DEVICE.fullmatch(text) for text in devices)
         or fields.get("numbering") not in _NUMBERINGS
         or any(len(row) != len(cpus) for row in rows)
         or len(rows) not in (0, len(cpus))
     ):
         raise problem
-    hardware = Hardware(**fields, cpus=tuple(cpus), links=tuple(map(tuple, rows)))
+    hardware = Hardware(**fields, cpus=tuple(cpus), links=tuple(map(tuple, rows)), devices=tuple(devices))
     if hardware.sockets * hardware.cores * hardware.threads > _MOST_CPUS:
         raise problem
     return hardware

@@ -9,8 +9,8 @@ from clustergen.catalogue.gpu_vendors import other_vendor
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.hardware import Gres, OwnCatalogue
 from clustergen.manifest.hardware import NodeType as NodeTypeSection
-from clustergen.manifest.hardware import OwnCatalogue
 
 
 def _with_gpus(cluster: Cluster) -> Iterator[tuple[NodeType, ManifestPath]]:
@@ -166,3 +166,21 @@ def disk_twice(_: Cluster, section: Mapping[str, NodeTypeSection]) -> Iterator[F
                 path = ("node_types", name, "disks", index, "device")
                 yield Finding("disk-twice", path, f"disk '{disk.device}' is already used by '{name}'")
             seen.add(disk.device)
+
+
+def gres(_: Cluster, section: Mapping[str, NodeTypeSection]) -> Iterator[Finding]:
+    """Resources that are no GPUs: a name, and either a number or files."""
+    for name, spec in section.items():
+        if spec.gres and (key := next((key for key in spec.slurm_options if key.lower() == "gres"), None)):
+            message = f"this option replaces the GRES of node_types.{name}.gres"
+            yield Finding("slurm-key-managed", ("node_types", name, "slurm_options", key), message, "write one of them")
+        for each, value in spec.gres.items():
+            path: ManifestPath = ("node_types", name, "gres", each)
+            if each in ("gpu", "shard", "mps"):
+                hint = {"gpu": "count", "shard": "shards", "mps": "mps"}[each]
+                message = f"'{each}' belongs to the GPUs of a node"
+                yield Finding("name-reserved", path, message, f"write gpus: {{{hint}: …}}", key=True)
+            elif isinstance(value, Gres) and bool(value.count) == bool(value.files):
+                what = "both count and files" if value.count else "neither count nor files"
+                message = f"'{each}' has {what}, and slurmd counts the files"
+                yield Finding("gres-count", path, message, "write count: 4, or files: /dev/name[0-3]", key=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.keys.devices import tres_of
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.partitions import Partition
@@ -17,26 +17,11 @@ _BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "f
 _OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 
 
-def _gres_types(gpus: GpuSet) -> Iterator[str]:
-    if not gpus.gres_type:
-        return
-    for layout in gpus.mig or (None,):
-        if layout is None:
-            yield gpus.gres_type
-        else:
-            yield from map(gpus.instance_type, layout.profiles)
-
-
 @once_per_cluster
 def tracked(cluster: Cluster) -> list[str]:
-    """Trackable resources: Slurm's own, the GPUs, and what the manifest adds."""
-    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
-    names = ["gres/gpu", *(f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus))] if sets else []
-    names += ["gres/shard"] * any(gpus.shards_per_gpu for gpus in sets) + ["gres/mps"] * any(
-        g.mps_per_gpu for g in sets
-    )
-    names += ["gres/gpumem", "gres/gpuutil"] if sets else []
-    return list(dict.fromkeys([*_BUILT_IN_TRES, *names, *cluster.of(Accounting).tres]))
+    """Trackable resources: Slurm's own, the GPUs and other GRES, and what the manifest adds."""
+    of_gpus = ("gres/gpumem", "gres/gpuutil") if cluster.gpu_types else ()
+    return list(dict.fromkeys([*_BUILT_IN_TRES, *tres_of(cluster), *of_gpus, *cluster.of(Accounting).tres]))
 
 
 _OF_LIMITS = "so it cannot be limited"
@@ -101,8 +86,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
 def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     """TRES that accounting tracks in addition: a type of GPU that no node has would stay at 0."""
     tres = cluster.of(Accounting).tres
-    sets = [node_type.gpus for node_type in cluster.gpu_types if node_type.gpus]
-    types = [f"gres/gpu:{name}" for gpus in sets for name in _gres_types(gpus)]
+    types = [name for name in tres_of(cluster) if name.startswith("gres/gpu:")]
     for index, name in enumerate(tres):
         if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
             continue

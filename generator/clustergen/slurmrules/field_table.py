@@ -227,7 +227,7 @@ MORE: dict[tuple[str, str], dict[str, tuple[Field, ...]]] = {
         "SchedulerParameters": (Field("slurm.scheduler.backfill_window", optional=True),),
         "JobAcctGatherFrequency": (Field("slurm.accounting.energy", optional=True),),
     },
-    ("slurm.conf", "NodeName"): {"RealMemory": (Field("real_memory"),)},
+    ("slurm.conf", "NodeName"): {"RealMemory": (Field("real_memory"),), "Gres": (Field("gres", other_key=True),)},
 }
 """Further fields that a key's value follows from."""
 
@@ -242,7 +242,7 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
         "AccountingStorageHost": "the role slurm-accounting",
         "AccountingStorageBackupHost": "the role slurm-accounting, on a second node",
         "AccountingStorageType": "the role slurm-accounting",
-        "GresTypes": "gpus of the node types",
+        "GresTypes": "gpus and gres of the node types",
         "PropagateResourceLimits": "PropagateResourceLimitsExcept, which excludes it; set that instead",
     },
     ("slurmdbd.conf", ""): {
@@ -253,7 +253,7 @@ DERIVED: dict[tuple[str, str], dict[str, str]] = {
         "StoragePass": "a secret that Ansible installs on the node",
     },
     ("gres.conf", "NodeName"): dict.fromkeys(
-        ("Name", "File", "MultipleFiles", "Count"), "nodes, and gpus of the node types"
+        ("Name", "File", "MultipleFiles", "Count"), "nodes, and gpus and gres of the node types"
     ),
 }
 """(file, key that opens the line) → key → what it follows from: no field holds it."""

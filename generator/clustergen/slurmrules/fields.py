@@ -54,7 +54,7 @@ def fields_of(file: str, block: str, name: str) -> tuple[Field, ...]:
 
 def field_of(file: str, block: str, name: str) -> str | None:
     """Where the manifest sets a key, in words: `priority_tier and priority_factor`; None where no field does."""
-    more = [row for rows in MORE.get((file, block), {}).values() for row in rows]
+    more = [row for rows in MORE.get((file, block), {}).values() for row in rows if not row.other_key]
     return " and ".join(row.path for row in fields_of(file, block, name) if row not in more) or None
 
 

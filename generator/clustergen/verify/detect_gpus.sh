@@ -23,6 +23,10 @@ mkdir -p /etc/slurm /dev/nvidia-caps
 for device in {0..63}; do # slurmd wants devices, whichever, and waits 20 s for one that is missing
   ln -s /dev/null "/dev/nvidia$device"
 done
+while read -r device; do
+  mkdir -p "${device%/*}"
+  ln -sf /dev/null "$device"
+done <devices
 cp slurm.conf gres.conf cgroup.conf /etc/slurm || exit 1
 while read -r number node; do
   mkdir -p "/var/spool/slurmd/$node" # slurmd keeps the topology there, so each node has its own

@@ -84,6 +84,7 @@ def detect(install: SlurmInstall, slurm_conf: str, gres_conf: str, nodes: Sequen
         "slurm.conf": _slurm_conf(settings, nodes),
         "gres.conf": _gres_conf(settings, gres_conf, nodes),
         "cgroup.conf": f"CgroupPlugin={cgroup_plugin(install.release)}\n",
+        "devices": "".join(f"{device}\n" for node in nodes for device in node.hardware.devices),
         "nodes": "".join(f"{number} {node.name}\n" for number, node in enumerate(nodes)),
     }
     for number, node in enumerate(nodes):

@@ -9,6 +9,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("host-duplicate", ERROR, "A host name is listed twice"),
     Code("host-name-malformed", ERROR, "A name is not a valid host name"),
     Code("host-name-unusual", WARNING, "A host name that not all programs accept"),
+    Code("gres-count", ERROR, "A GRES that is neither counted nor a list of files"),
     Code("name-reserved", ERROR, "A name with a special meaning in Slurm"),
     Code("hostlist-not-for-slurm", ERROR, "A host list that this Slurm release cannot read"),
     Code("too-many-nodes", ERROR, "More nodes than one Slurm cluster can manage"),

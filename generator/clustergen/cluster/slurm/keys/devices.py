@@ -1,9 +1,9 @@
-"""GPUs as Slurm counts them: the types and numbers of slurm.conf's Gres, which gres.conf has to repeat."""
+"""GPUs and other GRES as Slurm counts them: types and numbers of slurm.conf's Gres, which gres.conf has to repeat."""
 
 from __future__ import annotations
 
 from clustergen.cluster.gpu_set import GpuSet
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, Gres, NodeType
 
 
 def has_shards(cluster: Cluster) -> bool:
@@ -28,28 +28,43 @@ def gpu_counts(gpus: GpuSet) -> dict[str, int]:
     return counts
 
 
-def gres(gpus: GpuSet | None) -> str:
-    """The Gres of a NodeName line: `gpu:h100:8,shard:64`."""
-    if gpus is None:
-        return ""
-    words = [f"gpu:{name}:{number}" if name else f"gpu:{number}" for name, number in gpu_counts(gpus).items()]
-    if gpus.total_shards:
+def gres(node_type: NodeType) -> str:
+    """The Gres of a NodeName line: `gpu:h100:8,shard:64,localtmp:900G`."""
+    gpus = node_type.gpus
+    words = [f"gpu:{name}:{number}" if name else f"gpu:{number}" for name, number in _counts(gpus).items()]
+    if gpus and gpus.total_shards:
         words.append(f"shard:{gpus.total_shards}")
-    if gpus.mps_per_gpu:
+    if gpus and gpus.mps_per_gpu:
         words.append(f"mps:{gpus.count * gpus.mps_per_gpu}")
+    words += [":".join(filter(None, (one.name, one.type, one.count))) for one in node_type.gres]
     return ",".join(words)
 
 
+def _counts(gpus: GpuSet | None) -> dict[str, int]:
+    return gpu_counts(gpus) if gpus else {}
+
+
+def gres_types(cluster: Cluster) -> tuple[NodeType, ...]:
+    """Node types in use on compute nodes that have GPUs or other GRES."""
+    used = {group.type.name for group in cluster.compute}
+    return tuple(one for one in cluster.node_types if (one.gpus or one.gres) and one.name in used)
+
+
 def tres_of(cluster: Cluster) -> list[str]:
-    """The TRES of accounting: all GPUs together, and each type of them."""
-    types = dict.fromkeys(
-        name for node_type in cluster.gpu_types if node_type.gpus for name in gpu_counts(node_type.gpus)
+    """The TRES of accounting: all GPUs together, each type of them, and other GRES."""
+    names = {"gpu": None} if cluster.gpu_types else {}
+    names |= dict.fromkeys(f"gpu:{kind}" for one in cluster.gpu_types for kind in _counts(one.gpus) if kind)
+    names |= dict.fromkeys(["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster))
+    names |= dict.fromkeys(
+        name for one in gres_types(cluster) for each in one.gres for name in (each.name, _typed(each)) if name
     )
-    names = ["gres/gpu", *(f"gres/gpu:{name}" for name in types if name)] if types else []
-    return names + ["gres/shard"] * has_shards(cluster) + ["gres/mps"] * has_mps(cluster)
+    return [f"gres/{name}" for name in names]
+
+
+def _typed(one: Gres) -> str:
+    return f"{one.name}:{one.type}" if one.type else ""
 
 
 def gres_names(cluster: Cluster) -> list[str]:
     """Kinds of devices."""
-    names = ["gpu"] if cluster.gpu_types else []
-    return names + ["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster)
+    return [name for tres in tres_of(cluster) if ":" not in (name := tres.removeprefix("gres/"))]

@@ -1,4 +1,4 @@
-"""gres.conf: which device file is which GPU, and the cores next to it."""
+"""gres.conf: which device file is which GPU, and the cores next to it; other GRES."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.keys.devices import gres_types
 from clustergen.cluster.slurm.keys.line import Line, line, own_lines
 from clustergen.cluster.slurm.keys.row import Value
 from clustergen.hostlist import compress
@@ -13,11 +14,11 @@ from clustergen.records import replace
 
 
 def gres_lines(cluster: Cluster) -> Iterator[Line]:
-    """The manifest's own lines, or those of all GPUs."""
+    """The manifest's own lines, or those of all GPUs and other GRES."""
     if cluster.slurm.gres_lines is not None:
         yield from own_gres_lines(cluster)
     else:
-        for node_type in cluster.gpu_types:
+        for node_type in gres_types(cluster):
             yield from device_lines(cluster, node_type)
 
 
@@ -31,12 +32,26 @@ def autodetect(gpus: GpuSet) -> str:
 
 
 def device_lines(cluster: Cluster, node_type: NodeType) -> Iterator[Line]:
-    """Of the GPUs of a node type that has some."""
-    gpus, release = node_type.gpus, cluster.slurm.release
-    assert gpus is not None
+    """Of the GPUs of a node type, and of its other GRES."""
+    release = cluster.slurm.release
     nodes = compress(
         host for group in cluster.of_type[node_type.name] if group.has("slurm-compute") for host in group.hosts
     )
+    if node_type.gpus:
+        yield from _gpu_lines(cluster, node_type.gpus, nodes)
+    for one in node_type.gres:
+        keys: list[tuple[str, Value | None]] = [
+            ("Name", one.name),
+            ("Type", one.type or None),
+            ("Count", None if one.files else one.count),
+            ("File", one.files or None),
+            ("Flags", ",".join(one.flags) or None),
+        ]
+        yield line("gres.conf", release, [("NodeName", nodes), *keys])
+
+
+def _gpu_lines(cluster: Cluster, gpus: GpuSet, nodes: str) -> Iterator[Line]:
+    release = cluster.slurm.release
     devices: list[list[tuple[str, Value | None]]] = [[("AutoDetect", autodetect(gpus))]]
     if autodetect(gpus) == "off":
         # Where Slurm's defaults hold, cores are named only for GPUs whose places the manifest gives.

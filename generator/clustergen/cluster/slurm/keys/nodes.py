@@ -51,7 +51,7 @@ def node_line(cluster: Cluster, group: NodeGroup) -> Line:
         ("CPUSpecList", slurm_cpu_list(node_type) or None),
     ]
     use: Pairs = [
-        ("Gres", gres(node_type.gpus)),
+        ("Gres", gres(node_type)),
         ("Feature", ",".join(dict.fromkeys([*node_type.features, *group.features]))),
         ("Weight", _weight(cluster, group)),
         ("State", group.state),

@@ -1,9 +1,10 @@
-"""gres.conf: the devices of GPUs, by node type."""
+"""gres.conf: the devices of GPUs and other GRES, by node type."""
 
 from __future__ import annotations
 
 from clustergen.cluster.assumptions import of_gpu_places
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.keys.devices import gres_types
 from clustergen.cluster.slurm.keys.gres import autodetect, device_lines, own_gres_lines
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
@@ -33,12 +34,12 @@ def gres_conf(cluster: Cluster) -> GresConf | None:
             lines_of(device_lines(cluster, node_type)),
             assumption_text(of_gpu_places(cluster, node_type)),
         )
-        for node_type in cluster.gpu_types
+        for node_type in gres_types(cluster)
     )
     return GresConf(types, ()) if types else None
 
 
 def _title(node_type: NodeType) -> str:
-    gpus = node_type.gpus
-    assert gpus is not None
-    return f"{node_type.name}: {gpus.count} x {gpus.model.nvml_name}, {_SOURCES[autodetect(gpus)]}"
+    gpus, others = node_type.gpus, [one.name for one in node_type.gres]
+    kinds = [f"{gpus.count} x {gpus.model.nvml_name}, {_SOURCES[autodetect(gpus)]}"] if gpus else []
+    return f"{node_type.name}: {'; '.join([*kinds, *others])}"
