@@ -107,6 +107,8 @@ VALUES: dict[str, Any] = {
     "storage.beegfs.client_options": {"tuneFileCacheType": "native"},
     "storage.cephfs.servers.managers": "s3",
     "storage.cephfs.quotas[].directory": "/ceph/other",
+    "storage.lustre.peers": ["10.0.0.95@tcp,10.99.0.1@tcp8"],
+    "storage.lustre.routes[].gateways": ["10.0.0.92@tcp"],
     "storage.lustre.quotas[].directory": "/lustre/eight",
     "storage.lustre.striping[].directory": "/lustre/other",
     "storage.lustre.targets[].kind": "OST",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from strategies.file_systems import (
     UNITS,
     stored,
 )
+from strategies.findings import diagnosed
 from strategies.trees import (
     COMPUTE,
     GPU,
@@ -142,6 +144,54 @@ def test_lnet_takes_storage_ports_of_a_system_as_they_are_shipped(
 def test_lnet_of_the_manifest_holds(tmp_path: Path) -> None:
     tree = stored(tmp_path, lus={**LUSTRE, "lnet": [{"name": "o2ib", "interfaces": ["ibp64s0"]}]})
     assert lnet(tree) == {"o2ib": ["ibp64s0"]}
+
+
+def test_lnet_uses_no_port_without_an_address(tmp_path: Path) -> None:
+    """A DGX has five ports that could be in the management network, and one address there."""
+    data = manifest(
+        node_types={"gpu": {"system": "dgx-h100"}},
+        networks=FABRIC,
+        nodes=[HEAD, {**COMPUTE, "addresses": {"fabric": "10.1.0.[11-14]"}}],
+        storage={"lus": {**LUSTRE, "mgs": ["10.1.0.1@o2ib,10.0.0.201@tcp"]}},
+    )
+    assert lnet(tree_of(data, tmp_path)) == {"o2ib": ["ibp24s0"]}
+
+
+ROUTED = {
+    **LUSTRE,
+    "mgs": ["10.99.0.1@tcp,10.99.1.1@tcp1"],
+    "lnet": [{"name": "o2ib", "interfaces": ["ibp24s0"]}],
+    "routes": [{"net": "tcp", "gateways": ["10.1.0.91@o2ib", "10.1.0.92@o2ib"], "priority": 1}],
+    "peers": ["10.99.0.1@tcp,10.99.1.1@tcp1"],
+}
+
+
+def test_lnet_has_routes_and_peers(tmp_path: Path) -> None:
+    tree = stored(tmp_path, lus=ROUTED)
+    document = yaml.safe_load(text_of(tree, "c1", "/etc/lnet.conf"))
+    assert document["route"] == [
+        {"net": "tcp", "gateway": "10.1.0.91@o2ib", "priority": 1},
+        {"net": "tcp", "gateway": "10.1.0.92@o2ib", "priority": 1},
+    ]
+    nids = [{"nid": "10.99.0.1@tcp"}, {"nid": "10.99.1.1@tcp1"}]
+    assert document["peer"] == [{"primary nid": "10.99.0.1@tcp", "Multi-Rail": True, "peer ni": nids}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, None),
+        ({"routes": []}, "clients of 'lus' have LNet network o2ib, and the MGS 10.99.0.1@tcp,10.99.1.1@tcp1 is in none"),
+        ({"routes": [], "lnet": [{"name": "tcp0", "interfaces": ["eno1"]}]}, None),
+        (
+            {"routes": [{"net": "tcp1", "gateways": ["10.2.0.91@o2ib1"]}]},
+            "clients of 'lus' have no interface in the network of the router 10.2.0.91@o2ib1",
+        ),
+    ],
+)
+def test_a_client_has_a_way_to_the_mgs(changes: dict[str, Any], words: str | None) -> None:
+    data = manifest(networks=FABRIC, storage={"lus": {**ROUTED, **changes}})
+    assert [item.message for item in diagnosed(json.dumps(data)) if item.code == "lnet-interface-missing"] == ([words] if words else [])
 
 
 def test_max_mod_rpcs_are_set_after_the_limit_above_them(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.lustre import servers
 from clustergen.features.storage.lustre.lnet import lnet_nets
-from clustergen.features.storage.lustre.resolved import Component, LnetNet, Lustre, Striping
+from clustergen.features.storage.lustre.resolved import Component, LnetNet, LnetRoute, Lustre, Striping
 from clustergen.records import record
 from clustergen.render.effects import SYSCTL, Effect, drain, run
 from clustergen.render.file import File
@@ -36,6 +36,8 @@ class LnetConf:
     """/etc/lnet.conf: what `lnetctl import` reads at boot."""
 
     nets: tuple[LnetNet, ...]
+    routes: tuple[LnetRoute, ...] = ()
+    peers: tuple[tuple[str, ...], ...] = ()  # NIDs of a server, primary NID first
 
 
 def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
@@ -45,8 +47,11 @@ def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
 
 
 def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
-    nets = tuple(net for net in lnet_nets(cluster, node_type, lustre_entries(cluster, node_type)) if net.interfaces)
-    return LnetConf(nets) if nets else None
+    entries = lustre_entries(cluster, node_type)
+    nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
+    routes = tuple(dict.fromkeys(route for entry in entries for route in entry.routes))
+    peers = dict.fromkeys(tuple(peer.split(",")) for entry in entries for peer in entry.peers)
+    return LnetConf(nets, routes, tuple(peers)) if nets else None
 
 
 @record

@@ -34,7 +34,7 @@ def lnet_nets(cluster: Cluster, node_type: NodeType, entries: Iterable[Lustre]) 
     nets: dict[str, tuple[str, ...]] = {}
     for entry in entries:
         for network in entry.lnet:
-            nets.setdefault(_canonical(network.name), network.interfaces)
+            nets.setdefault(canonical(network.name), network.interfaces)
         if entry.lnet:
             continue
         reachable = {net: way_to(cluster, node_type, entry, net).interfaces for net in server_nets(entry)}
@@ -67,7 +67,7 @@ def unaddressed_nets(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[
     return result
 
 
-def _canonical(net: str) -> str:
+def canonical(net: str) -> str:
     """`o2ib0` and `o2ib` are one network."""
     return net[:-1] if net in ("o2ib0", "tcp0") else net
 
@@ -75,7 +75,7 @@ def _canonical(net: str) -> str:
 def server_nids(entry: Lustre) -> list[tuple[str, str]]:
     """Host and LNet network of every NID of the MGS."""
     nids = [nid for group in entry.mgs for nid in group.split(",")]
-    return [(host, _canonical(net)) for host, _, net in (nid.rpartition("@") for nid in nids)]
+    return [(host, canonical(net)) for host, _, net in (nid.rpartition("@") for nid in nids)]
 
 
 def server_nets(entry: Lustre) -> list[str]:
@@ -141,6 +141,8 @@ def _way(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str, place: 
     names = [(port.interface or "", port.rail or 0) for port in ports]
     if place == "fabric":
         names = names[: _addressed(cluster)[node_type.name]]
+    elif not rdma and len(names) > 1:
+        names = []  # one of them has the node's address there, and nothing says which
     if not names and network is not None and network.interface and not (rdma and place != "fabric"):
         names = [(network.interface, 0)]
     on_rail = {each.rail or 0: each for each in ip_networks(cluster) if each.key == place}

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import clients_of, clients_of_type
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.diagnostics import Finding
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import (
+    canonical,
     lnet_nets,
+    server_nets,
     server_nids,
     server_places,
     unaddressed_nets,
@@ -62,6 +64,27 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 + ("" if node_type.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
             )
+
+
+def stated_networks(cluster: Cluster) -> Iterator[Finding]:
+    """Where the manifest states LNet, a client has an interface in a network of the MGS or a route to one."""
+    for name, entry in cluster.entries(Lustre).items():
+        path: ManifestPath = ("storage", name)
+        local = [canonical(net.name) for net in entry.lnet]
+        for index, route in enumerate(entry.routes):
+            for gateway in route.gateways:
+                if canonical(gateway.rpartition("@")[2]) not in local:
+                    message = f"clients of '{name}' have no interface in the network of the router {gateway}"
+                    hint = f"write the interfaces in storage.{name}.lnet: [{{name: …, interfaces: […]}}]"
+                    yield Finding("lnet-interface-missing", (*path, "routes", index, "gateways"), message, hint)
+        ways = [*local, *(canonical(route.net) for route in entry.routes)]
+        if entry.lnet and not set(ways) & set(server_nets(entry)):
+            message = f"clients of '{name}' have LNet network {', '.join(local)}, and the MGS {entry.mgs[0]} is in none"
+            hint = (
+                f"add a network of the MGS, or a route: storage.{name}.routes:"
+                f" [{{net: {server_nets(entry)[0]}, gateways: [ADDRESS@{local[0]}]}}]"
+            )
+            yield Finding("lnet-interface-missing", (*path, "lnet"), message, hint, key=True)
 
 
 def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str, str]:

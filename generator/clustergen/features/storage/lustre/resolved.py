@@ -43,6 +43,16 @@ class LnetNet:
 
 
 @record
+class LnetRoute:
+    """A way to servers in an LNet network, through one router or several alike."""
+
+    net: str
+    gateways: tuple[str, ...]  # NIDs
+    hop: int | None
+    priority: int | None
+
+
+@record
 class LustreTarget:
     """A target of the servers. `device`: empty where the target is only checked; else it is created."""
 
@@ -67,6 +77,8 @@ class Lustre(Entry):
     fsname_at: ManifestPath | None  # None: the name of the entry
     subdirectory: str  # empty: all of it is mounted
     lnet: tuple[LnetNet, ...]  # empty: as the servers' networks and the nodes' interfaces are
+    routes: tuple[LnetRoute, ...]
+    peers: tuple[str, ...]  # NIDs of a server with commas, primary NID first
     parameters: Mapping[str, str]
     striping: tuple[Striping, ...]
     targets: tuple[LustreTarget, ...]
@@ -139,6 +151,7 @@ def resolve(name: str, sections: Mapping[str, manifest.Lustre], cluster: Cluster
         fsname_at=(*path, "fsname") if section.fsname else None,
         subdirectory=section.subdirectory or "",
         lnet=tuple(copied(LnetNet, net) for net in section.lnet),
+        routes=tuple(copied(LnetRoute, route) for route in section.routes),
         parameters=texts(section.parameters),
         striping=tuple(
             Striping(layout.directory, tuple(map(_component, layout.components))) for layout in section.striping

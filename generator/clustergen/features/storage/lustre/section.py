@@ -19,6 +19,10 @@ from clustergen.manifest.mount import Mount
 from clustergen.manifest.quotas import ProjectQuota
 from clustergen.units import Bytes
 
+LnetName = Annotated[
+    str, text(r"^(o2ib|tcp)[0-9]*$", "write o2ib or tcp, with a number where there are several: o2ib1")
+]
+Nid = Annotated[str, text(r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*$", "write address@network, as 10.0.1.5@o2ib", 255)]
 NidGroup = Annotated[
     str,
     text(
@@ -61,10 +65,17 @@ class Striping(Section):
 class LnetNet(Section):
     """An LNet network of the clients."""
 
-    name: Annotated[
-        str, text(r"^(o2ib|tcp)[0-9]*$", "write o2ib or tcp, with a number where there are several: o2ib1")
-    ] = field(..., "o2ib (RDMA: InfiniBand and RoCE) or tcp.")
+    name: LnetName = field(..., "o2ib (RDMA: InfiniBand and RoCE) or tcp.")
     interfaces: tuple[Device, ...] = field(..., "Interfaces, more for multi-rail.", min_length=1)
+
+
+class LnetRoute(Section):
+    """A way of the clients to servers in an LNet network that they have no interface in."""
+
+    net: LnetName = field(..., "LNet network of the servers.")
+    gateways: tuple[Nid, ...] = field(..., "NIDs of the routers, in a network of the clients.", min_length=1)
+    hop: Annotated[int, Field(ge=1, le=255)] | None = field(None, "Number of routers on the way, if it decides.")
+    priority: Annotated[int, Field(ge=0, le=255)] | None = field(None, "The lowest is used first.")
 
 
 class LustreTarget(Section):
@@ -105,6 +116,10 @@ class Lustre(Mount):
     subdirectory: AbsolutePath | None = field(None, "Mount only this subdirectory.")
     lnet: tuple[LnetNet, ...] = field(
         (), "LNet of the clients; default made of the MGS's network and the node type's NICs."
+    )
+    routes: tuple[LnetRoute, ...] = field((), "Routes of LNet to servers in other networks, in addition to `lnet`.")
+    peers: tuple[NidGroup, ...] = field(
+        (), "Servers with several NIDs, primary NID first, where LNet does not discover them by itself."
     )
     parameters: Options = field({}, "Client parameters: {osc.*.max_rpcs_in_flight: 32}.")
     striping: tuple[Striping, ...] = field((), "Default layouts.")

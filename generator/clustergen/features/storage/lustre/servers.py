@@ -64,6 +64,8 @@ class LnetConf:
     """/etc/lnet.conf of servers."""
 
     nets: tuple[LnetNet, ...]
+    routes: tuple[()] = ()
+    peers: tuple[()] = ()
 
 
 def target_name(fsname: str, target: LustreTarget) -> str:
