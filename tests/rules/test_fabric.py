@@ -16,6 +16,10 @@ WRONG = {
         fabric(TWO_LEAVES.replace('"gpu[3-4]", uplinks: [{to: spine1', '"gpu[3-4]", uplinks: [{to: "spine1,spine2"')),
         [("switch-unknown", "spine2")],
     ),
+    "two leaves in one entry, for nodes with one port": (
+        fabric('{name: "leaf[1-2]", nodes: "gpu[1-4]"}', text=nics(1)),
+        [("node-on-two-leaves", "gpu[1-4]")],
+    ),
     "a switch above itself": (
         fabric('{name: leaf1, nodes: "gpu[1-4]", uplinks: [{to: leaf1}]}'),
         [("switch-cycle", "[{to: leaf1}]")],

@@ -27,6 +27,11 @@ BOOKS = "slurm-controller, slurm-accounting"
 QOS = "qos: {high: {priority: 9, preempt: [normal]}}"
 
 RIGHT = {
+    "tokens for both": slurm(
+        "options: {AuthAltTypes: auth/jwt, AuthAltParameters: jwt_key=/etc/slurm/jwt.key},"
+        " accounting: {options: {AuthAltTypes: auth/jwt, AuthAltParameters: jwt_key=/etc/slurm/jwt.key}}",
+        roles=BOOKS,
+    ),
     # numbers as strtoul() reads them
     "a hexadecimal number": options("FirstJobId: 0x100"),
     "a number with a k for 1024": options("MaxStepCount: 40k"),
@@ -169,6 +174,22 @@ WRONG = {
     "states that stand alone": (
         slurm("", version="26.05", more="health: {states: [IDLE, START_ONLY]}\n"),
         [("slurm-value-wrong", "[IDLE, START_ONLY]")],
+    ),
+    "tokens that slurmdbd rejects": (
+        options("AuthAltTypes: auth/jwt, AuthAltParameters: jwt_key=/etc/slurm/jwt.key", roles=BOOKS),
+        [("slurm-value-harmful", "auth/jwt")],
+    ),
+    "an array larger than all jobs": (
+        slurm("scheduler: {max_array: 100000}"),
+        [("slurm-value-harmful", "100000")],
+    ),
+    "a node that is not waited for": (
+        slurm("message_timeout: 60, unkillable_step_timeout: 180"),
+        [("slurm-value-harmful", "180")],
+    ),
+    "a plugin without its file": (
+        options("BurstBufferType: burst_buffer/lua"),
+        [("slurm-key-lacking", "burst_buffer/lua")],
     ),
     "a negative number": (options("KillWait: -1"), [("slurm-value-wrong", "-1")]),
     "a number beyond its type": (options("KillWait: 70000"), [("slurm-value-wrong", "70000")]),

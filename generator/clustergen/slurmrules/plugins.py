@@ -157,6 +157,20 @@ def _missing(conf: Conf) -> Iterator[Judgement]:
         yield Judgement(key, Remark("slurm-key-lacking", message, None, Outcome.SILENT))
 
 
+def _tokens(conf: Conf) -> Iterator[Judgement]:
+    """Tokens that one of slurmctld and slurmdbd takes."""
+    key, files = "AuthAltTypes", ("slurm.conf", "slurmdbd.conf")
+    if conf.stated("DbdHost", files[1]) is None or not conf.is_beside(files[0]):
+        return
+    having = [file for file in files if "auth/jwt" in (conf.stated(key, file) or "").lower().split(",")]
+    if len(having) == 1:
+        (lacking,) = {*files} - {*having}
+        daemon = "slurmdbd" if lacking == files[1] else "slurmctld"
+        message = f"{daemon} rejects tokens: auth/jwt is in {key} of {having[0]} alone"
+        remark = Remark("slurm-value-harmful", message, f"add auth/jwt to {key} of {lacking} too", Outcome.SILENT)
+        yield Judgement(key, remark, having[0])
+
+
 def _cgroups(conf: Conf) -> Iterator[Judgement]:
     """cgroup.conf against slurm.conf, where there is one."""
     tasks = conf.plugins("TaskPlugin") if conf.is_beside("slurm.conf") else ["cgroup"]
@@ -198,4 +212,4 @@ def _gpus(conf: Conf) -> Iterator[Judgement]:
         yield Judgement("ConstrainDevices", remark, CGROUP)
 
 
-CHECKS = (_route, _select, _shared_gpus, _containment, _gathering, _parameters, _missing, _cgroups, _gpus)
+CHECKS = (_route, _select, _shared_gpus, _containment, _gathering, _parameters, _missing, _tokens, _cgroups, _gpus)

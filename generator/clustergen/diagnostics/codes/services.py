@@ -60,6 +60,7 @@ SERVICES: tuple[str | Code, ...] = (
     Code("zfs-disk-twice", ERROR, "A disk is listed twice in a pool"),
     Code("interface-unknown", ERROR, "An interface that the nodes do not have"),
     Code("device-name-unstable", WARNING, "A device name that may change"),
+    Code("local-disk-missing", WARNING, "A mount of a local disk that the node does not list"),
     Code("tmpdir-shared", WARNING, "Local scratch on a shared file system"),
     "Containers",
     Code("docker-group-is-root", WARNING, "Users who become root by Docker"),

@@ -17,7 +17,7 @@ _TOPOLOGY: ManifestPath = ("slurm", "topology")
 
 
 def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
-    """Leaves that serve the same nodes are rails; else a node needs a port for each leaf that it hangs on."""
+    """A node needs a port for each leaf; where its ports are unknown, leaves that serve the same nodes are rails."""
     compute = {host: group.type for group in cluster.compute for host in group.hosts}
     leaves: dict[str, list[Switch]] = {}
     for switch in cluster.switches:
@@ -28,12 +28,13 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
     reported: set[tuple[str, int]] = set()
     for host, on in leaves.items():
         ports = len(compute[host].fabric_ports())
-        if len(on) < 2 or len({served[switch.name] for switch in on}) < 2 or len(on) <= ports:
+        are_rails = len({served[switch.name] for switch in on}) < 2
+        if len(on) < 2 or len(on) <= ports or (are_rails and not ports):
             continue
         if not ports and cluster.slurm.topology == "flat":
             continue  # nobody knows its ports, and Slurm is not told of leaves
         first = on[0]
-        last = next(switch for switch in on if served[switch.name] != served[first.name])
+        last = next((switch for switch in on if served[switch.name] != served[first.name]), on[-1])
         if last.index is None or (first.name, last.index) in reported:
             continue  # a plan gives no node more leaves than ports
         reported.add((first.name, last.index))
