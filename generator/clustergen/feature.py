@@ -146,6 +146,11 @@ def extensions() -> tuple[Feature, ...]:
     return tuple(map(_checked, by_package.values()))
 
 
+def loaded() -> tuple[Feature, ...]:
+    """The extensions that this process has loaded, if any."""
+    return extensions() if extensions.cache_info().currsize else ()
+
+
 def of_family(family: str) -> tuple[Feature, ...]:
     """The features of a family, one for each kind."""
     return tuple(feature for feature in features() if feature.name.startswith(f"{family}."))
@@ -255,7 +260,7 @@ def wording(annotation: Any) -> str:
 def at_fault(traceback: TracebackType | None) -> Feature | None:
     """The extension in whose code an exception arose: the one of the innermost of its frames; None if no frame is."""
     culprit = None
-    while traceback is not None and extensions.cache_info().currsize:  # else none is loaded
+    while traceback is not None and loaded():
         culprit = extension_of(traceback.tb_frame.f_globals.get("__name__", "")) or culprit
         traceback = traceback.tb_next
     return culprit

@@ -38,15 +38,18 @@ def _fields(kind: Hashable) -> Mapping[str, Callable[[Any], Any]]:
 
 
 def _types(kind: Any) -> Mapping[str, Any]:
-    """Types of fields. Those that a module imports for type checkers alone may be anything."""
+    """Types of fields. One that a module imports for type checkers alone is looked up in ours that are loaded."""
     others: dict[str, Any] = {}
     while True:
         try:
             return get_type_hints(kind, {**vars(sys.modules[kind.__module__]), **others} if others else None)
         except NameError as err:
-            if err.name in others:
+            name = str(err.name)
+            if name in others:
                 return {}
-            others[str(err.name)] = Any
+            loaded = [module for path, module in list(sys.modules.items()) if path.startswith("clustergen.")]
+            candidates = (getattr(module, name, None) for module in loaded)
+            others[name] = next((each for each in candidates if isinstance(each, type)), Any)
 
 
 def _validator(annotation: Any) -> Callable[[Any], Any]:

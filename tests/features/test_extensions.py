@@ -213,6 +213,34 @@ def test_an_exporter_from_outside_has_a_job_an_alert_with_its_runbook_and_a_row(
     assert "Writers" not in rows, "nobody exports the metric"
 
 
+def test_a_section_of_node_types_has_a_file_for_each(tmp_path: Path) -> None:
+    resolved = RESOLVED.replace(
+        "section: Motd, cluster: Cluster) -> Message | None", "section: Mapping[str, Motd], _: Cluster)"
+    )
+    resolved = resolved.replace(
+        "Message(section.text) if section.text else None", "Message({k: v.text for k, v in section.items()})"
+    )
+    files = FILES.replace("(cluster: Cluster) -> Message | None", "(cluster: Cluster, kind: NodeType) -> str | None")
+    files = files.replace("cluster.get(Message)", "cluster.of(Message).texts.get(kind.name)").replace(
+        "message),", "message, per='type'),"
+    )
+    install(
+        tmp_path,
+        section=SECTION.replace('"motd":', '"node_types.*.motd":'),
+        resolved=resolved.replace("text: str", "texts: Mapping[str, str]").replace(
+            "from clustergen.cluster", "from collections.abc import Mapping\nfrom clustergen.cluster", 1
+        ),
+        files=files.replace("import Cluster", "import Cluster, NodeType"),
+        rules="",
+    )
+    text = SMALL.replace("memory: 1TiB", "memory: 1TiB, motd: {text: Read}")
+    code, out, err = run(tmp_path, "render", "m.yaml", manifest=text)
+    assert code == 0, out + err
+    (file,) = (tmp_path / "rendered/overlays").rglob("etc/motd")
+    assert file.parts[-3] == "all__gpu"
+    assert file.read_text().endswith("Read")
+
+
 def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
     install(tmp_path)
     code, out, _ = run(tmp_path, "--no-extensions", "validate", "m.yaml")
@@ -408,6 +436,86 @@ BROKEN |= {
     "has no template": (
         {"files": FILES.replace("message),", "message, source='all/etc/news'),")},
         "failed: templates/all/etc/news.j2: TemplateNotFound: ",
+    ),
+}
+
+
+def contributing(kind: str, item: str) -> dict[str, str]:
+    """A module `needs` that yields an item of a kind."""
+    names = "Daemon, Group, NodePath, Package, ScrapeJob, SlurmTopic, Sysctl, Variables"
+    return {
+        "needs": f"""
+from collections.abc import Iterator
+from clustergen.cluster.contributions import {names}
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.keys.row import Row
+
+def items(_: Cluster) -> Iterator[{kind}]:
+    yield {item}
+"""
+    }
+
+
+BROKEN |= {
+    "contributes to no group": (
+        contributing("Daemon", 'Daemon(7017, None, "motd server", "lgoin")'),
+        "failed: LookupError: needs: items: there is no group 'lgoin': did you mean 'login'?",
+    ),
+    "contributes an unknown package": (
+        contributing("Package", 'Package("all", "motdd")'),
+        "needs: items: no file of data/operating_systems has a row package_motdd",
+    ),
+    "listens on no port": (
+        contributing("Daemon", 'Daemon(99999, None, "motd server", "all")'),
+        "Daemon: port is 99999: write a number from 1 to 65535",
+    ),
+    "contributes a relative path": (
+        contributing("NodePath", 'NodePath("all", "opt/motd")'),
+        "NodePath: path is 'opt/motd': write an absolute path",
+    ),
+    "contributes two lines": (
+        contributing("Sysctl", 'Sysctl("News", "kernel.motd", "1\\nkernel.panic=1", "x")'),
+        "Sysctl: value is '1\\nkernel.panic=1': write one line",
+    ),
+    "contributes two lines of Slurm": (
+        contributing("SlurmTopic", 'SlurmTopic("slurm.conf", "News", lambda _: (Row("MpiParams", "a\\nb", "x"),))'),
+        "Row: value is 'a\\nb': write one line",
+    ),
+    "contributes an odd variable": (
+        contributing("Variables", 'Variables("News", {"motd-text": "x"})'),
+        "write lower-case letters, digits and _",
+    ),
+    "contributes hosts in place of groups": (
+        contributing("ScrapeJob", 'ScrapeJob("motd", ("head",), 9999)'),
+        "ScrapeJob: members is ('head',): Input should be an instance of NodeGroup",
+    ),
+    "contributes a function without arguments": (
+        contributing("Group", 'Group("motd_node", lambda: True)'),
+        "1 was given, with the extension motd of motd 0.3\n   hint: run with --no-extensions;",
+    ),
+    "renders for no group": (
+        {"files": FILES.replace('"all/etc/motd"', '"alll/etc/motd"')},
+        "FILES: alll/etc/motd: there is no group 'alll': did you mean 'all'?",
+    ),
+    "has an owner with blanks": (
+        {"files": FILES.replace("message),", "message, owner='root; id'),")},
+        "the owner of a file is 'root; id', not the name of a user or group",
+    ),
+    "has a table that is none": (
+        {"data/operating_system/debian-13.tsv": "field\tvalue\n"},
+        "has no table operating_system/debian-13.tsv\n   hint: did you mean 'operating_systems/debian-13.tsv'?",
+    ),
+    "has a code with blanks": (
+        {"codes": CODES.replace("motd-loud", "Motd Loud"), "rules": ""},
+        "CODES: write 'Motd Loud' in lower-case letters, digits and hyphens",
+    ),
+    "has a key with blanks": (
+        {"section": SECTION.replace('"motd":', '"Mo td":')},
+        "PLACES: Mo td does not end with a key",
+    ),
+    "resolves a number as text": (
+        {"resolved": RESOLVED.replace("Message(section.text)", "Message(5)")},
+        "Message: text is 5: Input should be a valid string",
     ),
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from clustergen.diagnostics.words import did_you_mean
 from clustergen.feature import Attributed, ExtensionError, Feature, extensions
 from clustergen.records import fields
 
@@ -67,6 +68,17 @@ class _Row(list[str]):
     def __init__(self, extension: Feature, texts: list[str]) -> None:
         super().__init__(texts)
         self.package = extension.package
+
+
+def check_tables() -> None:
+    """ExtensionError for a table of an extension that the catalogue does not have."""
+    for extension in extensions():
+        directory = extension.directory / "data"
+        for path in sorted(directory.rglob("*")):
+            if path.is_file() and not (DATA / (name := path.relative_to(directory))).is_file():
+                names = sorted(str(each.relative_to(DATA)) for each in DATA.rglob(f"*{path.suffix}"))
+                hint = did_you_mean(str(name), names) or "its files have the names of those of the catalogue"
+                raise ExtensionError(f"the extension {extension}: the catalogue has no table {name}", hint)
 
 
 def names_of(extension: Feature, name: str) -> frozenset[str]:

@@ -22,7 +22,7 @@ from clustergen import __version__
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 from clustergen.diagnostics.words import forget_guesses
-from clustergen.feature import ExtensionError, at_fault, failure
+from clustergen.feature import ExtensionError, at_fault, failure, loaded
 from clustergen.regular_file import reason_of
 
 # What else is installed beside us has no say in how a manifest is read; looking for it also takes time.
@@ -146,6 +146,17 @@ def main(arguments: list[str] | None = None) -> Any:
             err = failure(extension, err)
         if isinstance(err, ExtensionError):
             _say(f"clustergen: {err.message}\n   hint: {err.hint}")
+            sys.exit(3)
+        if isinstance(err, Exception) and not isinstance(err, OSError) and (names := loaded()):
+            from traceback import format_exception
+
+            from clustergen import log
+
+            log.info(__name__, "%s", "".join(format_exception(err)))
+            _say(
+                f"clustergen: {type(err).__name__}: {err}, with the extension {' and '.join(map(str, names))}\n"
+                "   hint: run with --no-extensions; if that works, update or remove it; -v shows the traceback"
+            )
             sys.exit(3)
         if not isinstance(err, OSError):
             raise

@@ -165,6 +165,17 @@ def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
     return tests | {group.name: group.has for group in contributed if not group.before} | _of_file_systems(cluster)
 
 
+def ground_groups(cluster: Cluster) -> set[str]:
+    """All groups that no feature contributes, with those that have no nodes."""
+    scopes = (entry_group(scope, name) for scope in ENTRY_SCOPES for name in cluster.storage)
+    types = (node_type.group for node_type in cluster.node_types)
+    return {"all", *map(group_name, ROLES), *_derived(cluster), *_of_file_systems(cluster), *types, *scopes}
+
+
+def all_groups(cluster: Cluster) -> set[str]:
+    return ground_groups(cluster) | {group.name for group in cluster.needs(Group)}
+
+
 def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
     """Entries of one group; reads no more of the cluster than it depends on."""
     test = _tests(cluster).get(name)
@@ -175,10 +186,7 @@ def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
 def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
     groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in _tests(cluster).items()}
-    ground = {"all", *map(group_name, ROLES), *_derived(cluster), *_of_file_systems(cluster)}
-    ground |= {each.group for each in cluster.node_types}
-    scopes = (entry_group(scope, name) for scope in ENTRY_SCOPES for name in cluster.storage)
-    owners = dict.fromkeys((*ground, *scopes), "clustergen")
+    owners = dict.fromkeys(ground_groups(cluster), "clustergen")
     for group in cluster.needs(Group):
         claim(owners, group.name, group.has.__module__, f"contribute the group {group.name}")
     entries = _entries(cluster)

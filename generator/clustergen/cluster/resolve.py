@@ -24,7 +24,7 @@ from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import made
-from clustergen.feature import Attributed, claim, modules
+from clustergen.feature import Attributed, checked, claim, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -130,9 +130,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         with Attributed(kind.__module__):
             section = section_for(of, manifest)
             result = None if section is None else of(section, cluster)
-            if result is not None and not isinstance(result, kind):
-                raise TypeError(f"{of.__name__}: {result!r} is no {kind.__name__}")
-            return result
+            return None if result is None else checked(result, kind, of)
 
     for record, resolve_record in records().items():
         if (made_record := made(record, partial(value, record, resolve_record))) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, reduce
 from operator import or_
@@ -95,6 +96,8 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
     for module in modules("section"):
         for path, place in getattr(module, "PLACES", {}).items():
             with Attributed(module.__name__):
+                if not isinstance(path, str):
+                    raise TypeError(f"PLACES: {path!r} is no place, such as motd or node_types.*.motd")
                 parent, _, name = path.rpartition(".")
                 annotation, info = place if isinstance(place, tuple) else (place, None)
                 if extension_of(module.__name__):
@@ -106,6 +109,8 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
 
 def _check(parent: str, path: str, annotation: Any, info: Any) -> None:
     """TypeError for a place that no model can hold: a section alone where it is one of several, else with its field."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", path.rpartition(".")[2]):
+        raise ValueError(f"PLACES: {path} does not end with a key of lower-case letters, digits and _")
     if info is None and not parent.endswith("*"):
         raise TypeError(f"PLACES: {path} needs a pair of a type and a field")
     if info is not None and not isinstance(info, FieldInfo):

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from clustergen.cluster.groups import ENTRY_SCOPES, entry_group, group_name, members_of, membership
+from clustergen.cluster.groups import ENTRY_SCOPES, all_groups, entry_group, group_name, members_of, membership
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.diagnostics.words import did_you_mean, one_of
 from clustergen.feature import Attributed
 from clustergen.records import fields
 from clustergen.render.effects import Effect
@@ -20,6 +21,7 @@ from clustergen.render.tree import HEADER, Outline, RenderedFile
 from clustergen.render.values import print_json, print_shell
 
 _OS_FIELD = re.compile(r"\{os\.(\w+)\}")
+_ACCOUNT = re.compile(r"[A-Za-z0-9_.$-]+")
 _ITEM = re.compile(r"\{(\w+)\}")
 
 
@@ -85,6 +87,9 @@ class Builder:
         elif file.scope == "each":
             for name in tuple(self.members):
                 self._group_file(file, name, name)
+        elif file.module and file.scope not in (names := all_groups(self.cluster)):
+            hint = did_you_mean(file.scope, names) or f"write {one_of(sorted(names), len(names))}"
+            raise LookupError(f"FILES: {file.template}: there is no group {file.scope!r}: {hint}")
         else:
             self._group_file(file, file.scope)
 
@@ -162,7 +167,10 @@ class Builder:
         )
 
     def _account(self, name: str | Callable[[Cluster], str]) -> str:
-        return name if isinstance(name, str) else name(self.cluster)
+        text: Any = name if isinstance(name, str) else name(self.cluster)
+        if not isinstance(text, str) or not _ACCOUNT.fullmatch(text):
+            raise ValueError(f"the owner of a file is {text!r}, not the name of a user or group")
+        return text
 
     def _effect(self, file: File, view: Any) -> Effect:
         effect = file.effect if isinstance(file.effect, Effect) else file.effect(view)

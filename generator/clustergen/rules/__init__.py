@@ -17,7 +17,7 @@ from types import FunctionType, ModuleType
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding
-from clustergen.feature import Attributed, extension_of, items_of, modules, wording
+from clustergen.feature import Attributed, extension_of, extensions, items_of, modules, wording
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 
@@ -62,4 +62,8 @@ def check(cluster: Cluster, manifest: Manifest) -> list[Finding]:
     """Findings of all rules in the cluster that a manifest means."""
     from clustergen.rules.consequences import causes_only
 
+    if extensions():
+        from clustergen.cluster.extensions import check_contributions
+
+        check_contributions(cluster)
     return list(causes_only(finding for rule in rules() for finding in findings_of(rule, cluster, manifest)))

@@ -6,6 +6,7 @@ A text in its table opens a topic of the index.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -19,6 +20,8 @@ from clustergen.diagnostics.codes.slurm import SLURM
 from clustergen.feature import Attributed, ExtensionError, check_fields, described, extension_of, modules
 
 __all__ = ["CODES", "Code", "Severity"]
+
+_CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def _with_topics(*tables: tuple[str | Code, ...]) -> Iterator[Code]:
@@ -40,6 +43,8 @@ def _codes() -> dict[str, Code]:
             entries = list(_with_topics(module.CODES))
             if extension_of(module.__name__):
                 check_fields(entries)
+                if wrong := [entry.code for entry in entries if not _CODE.fullmatch(entry.code)]:
+                    raise ValueError(f"CODES: write {wrong[0]!r} in lower-case letters, digits and hyphens")
         for entry in entries:
             if entry.code in codes:
                 raise ExtensionError(
