@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clustergen.cluster import monitoring as ground
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.diagnostics import Finding
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.monitoring import Monitoring
 
 
@@ -36,13 +36,17 @@ def thresholds_order(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def not_packaged(groups: Iterable[NodeGroup], exporter: str, version: str = "") -> Iterator[Finding]:
-    """For rules of exporters: groups whose distribution does not package this one."""
-    lacking = {group.type.os.id for group in groups if not group.type.os.packages(f"{exporter}_exporter")}
+def not_packaged(
+    groups: Iterable[NodeGroup], exporter: str, version: str = "", section: ManifestPath = ()
+) -> Iterator[Finding]:
+    """For rules of exporters: groups whose distribution does not package this one. `section`: of the manifest, where
+    it is not one of monitoring.
+    """
+    lacking = {group.type.os.id for group in groups if not group.type.os.facts.get(f"package_{exporter}_exporter")}
     if lacking:
         yield Finding(
             "exporter-not-packaged",
-            ("monitoring", exporter),
+            section or ("monitoring", exporter),
             f"{' and '.join(sorted(lacking))} has no package of {exporter}_exporter{version}",
             "remove the section, and add exporters that you install yourself to monitoring.targets",
             key=True,

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from strategies.extensions import EXAMPLES, installed, run
+
 CHECKOUT = Path(__file__).resolve().parents[3]
-EXTENSION = CHECKOUT / "examples" / "extension"
+EXTENSION = EXAMPLES / "extension"
 MANIFEST = """
 name: vision
 os: debian-13
@@ -31,25 +33,12 @@ storage:
 SECOND = '  more: {type: juicefs, metadata: "redis://10.0.0.20:6379/2", mount: /more}\n'
 
 
-def run(python: str, place: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [python, "-m", "clustergen", *words],
-        cwd=place, env={**os.environ, "NO_COLOR": "1", **environment}, capture_output=True, text=True, timeout=300,
-        check=False,
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory on the search path that has the package, as an installation lays it out, and a rendered tree."""
-    directory = tmp_path_factory.mktemp("juicefs")
-    metadata = directory / "clustergen_juicefs-0.1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: clustergen-juicefs\nVersion: 0.1.0\n")
-    (metadata / "entry_points.txt").write_text("[clustergen.features]\nstorage.juicefs = clustergen_juicefs\n")
-    (directory / "clustergen_juicefs").symlink_to(EXTENSION / "clustergen_juicefs")
+    directory = installed(tmp_path_factory.mktemp("juicefs"), "extension", "storage.juicefs", "clustergen_juicefs")
     (directory / "m.yaml").write_text(MANIFEST, encoding="utf-8")
-    done = run(sys.executable, directory, "render", "m.yaml", PYTHONPATH=str(directory))
+    done = run(directory, "render", "m.yaml", path=directory)
     assert done.returncode == 0, done.stdout + done.stderr
     return directory
 
@@ -84,32 +73,32 @@ def test_existing_roles_install_its_package_open_its_port_and_place_its_secret(p
 
 @pytest.mark.real
 def test_verify_asks_its_check_and_systemd(place: Path) -> None:
-    done = run(sys.executable, place, "verify", "--only", "juicefs,systemd", PYTHONPATH=str(place))
+    done = run(place, "verify", "--only", "juicefs,systemd", path=place)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "JuiceFS: metadata engines" in done.stdout
 
 
 def test_its_rule_and_its_page(place: Path, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(MANIFEST + SECOND, encoding="utf-8")
-    done = run(sys.executable, tmp_path, "validate", "two.yaml", PYTHONPATH=str(place))
+    done = run(tmp_path, "validate", "two.yaml", path=place)
     assert done.returncode == 2
     assert (
         "error[juicefs-port-twice]: the clients of data and more would both serve metrics on port 9567" in done.stdout
     )
-    shown = run(sys.executable, tmp_path, "explain", "juicefs-port-twice", PYTHONPATH=str(place))
+    shown = run(tmp_path, "explain", "juicefs-port-twice", path=place)
     assert "The second mount of one node could not open the port" in " ".join(shown.stdout.split())
 
 
 def test_a_cluster_without_it_has_the_tree_that_it_has_where_it_is_not_installed(place: Path, tmp_path: Path) -> None:
     """Its rows of the catalogue are not in the inventory."""
     (tmp_path / "plain.yaml").write_text(MANIFEST.partition("storage:")[0], encoding="utf-8")
-    assert run(sys.executable, tmp_path, "render", "plain.yaml", PYTHONPATH=str(place)).returncode == 0
-    done = run(sys.executable, tmp_path, "render", "plain.yaml", "--check")
+    assert run(tmp_path, "render", "plain.yaml", path=place).returncode == 0
+    done = run(tmp_path, "render", "plain.yaml", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_without_the_package_its_kind_is_unknown(place: Path) -> None:
-    done = run(sys.executable, place, "validate", "m.yaml")
+    done = run(place, "validate", "m.yaml")
     assert done.returncode == 2
     assert "storage.data.type cannot be 'juicefs'" in done.stdout
     assert "the package that adds it may be missing (clustergen features)" in done.stdout
@@ -127,9 +116,9 @@ def test_wheels_of_both_in_a_new_environment(tmp_path: Path) -> None:
     constraints = {**os.environ, "PIP_CONSTRAINT": str(CHECKOUT / "constraints.txt")}
     subprocess.run(install, check=True, capture_output=True, timeout=600, env=constraints)
     (tmp_path / "m.yaml").write_text(MANIFEST, encoding="utf-8")
-    listed = run(python, tmp_path, "features")
+    listed = run(tmp_path, "features", python=python)
     assert "(clustergen-juicefs 0.1.0)" in listed.stdout
-    assert run(python, tmp_path, "render", "m.yaml").returncode == 0
-    assert run(python, tmp_path, "verify", "--only", "tree,juicefs").returncode == 0
-    shown = run(python, tmp_path, "explain", "m.yaml", "/etc/systemd/system/data.mount")
+    assert run(tmp_path, "render", "m.yaml", python=python).returncode == 0
+    assert run(tmp_path, "verify", "--only", "tree,juicefs", python=python).returncode == 0
+    shown = run(tmp_path, "explain", "m.yaml", "/etc/systemd/system/data.mount", python=python)
     assert "storage.data.metadata" in shown.stdout

@@ -1,0 +1,5 @@
+"""process-exporter on login nodes: processor time and memory by user."""
+
+from __future__ import annotations
+
+API = 1
