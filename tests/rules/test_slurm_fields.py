@@ -12,7 +12,7 @@ from clustergen.catalogue import slurm as catalogue
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
 from clustergen.cluster.slurm.keys.nodes import partition_line
-from clustergen.cluster.slurm.keys.table import settings_of
+from clustergen.cluster.slurm.keys.table import TOPICS, settings_of
 from clustergen.diagnostics import Finding
 from clustergen.features.health.rules import options_of_health
 from clustergen.importer.forms import value_of
@@ -255,3 +255,15 @@ def test_a_field_is_printed_under_its_key_and_read_back_from_it(bare: bool) -> N
         again = printed(cluster(data), file, block).get(key.lower(), "")
         wrong += [] if text and again == text else [(key, row.path, value, text, read)]
     assert wrong == []
+
+
+def test_a_field_that_is_printed_as_it_is_has_no_code_and_is_below_a_heading_of_its_file() -> None:
+    """CompleteWait is a row of the table and a field of the manifest."""
+    titles = {(topic.file, topic.title) for topic in TOPICS}
+    assert {(file, row.topic) for file, _, _, row in rows() if row.topic} <= titles
+    data = deepcopy(BASE)
+    data["slurm"] |= {"complete_wait": 32, "slurmd_timeout": 301}
+    settings = settings_of(cluster(data), "slurm.conf")
+    keys = [row.key for row in settings.rows]
+    assert keys.index("SlurmdTimeout") < keys.index("CompleteWait") < keys.index("RebootProgram")
+    assert (settings.text("CompleteWait"), settings.text("SlurmdTimeout")) == ("32", "301")

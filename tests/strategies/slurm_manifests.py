@@ -36,7 +36,7 @@ RIGHT = {
     "a hexadecimal number": options("FirstJobId: 0x100"),
     "a number with a k for 1024": options("MaxStepCount: 40k"),
     "no limit, in any case": options("KillWait: Infinite, OverTimeLimit: UNLIMITED"),
-    "a number that YAML takes for text": options('CompleteWait: "32"'),
+    "a number that YAML takes for text": options('GroupUpdateTime: "32"'),
     "a boolean in each of Slurm's words": options("TrackWCKey: up, AllowSpecResourcesUsage: no, UsePAM: 0"),
     "a share with a fraction": slurm("cgroup_options: {AllowedRAMSpace: 98.5}"),
     "keys in another case": options("slurmdsyslogdebug: debug2, SLURMCTLDSYSLOGDEBUG: 5"),

@@ -193,6 +193,9 @@ class Slurm(Section):
         "UnkillableStepTimeout: a node with a process that cannot be killed drains after this time; default 180, five"
         " message_timeout, or two health.interval and 60, whichever is longest.",
     )
+    complete_wait: Timeout | None = field(
+        None, "CompleteWait: while a job ends on some of its nodes, no job starts on them for this time; default 0."
+    )
     return_to_service: Literal[0, 1, 2] = field(
         1, "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2)."
     )

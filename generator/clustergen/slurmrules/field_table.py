@@ -42,6 +42,10 @@ class Field(NamedTuple):
     """Whether an option may hold the key as long as the manifest does not set the field: the field covers less."""
     other_key: bool = False
     """Whether the field is printed under another key, so that with Slurm's defaults an option overrides nothing."""
+    topic: str = ""
+    """Heading below which the value is printed as it is, in the order of the table; empty: a topic has code for it."""
+    reason: str = ""
+    """Printed behind such a value."""
 
 
 def _word(path: str, word: str) -> Field:
@@ -70,21 +74,38 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "PartitionName": Field("slurm.partitions"),
         "NodeSet": Field("slurm.node_sets"),
         # daemons
-        "SlurmUser": Field("slurm.user", "text"),
-        "StateSaveLocation": Field("slurm.state_location", "directory"),
-        "SlurmdSpoolDir": Field("slurm.spool_directory", "directory"),
-        "AuthType": Field("slurm.auth", "plugin"),
-        "CredType": Field("slurm.auth"),
         **_each("slurm.ports", "number", {"SlurmctldPort": "slurmctld", "SlurmdPort": "slurmd"}),
         "AccountingStoragePort": Field("slurm.ports.slurmdbd"),
-        "SrunPortRange": Field("slurm.srun_ports", "text"),
+        "SrunPortRange": Field("slurm.srun_ports", "text", topic="Cluster and controllers"),
+        "SlurmUser": Field("slurm.user", "text"),
+        "StateSaveLocation": Field("slurm.state_location", "directory"),
+        "SlurmdSpoolDir": Field("slurm.spool_directory", "directory", topic="Cluster and controllers"),
         **_each("slurm.pid_files", "path", {"SlurmctldPidFile": "slurmctld", "SlurmdPidFile": "slurmd"}),
         **_each("slurm.log_files", "path", {"SlurmctldLogFile": "slurmctld", "SlurmdLogFile": "slurmd"}),
         **_each("slurm.log_levels", "level", {"SlurmctldDebug": "slurmctld", "SlurmdDebug": "slurmd"}),
         "SlurmctldParameters": _word("slurm.configless", "enable_configless"),
         "MetricsType": _word("slurm.metrics", "openmetrics"),
-        # timeouts
-        "RebootProgram": Field("slurm.reboot_program", "path"),
+        "ReturnToService": Field("slurm.return_to_service", "number"),
+        # messages and timeouts
+        "AuthType": Field("slurm.auth", "plugin"),
+        "CredType": Field("slurm.auth"),
+        "MessageTimeout": Field("slurm.message_timeout", "number"),
+        "SlurmctldTimeout": Field("slurm.slurmctld_timeout", "number", topic="Authentication, messages and timeouts"),
+        "SlurmdTimeout": Field(
+            "slurm.slurmd_timeout",
+            "number",
+            topic="Authentication, messages and timeouts",
+            reason="seconds without a response until a node is DOWN and its jobs are lost",
+        ),
+        "UnkillableStepTimeout": Field("slurm.unkillable_step_timeout", "number"),
+        "CompleteWait": Field("slurm.complete_wait", "number", topic="Authentication, messages and timeouts"),
+        "RebootProgram": Field("slurm.reboot_program", "path", topic="Authentication, messages and timeouts"),
+        "ResumeTimeout": Field(
+            "slurm.resume_timeout",
+            "number",
+            topic="Authentication, messages and timeouts",
+            reason="maximum time of a reboot; after that the node is DOWN",
+        ),
         "ResumeProgram": Field("slurm.power_saving", optional=True),
         "SuspendProgram": Field("slurm.power_saving", optional=True),
         "SuspendTime": Field("slurm.power_saving.suspend_time", optional=True),
@@ -93,12 +114,6 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "ResumeRate": Field("slurm.power_saving.resume_rate", optional=True),
         "SuspendExcNodes": Field("slurm.power_saving.except_nodes", optional=True),
         "SuspendExcParts": Field("slurm.power_saving.except_partitions", optional=True),
-        "ResumeTimeout": Field("slurm.resume_timeout", "number"),
-        "SlurmctldTimeout": Field("slurm.slurmctld_timeout", "number"),
-        "SlurmdTimeout": Field("slurm.slurmd_timeout", "number"),
-        "MessageTimeout": Field("slurm.message_timeout", "number"),
-        "UnkillableStepTimeout": Field("slurm.unkillable_step_timeout", "number"),
-        "ReturnToService": Field("slurm.return_to_service", "number"),
         # resources and tasks
         "SelectType": Field("slurm.resources.select", "plugin"),
         "SelectTypeParameters": Field("slurm.resources.select_parameters", "words"),
@@ -116,13 +131,13 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
             "plugin",
             {"tree": "tree", "block": "block", "flat": "flat", "none": "flat", "default": "flat"},
         ),
-        "TopologyParam": Field("slurm.topology.parameters", "words"),
+        "TopologyParam": Field("slurm.topology.parameters", "words", topic="Topology"),
         "SchedulerParameters": Field("slurm.scheduler.parameters", "words"),
-        "DependencyParameters": Field("slurm.scheduler.dependency_parameters", "words"),
+        "DependencyParameters": Field("slurm.scheduler.dependency_parameters", "words", topic="Scheduler"),
         "JobRequeue": Field("slurm.scheduler.requeue", "boolean"),
-        "DisableRootJobs": Field("slurm.disable_root_jobs", "boolean"),
+        "DisableRootJobs": Field("slurm.disable_root_jobs", "boolean", topic="Jobs", reason="root cannot submit jobs"),
         "MaxJobCount": Field("slurm.scheduler.max_jobs", "number"),
-        "MaxArraySize": Field("slurm.scheduler.max_array", "number"),
+        "MaxArraySize": Field("slurm.scheduler.max_array", "number", topic="Jobs"),
         "PriorityDecayHalfLife": Field("slurm.priority.half_life", "minutes"),
         "PriorityCalcPeriod": Field("slurm.priority.calc_period", "minutes"),
         "PriorityMaxAge": Field("slurm.priority.max_age", "minutes"),
@@ -139,7 +154,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "JobAcctGatherParams": Field("slurm.accounting.gather_parameters", "words"),
         "AcctGatherEnergyType": Field("slurm.accounting.energy", optional=True),
         "AcctGatherNodeFreq": Field("slurm.accounting.energy", optional=True),
-        "PrivateData": Field("slurm.accounting.private"),
+        "PrivateData": Field("slurm.accounting.private", topic="Accounting", reason="what users cannot see of others"),
         # programs; an option names the site's own where the field is false or not set
         "PrologEpilogTimeout": Field("slurm.scripts.timeout", optional=True),
         "HealthCheckInterval": Field("health.interval", optional=True),
@@ -202,14 +217,14 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "DbdPort": Field("slurm.ports.slurmdbd"),
         "StorageHost": Field("slurm.accounting.database_host"),
         "StoragePort": Field("slurm.accounting.database_host"),
-        "StorageUser": Field("slurm.accounting.database_user", "text"),
-        "StorageLoc": Field("slurm.accounting.database_name", "text"),
+        "StorageUser": Field("slurm.accounting.database_user", "text", topic="Database"),
+        "StorageLoc": Field("slurm.accounting.database_name", "text", topic="Database"),
         "SlurmUser": Field("slurm.user"),
         "AuthType": Field("slurm.auth"),
-        "PrivateData": Field("slurm.accounting.private"),
         "PidFile": Field("slurm.pid_files.slurmdbd", "path"),
         "LogFile": Field("slurm.log_files.slurmdbd", "path"),
         "DebugLevel": Field("slurm.log_levels.slurmdbd", "level"),
+        "PrivateData": Field("slurm.accounting.private", topic="Daemon"),
         **{f"Purge{kind}After": Field(f"slurm.accounting.purge.{kind.lower()}", "text") for kind in _PURGED},
     },
     ("gres.conf", "NodeName"): {

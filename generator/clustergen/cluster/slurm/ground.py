@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import get_args
 
 from clustergen.catalogue.network import ports
@@ -13,12 +14,14 @@ from clustergen.cluster.directories import STATE, log_of
 from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import offers
+from clustergen.cluster.slurm.keys.printing import printed
+from clustergen.cluster.slurm.keys.row import Value, words
 from clustergen.cluster.slurm.model import ROLES, Daemon, Slurm
 from clustergen.cluster.slurm.partitions import resolve_partitions
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Daemon as Name
 from clustergen.manifest.slurm import Slurm as Section
-from clustergen.manifest.stated import is_stated
+from clustergen.manifest.stated import is_stated, value_at
 from clustergen.records import copied, record
 from clustergen.slurmrules.fields import rows
 
@@ -86,12 +89,9 @@ class Timeouts:
     SECTIONS = ("Slurm",)
     message_s: int  # MessageTimeout
     tree_width: int  # fan-out of messages among slurmds
-    slurmctld_s: int  # SlurmctldTimeout
-    slurmd_s: int  # SlurmdTimeout
     unkillable_step_s: int  # UnkillableStepTimeout
     resume_s: int  # ResumeTimeout
     return_to_service: int  # ReturnToService
-    reboot_program: str
 
 
 def resolve_timeouts(manifest: Manifest, cluster: Cluster) -> Timeouts:
@@ -104,12 +104,9 @@ def resolve_timeouts(manifest: Manifest, cluster: Cluster) -> Timeouts:
     return Timeouts(
         message_s=message_s,
         tree_width=tree_width(nodes),
-        slurmctld_s=section.slurmctld_timeout,
-        slurmd_s=section.slurmd_timeout,
         unkillable_step_s=section.unkillable_step_timeout or min(_LONGEST_TIMEOUT, max(180, 5 * message_s, checks_s)),
         resume_s=section.resume_timeout,
         return_to_service=section.return_to_service,
-        reboot_program=section.reboot_program,
     )
 
 
@@ -120,11 +117,16 @@ def tree_width(nodes: int) -> int:
 
 @record
 class StatedFields:
-    """Fields of the manifest that hold keys of Slurm's files, and that it sets."""
+    """Fields of the manifest that hold keys of Slurm's files: which of them it sets."""
 
     names: frozenset[str]  # as slurm.priority.max_age
+    values: Mapping[str, Value | None]  # field → its value in the file, of fields that no other record has
 
 
-def resolve_stated_fields(manifest: Manifest, _: Cluster) -> StatedFields:
-    fields = {row.path for _, block, _, row in rows() if not block}
-    return StatedFields(frozenset(name for name in fields if is_stated(manifest, name)))
+def resolve_stated_fields(manifest: Manifest, cluster: Cluster) -> StatedFields:
+    fields = [(key, row) for _, block, key, row in rows() if not block]
+    values = {
+        row.path: words(key, value, cluster.slurm.release) if row.form == "words" else printed(row, value)
+        for key, row, value in ((key, row, value_at(manifest, row.path)) for key, row in fields if row.topic)
+    }
+    return StatedFields(frozenset(row.path for _, row in fields if is_stated(manifest, row.path)), values)

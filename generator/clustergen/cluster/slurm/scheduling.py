@@ -20,11 +20,9 @@ class Scheduler:
     """Backfill and the main scheduler. `parameters`: further tokens of SchedulerParameters."""
 
     parameters: tuple[str, ...]
-    dependency_parameters: tuple[str, ...]
     backfill_window_minutes: int  # bf_window
     requeue: bool  # JobRequeue
     max_jobs: int  # MaxJobCount
-    max_array: int | None  # MaxArraySize; None: Slurm's own default
 
 
 def resolve_scheduler(manifest: Manifest, cluster: Cluster) -> Scheduler:
@@ -74,10 +72,9 @@ def resolve_preemption(manifest: Manifest, _: Cluster) -> Preemption:
 
 @record
 class Topology:
-    """Parameters of the topology plugin; `lines` replace the rendered ones."""
+    """Blocks and file of the topology plugin; `lines` replace the rendered ones."""
 
     block_sizes: tuple[int, ...]
     blocks: Mapping[str, str]  # name → host list
     format: str  # conf or yaml
-    parameters: tuple[str, ...]  # TopologyParam
     lines: tuple[Options, ...]

@@ -37,7 +37,6 @@ def accounting(cluster: Cluster) -> Iterator[Row]:
         if has_energy:
             yield Row("AcctGatherEnergyType", f"acct_gather_energy/{spec.energy}")
             yield Row("AcctGatherNodeFreq", every)
-    yield Row("PrivateData", ",".join(spec.private), "what users cannot see of others")
 
 
 def acct_gather(cluster: Cluster) -> Iterator[Row]:
@@ -61,7 +60,6 @@ def slurmdbd_daemon(cluster: Cluster) -> Iterator[Row]:
     yield Row("PidFile", slurmdbd.pid_file)
     yield Row("LogFile", slurmdbd.log_file)
     yield Row("DebugLevel", slurmdbd.log_level)
-    yield Row("PrivateData", ",".join(cluster.of(Accounting).private))
 
 
 def slurmdbd_database(cluster: Cluster) -> Iterator[Row]:
@@ -70,8 +68,6 @@ def slurmdbd_database(cluster: Cluster) -> Iterator[Row]:
     yield Row("StorageType", "accounting_storage/mysql", always=True)
     yield Row("StorageHost", spec.database_host, "" if spec.has_password else by_socket)
     yield Row("StoragePort", spec.database_port or None)
-    yield Row("StorageUser", spec.database_user)
-    yield Row("StorageLoc", spec.database_name)
 
 
 def slurmdbd_retention(cluster: Cluster) -> Iterator[Row]:

@@ -26,11 +26,9 @@ def controllers(cluster: Cluster) -> Iterator[Row]:
         yield Row("SlurmctldHost", f"{host}({address})" if address else host, role, always=True)
     yield Row("SlurmctldPort", slurmctld.port)
     yield Row("SlurmdPort", slurmd.port)
-    yield Row("SrunPortRange", slurm.srun_ports)
     yield Row("SlurmUser", slurm.user, "the default is root", always=True)
     content = "state of jobs and nodes, shared by both controllers" if has_backup else "jobs and nodes"
     yield Row("StateSaveLocation", slurm.state_location, content)
-    yield Row("SlurmdSpoolDir", slurm.spool_directory)
     yield Row("SlurmctldPidFile", slurmctld.pid_file)
     yield Row("SlurmdPidFile", slurmd.pid_file)
     parameters = [*["enable_configless"] * slurm.configless, *["rl_enable"] * (not slurm.bare)]
@@ -48,13 +46,8 @@ def messages(cluster: Cluster) -> Iterator[Row]:
     yield Row("CommunicationParameters", parameters, "rejects messages without a checksum")
     yield Row("MessageTimeout", timeouts.message_s)
     yield Row("TreeWidth", timeouts.tree_width, "fan-out of messages among slurmds")
-    yield Row("SlurmctldTimeout", timeouts.slurmctld_s)
-    lost = "seconds without a response until a node is DOWN and its jobs are lost"
-    yield Row("SlurmdTimeout", timeouts.slurmd_s, lost)
     drains = "a node with a process that cannot be killed drains after this time"
     yield Row("UnkillableStepTimeout", timeouts.unkillable_step_s, drains)
-    yield Row("RebootProgram", timeouts.reboot_program)
-    yield Row("ResumeTimeout", timeouts.resume_s, "maximum time of a reboot; after that the node is DOWN")
 
 
 def logging(cluster: Cluster) -> Iterator[Row]:

@@ -58,9 +58,7 @@ def jobs(cluster: Cluster) -> Iterator[Row]:
     yield Row("DefMemPerCPU", _memory_per_cpu(cluster), whole)
     yield Row("JobRequeue", int(scheduler.requeue), "jobs are requeued when their node fails")
     yield Row("EnforcePartLimits", "ALL", "jobs that can never run are rejected")
-    yield Row("DisableRootJobs", "YES" if spec.disable_root_jobs else None, "root cannot submit jobs")
     yield Row("MaxJobCount", scheduler.max_jobs, "job records in memory, including finished jobs")
-    yield Row("MaxArraySize", scheduler.max_array or None)
 
 
 def _memory_per_cpu(cluster: Cluster) -> int | None:

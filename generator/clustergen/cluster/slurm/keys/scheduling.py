@@ -13,10 +13,9 @@ _DAY = 1440
 
 
 def scheduler(cluster: Cluster) -> Iterator[Row]:
-    spec, release = cluster.of(Scheduler), cluster.slurm.release
+    release = cluster.slurm.release
     yield Row("SchedulerType", "sched/backfill", "small jobs start in the gaps before large ones")
     yield Row("SchedulerParameters", words("SchedulerParameters", _scheduler_words(cluster), release))
-    yield Row("DependencyParameters", words("DependencyParameters", spec.dependency_parameters, release))
 
 
 def _scheduler_words(cluster: Cluster) -> Iterator[str]:
@@ -82,7 +81,6 @@ def topology(cluster: Cluster) -> Iterator[Row]:
     spec = cluster.of(Topology)
     # topology.yaml takes the place of the plugin's name.
     yield Row("TopologyPlugin", _topology_plugin(cluster) if spec.format != "yaml" else None)
-    yield Row("TopologyParam", words("TopologyParam", spec.parameters, cluster.slurm.release))
 
 
 def _topology_plugin(cluster: Cluster) -> str:

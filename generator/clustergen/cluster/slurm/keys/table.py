@@ -20,6 +20,7 @@ from clustergen.cluster.slurm.model import Options
 from clustergen.diagnostics import ManifestPath
 from clustergen.feature import ExtensionError, items_of
 from clustergen.records import record
+from clustergen.slurmrules.field_table import FIELDS
 from clustergen.slurmrules.fields import paths_of
 
 OWN_VALUE = "set in the manifest"
@@ -160,12 +161,27 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
 @once_per_cluster
 def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
     """The keys in effect, whatever the options say."""
-    rows = ((row, _at(cluster, topic.file, row.key)) for row in items_of(topic.rows, Row, cluster))
+    rows = ((row, _at(cluster, topic.file, row.key)) for row in _rows(cluster, topic))
     return tuple(
         Setting(row.key, str(row.value), at, False, topic.title, row.reason)
         for row, at in rows
         if _is_in_effect(cluster, topic.file, row, at)
     )
+
+
+def _rows(cluster: Cluster, topic: SlurmTopic) -> list[Row]:
+    """Those of a topic, and of fields whose values are printed as they are, each behind the key before it in the table
+    of fields.
+    """
+    fields, values = FIELDS.get((topic.file, ""), {}), cluster.of(StatedFields).values
+    places = {key: place for place, key in enumerate(fields)}
+    plain = ((key, field) for key, field in fields.items() if field.topic == topic.title)
+    rows = [(places[key], Row(key, values[field.path], field.reason)) for key, field in plain]
+    place = 0
+    for row in items_of(topic.rows, Row, cluster):
+        place = max(place, places.get(row.key, 0))
+        rows.append((place, row))
+    return [row for _, row in sorted(rows, key=lambda each: each[0])]
 
 
 def _is_in_effect(cluster: Cluster, file: str, row: Row, at: ManifestPath | None) -> bool:
