@@ -11,7 +11,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import ansible, dcgm, facility, gpu_settings, host, named_rows, networks, site, storage
+from clustergen.cluster import ansible, dcgm, gpu_settings, host, named_rows, networks, site, storage
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
@@ -46,7 +46,6 @@ _GROUND: Mapping[type, Resolve] = {
     scheduling.Priority: scheduling.resolve_priority,
     scheduling.Preemption: scheduling.resolve_preemption,
     jobs.Resources: jobs.resolve_resources,
-    facility.Facility: facility.resolve,
     site.Description: site.resolve_description,
     site.SiteFiles: site.resolve_files,
     ansible.Ssh: ansible.resolve_ssh,

@@ -8,7 +8,6 @@ from clustergen.manifest.ansible import Ansible
 from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.composition import Place, composed
-from clustergen.manifest.facility import Facility
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
 from clustergen.manifest.host import Host
 from clustergen.manifest.monitoring import Monitoring
@@ -53,7 +52,7 @@ class Manifest(Section):
         examples=[[{"name": "gpu[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"}]],
     )
     racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
-    facility: Facility = section(Facility, "The machine room.")
+    facility: Place
     slurm: Slurm = field(..., "Slurm.", examples=[{"version": str(max(read_releases()))}])
     nccl: Place
     ucx: Place

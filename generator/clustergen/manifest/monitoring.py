@@ -22,31 +22,9 @@ from clustergen.manifest.base import (
 from clustergen.manifest.composition import Place, composed
 from clustergen.units import Bare, Bytes, Duration
 
-MetricName = Annotated[str, text(r"^DCGM_[A-Z0-9_]+$", "write the name of a DCGM field: DCGM_FI_DEV_GPU_TEMP", 100)]
 MailAddress = Annotated[
     str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
 ]
-
-
-class Dcgm(Section):
-    """DCGM and dcgm-exporter."""
-
-    enabled: bool | None = field(None, "Default: on nodes with data-centre or workstation GPUs.")
-    version: Annotated[str, text(r"^[34]\.[0-9]+$", 'write major and minor release: "4.5"')] = field(
-        "4.5", "Release of DCGM."
-    )
-    port: PortNumber = field(ports()["dcgm-exporter"].port, "Port of the exporter.")
-    interval: Annotated[int, Field(ge=1000, le=600000), Bare("millisecond")] = field(15000, "Time between samples.")
-    profiling: bool = field(
-        True, "Profiling counters: tensor and DRAM activity. Turn off if users profile their own jobs."
-    )
-    counters: tuple[MetricName, ...] = field((), "More fields to export.")
-    job_map: AbsolutePath = field(
-        "/run/dcgm-job-mapping", "Directory in which the prolog records which job uses which GPU."
-    )
-    job_label_limit: Annotated[int, Field(ge=0, le=1_000_000)] = field(
-        1024, "GPUs of the cluster up to which samples carry the job's ID as a label; above, one series per GPU does."
-    )
 
 
 class NodeExporter(Section):
@@ -102,7 +80,7 @@ class Monitoring(Section):
     mail_from: MailAddress | None = field(None, "Sender of alert mails.")
     receivers: dict[Name, Receiver] = field({}, "Receivers of alerts.")
     thresholds: Thresholds = section(Thresholds, "Thresholds of alerts.")
-    dcgm: Dcgm = section(Dcgm, "GPU metrics.")
+    dcgm: Place
     node_exporter: NodeExporter = section(NodeExporter, "Host metrics.")
     grafana: Place
     ipmi: Place

@@ -10,7 +10,7 @@ from clustergen.cluster.dcgm import Dcgm as Managed
 from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
-from clustergen.manifest.monitoring import Dcgm
+from clustergen.features.dcgm.section import Dcgm
 
 
 def dcgm_field_unknown(_: Cluster, section: Dcgm) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """The machine room: cable routes, cooling, UPS and prices."""
 
+from __future__ import annotations
+
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -66,3 +68,6 @@ class Facility(Section):
     spares: Percent = field(Percent(0), "Spare modules, fibres and cables in the bill of materials, per line.")
     estimates: Estimates = section(Estimates, "Sizes for which the report estimates times.")
     prices: Annotated[Prices | None, NOT_EMPTY] = field(None, "Prices, for the cost in the bill of materials.")
+
+
+PLACES = {"facility": (Facility, section(Facility, "The machine room."))}
