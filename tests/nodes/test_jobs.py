@@ -83,7 +83,7 @@ def test_accounting_counts_gpus_by_type(lab: Lab) -> None:
     assert (state, account, qos) == ("COMPLETED", "language", "normal")
     counted = dict(item.split("=", 1) for item in tres.split(","))
     assert counted["gres/gpu"] == counted["gres/gpu:h100"] == "3"
-    assert counted["billing"] == "3"
+    assert counted["billing"] == "3000"
 
 
 def test_a_task_has_the_settings_of_nccl_and_its_own_directory(lab: Lab) -> None:

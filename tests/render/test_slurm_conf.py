@@ -247,16 +247,36 @@ def test_the_system_keeps_a_share_of_the_memory(memory: str, reserved: int, tmp_
     assert int(block(tree, "NodeName")["c[1-4]"]["MemSpecLimit"]) == reserved
 
 
-def test_a_whole_gpu_bills_one_whatever_a_job_takes_most_of(tmp_path: Path) -> None:
+def test_a_whole_gpu_bills_the_same_whatever_a_job_takes_most_of(tmp_path: Path) -> None:
     tree = cluster(tmp_path)
     weights = words(block(tree, "PartitionName")["main"]["TRESBillingWeights"])
     node = block(tree, "NodeName")["c[1-4]"]
     cpus = 2 * 32 * 2
     memory = (int(node["RealMemory"]) - int(node["MemSpecLimit"])) / 1024
-    assert float(weights["CPU"]) * cpus == pytest.approx(8, rel=0.01)
-    assert float(weights["Mem"].removesuffix("G")) * memory == pytest.approx(8, rel=0.01)
-    assert weights["GRES/gpu"] == "1"
+    assert float(weights["CPU"]) * cpus == pytest.approx(8000, rel=0.001)
+    assert float(weights["Mem"].removesuffix("G")) * memory == pytest.approx(8000, rel=0.001)
+    assert weights["GRES/gpu"] == "1000"
     assert "MAX_TRES" in settings(tree)["PriorityFlags"].split(",")
+
+
+def test_a_node_without_gpus_bills_in_the_unit_of_those_with_gpus(tmp_path: Path) -> None:
+    """Without weights it would bill its CPUs: 64 times what a GPU does, or 23 times what a node with 8 does."""
+    nodes = [HEAD, COMPUTE, {"name": "n1", "type": "cpu", "address": "10.0.0.41"}]
+    parts = {"gpu": {"nodes": "c[1-4]", "default": True}, "cpu": {"nodes": "n1"}}
+    tree = cluster(tmp_path, node_types={"gpu": GPU, "cpu": CPU}, nodes=nodes, slurm={"partitions": parts})
+    weights = words(block(tree, "PartitionName")["cpu"]["TRESBillingWeights"])
+    assert float(weights["CPU"]) * 64 == pytest.approx(1000, rel=0.001)
+    assert "GRES/gpu" not in weights
+
+
+@pytest.mark.parametrize(
+    ("stated", "printed"),
+    [("0.25G", "0.25G"), (0.25, "256G"), ("512M", "524288G"), ("1T", "0.000976562G")],
+)
+def test_a_weight_of_memory_has_slurms_units(stated: float | str, printed: str, tmp_path: Path) -> None:
+    parts = {"main": {"nodes": "all", "billing": {"cpu": 1.0, "mem": stated}}}
+    tree = cluster(tmp_path, slurm={"partitions": parts})
+    assert block(tree, "PartitionName")["main"]["TRESBillingWeights"] == f"cpu=1,mem={printed}"
 
 
 def test_without_slurmdbd_nothing_is_counted_or_weighed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ Value = (
     | tuple[tuple[int, ...], ...]
     | dict[str, float]
     | dict[str, int]
+    | dict[str, float | str]
     | dict[int, str]
 )
 _MOST_VALUES = 30_000  # more take longer to validate, render and compare than anybody waits

@@ -92,13 +92,14 @@ def _nodes(draft: Draft, nodes: Origin | None) -> Value:
 
 
 def _billing(draft: Draft, path: ManifestPath, origin: Origin, option: tuple[ManifestPath, Value]) -> None:
-    """Numbers by resource where each is one; memory by the GiB."""
-    weights: dict[str, float] = {}
+    """Numbers by resource where each is one; memory by the GiB, as it is rendered."""
+    weights: dict[str, float | str] = {}
     for word in origin.text.split(","):
         key, _, text = word.strip().partition("=")
-        text = text[:-1] if key.lower() == "mem" and text[-1:] in ("G", "g") else text if key.lower() != "mem" else ""
+        in_gib = key.lower() == "mem"
         try:
-            weights[key] = float(text)
+            number = float(text if not in_gib else text[:-1] if text[-1:] in ("G", "g") else "")
+            weights[key] = f"{number:g}G" if in_gib else number
         except ValueError:
             draft.set(*option, [origin])
             return

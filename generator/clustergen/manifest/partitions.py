@@ -7,6 +7,8 @@ from pydantic import Field
 from clustergen.manifest.base import AnyName, HostList, Options, Section, SlurmName, field, text
 from clustergen.units import Bytes, Minutes, Seconds
 
+Weight = float | Annotated[str, text(r"^[0-9]+(\.[0-9]+)?[KMGTP]$", "write a number, for memory as 0.25G for each GiB")]
+
 
 class Partition(Section):
     """A partition."""
@@ -59,8 +61,10 @@ class Partition(Section):
     allow_groups: tuple[SlurmName, ...] = field((), "AllowGroups: only these Unix groups.")
     deny_accounts: tuple[AnyName, ...] = field((), "DenyAccounts: all accounts except these; excludes allow_accounts.")
     deny_qos: tuple[AnyName, ...] = field((), "DenyQos: all QOS except these; excludes allow_qos.")
-    billing: dict[str, float] | None = field(
-        None, "TRESBillingWeights; by default a whole node bills as its number of GPUs."
+    billing: dict[str, Weight] | None = field(
+        None,
+        "TRESBillingWeights, as {cpu: 1.0, mem: 0.25G}; memory without a unit counts MiB, as in Slurm. By default"
+        " a whole node bills 1000 for each of its GPUs, and one without GPUs 1000 where others have some.",
     )
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "State: whether jobs are accepted and started.")
     hidden: bool = field(False, "Hidden from users who cannot use it.")

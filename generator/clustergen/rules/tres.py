@@ -64,7 +64,12 @@ def untracked(
 
 def billing(cluster: Cluster, section: Mapping[str, Partition]) -> Iterator[Finding]:
     for name, spec in section.items():
-        yield from untracked(cluster, ("slurm", "partitions", name, "billing"), spec.billing or {}, _OF_WEIGHTS)
+        path: ManifestPath = ("slurm", "partitions", name, "billing")
+        yield from untracked(cluster, path, spec.billing or {}, _OF_WEIGHTS)
+        for resource, weight in (spec.billing or {}).items():
+            if isinstance(weight, str) and resource.lower() != "mem":
+                message = f"the weight of '{resource}' has no unit; only memory is weighed by an amount"
+                yield Finding("unit-wrong", (*path, resource), message, f"write {weight[:-1]}")
 
 
 def weights(cluster: Cluster) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clustergen.cluster.catalogue_view import Report
@@ -15,6 +15,7 @@ from clustergen.manifest.partitions import Partition as Spec
 from clustergen.records import copied
 
 DEFAULT_PARTITION = "main"
+_BILLED = 1000  # of a GPU's share
 _HOUR = 60
 
 
@@ -128,7 +129,7 @@ def _partition(
         max_time_at=(*path, "max_time") if limit else None,
         default_time_minutes=default.minutes if default else min(_HOUR, longest or _HOUR),
         default_time_at=(*path, "default_time") if default else None,
-        **(_stated_shares(spec) if bare else _shares(spec, kinds)),
+        **(_stated_shares(spec) if bare else _shares(spec, kinds, has_gpus=any(kind.gpus for kind in where.values()))),
     )
 
 
@@ -138,11 +139,11 @@ def _stated_shares(spec: Spec) -> dict[str, Any]:
         "cpus_per_gpu": spec.cpus_per_gpu,
         "mem_per_gpu_mib": spec.memory_per_gpu.mib if spec.memory_per_gpu else None,
         "mem_per_cpu_mib": spec.memory_per_cpu.mib if spec.memory_per_cpu else None,
-        "billing": spec.billing or {},
+        "billing": _weights(spec.billing or {}),
     }
 
 
-def _shares(spec: Spec, kinds: list[NodeType]) -> dict[str, Any]:
+def _shares(spec: Spec, kinds: list[NodeType], *, has_gpus: bool) -> dict[str, Any]:
     """The same, worked out where the manifest does not state them; Slurm takes one of the three defaults of memory."""
     stated = _stated_shares(spec)
     cpus, memory = _per_gpu(kinds, spec.max_cpus_per_node)
@@ -157,7 +158,7 @@ def _shares(spec: Spec, kinds: list[NodeType]) -> dict[str, Any]:
         "mem_per_cpu_mib": stated["mem_per_cpu_mib"]
         if spec.memory_per_cpu
         else (mem_per_cpu or None if without_gpus and not own_memory else None),
-        "billing": spec.billing if spec.billing is not None else _billing(kinds),
+        "billing": _billing(kinds, has_gpus=has_gpus) if spec.billing is None else stated["billing"],
     }
 
 
@@ -185,9 +186,31 @@ def _per_gpu(kinds: list[NodeType], most_cpus: int | None = None) -> tuple[int |
     return max(1, min(cpus for cpus, _ in shares)), max(1, min(memory for _, memory in shares))
 
 
-def _billing(kinds: list[NodeType]) -> dict[str, float]:
-    """A whole node bills 1 per GPU, whichever resource a job takes most of: CPUs and memory weigh as their share."""
+def _weights(stated: Mapping[str, float | str]) -> dict[str, float]:
+    """Weights of memory by the GiB; one without a unit is by the MiB, as in Slurm."""
+    return {
+        name: weight if isinstance(weight, float) and name.lower() != "mem" else _by_gib(str(weight))
+        for name, weight in stated.items()
+    }
+
+
+def _by_gib(weight: str) -> float:
+    unit = weight[-1] if weight[-1].isalpha() else "M"
+    return float(weight.removesuffix(unit)) * 1024.0 ** ("KMGTP".index("G") - "KMGTP".index(unit))
+
+
+def _billing(kinds: list[NodeType], *, has_gpus: bool) -> dict[str, float]:
+    """A whole node bills 1000 per GPU, whichever resource a job takes most of: CPUs and memory weigh as their share.
+    Slurm counts whole numbers, so a unit less than a GPU's share would get lost.
+
+    `has_gpus`: others have GPUs. Then a whole node without bills as one GPU: Slurm's own unit is a CPU, of which a node
+    has many more than GPUs.
+    """
     cpus, memory = _per_gpu(kinds)
+    weights = {"GRES/gpu": float(_BILLED)}
+    if has_gpus and not cpus and kinds:
+        cpus = max(1, min(kind.job_cores * kind.threads_per_core for kind in kinds))
+        memory, weights = max(1, min(kind.job_memory_mib for kind in kinds)), {}
     if not cpus or not memory:
         return {}
-    return {"CPU": round(1 / cpus, 6), "Mem": round(1024 / memory, 6), "GRES/gpu": 1.0}
+    return {"CPU": round(_BILLED / cpus, 3), "Mem": round(_BILLED * 1024 / memory, 3), **weights}
