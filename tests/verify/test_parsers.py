@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from clustergen.verify.checks import CHECKS
 from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 from strategies.inventories import GOLDEN
+from strategies.trees import COMPUTE, MANIFEST
 
 ROOT = Path(__file__).parents[2]
 CLUSTERS = {
@@ -317,6 +319,25 @@ BROKEN = [
     ("bash", "ml-training", "etc/clustergen/kernel-metrics.sh", append("names=("), "kernel-metrics.sh"),
     ("html", "home-3090", "usr/local/share/doc/cluster/guide.html", put("</h1>", ""), "mismatched tag"),
 ]
+
+
+@pytest.mark.real
+def test_two_alertmanagers_with_public_addresses_start(tmp_path: Path) -> None:
+    """Without its own address each would look for a private one."""
+    nodes = [
+        {"name": "head", "type": "service", "address": "141.5.4.1", "roles": ["slurm-controller"]},
+        {"name": "mon[1-2]", "type": "service", "address": "141.5.4.[2-3]", "roles": ["monitoring"]},
+        {**COMPUTE, "address": "141.5.4.[11-14]"},
+    ]
+    manifest_path = tmp_path / "manifest.yaml"
+    networks = {"management": {"cidr": "141.5.4.0/24"}}
+    manifest_path.write_text(json.dumps({**MANIFEST, "nodes": nodes, "networks": networks}), encoding="utf-8")
+    tree, result = compiler.render(compiler.validate(manifest_path), manifest_path)
+    assert tree is not None, result
+    write(tree, tmp_path / "rendered")
+    rows = rows_of(tmp_path / "rendered", "alertmanager")
+    assert [(row.status, row.words) for row in rows] == [("passed", ())]
+    assert len(rows[0].files) == 2
 
 
 @pytest.mark.real

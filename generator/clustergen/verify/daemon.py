@@ -14,8 +14,8 @@ set -f
 unit=/etc/systemd/system/$(basename "$program").service
 for file; do
   case $file in
-    /etc/default/*) . "$file" && arguments=$ARGS ;;
-    *.service) arguments=$(sed -nE 's/^ExecStart=\S+ //p' "$file") ;;
+    *.service) arguments=$(sed -nE 's/^ExecStart=\S+ //p' "$file") && arguments=${arguments/'$ARGS'/$ARGS} ;;
+    *) . "$file" && arguments=$ARGS ;;
   esac
 done
 mkdir -p /var/lib/prometheus/node-exporter /var/lib/prometheus/alertmanager /run/systemd

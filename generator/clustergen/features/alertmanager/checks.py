@@ -21,7 +21,11 @@ CHECKS = (
         "alertmanager",
         "Alertmanager starts with these arguments and the tree's configuration and listens. bash reads the file "
         "in place of systemd.",
-        paths("/etc/default/prometheus-alertmanager", "/etc/systemd/system/alertmanager.service"),
+        paths(
+            "/etc/default/prometheus-alertmanager",
+            "/etc/clustergen/alertmanager-*",
+            "/etc/systemd/system/alertmanager.service",
+        ),
         starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
     ),
 )

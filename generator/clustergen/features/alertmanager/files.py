@@ -21,13 +21,51 @@ class Alertmanager:
     alertmanager: resolved.Alertmanager
 
 
+@record
+class Service:
+    """The unit of systems without a package; with peers, more arguments are in the file of the host."""
+
+    unit: str
+    arguments: tuple[str, ...]
+    has_peers: bool
+
+
+@record
+class Unit:
+    """The drop-in with the arguments of this host."""
+
+    unit: str
+
+
 def _arguments(cluster: Cluster) -> tuple[str, ...]:
-    hosts = cluster.of(Monitoring).hosts
-    port = ports()["alertmanager-cluster"].port
-    peers = [f"--cluster.peer={host}:{port}" for host in hosts]
-    alone = ["--cluster.listen-address="]  # switches gossip off
-    gossip = [f"--cluster.listen-address=0.0.0.0:{port}", *peers] if len(hosts) > 1 else alone
-    return (f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}", *gossip)
+    return (f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}", "--cluster.listen-address=")  # alone
+
+
+def _has_peers(cluster: Cluster) -> bool:
+    return cluster.has(resolved.Alertmanager) and len(cluster.of(Monitoring).hosts) > 1
+
+
+def peers(cluster: Cluster, os: OperatingSystem) -> dict[str, Arguments] | None:
+    """By host: without its own address Alertmanager takes one that is private, and does not start where none is."""
+    if not _has_peers(cluster):
+        return None
+    hosts, port = cluster.of(Monitoring).hosts, ports()["alertmanager-cluster"].port
+    web = f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}"
+    others = [f"--cluster.peer={host}:{port}" for host in hosts]
+    addresses = {host: _endpoint(cluster.address[host], port) for host in hosts if host in cluster.address}
+    listen = f"--cluster.listen-address=0.0.0.0:{port}"
+    return {
+        host: Arguments(os.fact("alertmanager_unit"), (web, listen, f"--cluster.advertise-address={address}", *others))
+        for host, address in addresses.items()
+    }
+
+
+def drop_in(cluster: Cluster, os: OperatingSystem) -> Unit | None:
+    return Unit(os.fact("alertmanager_unit")) if _has_peers(cluster) else None
+
+
+def _endpoint(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
@@ -37,16 +75,18 @@ def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
 
 
 def environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if not cluster.has(resolved.Alertmanager) or not os.fact("alertmanager_env_file"):
+    if not cluster.has(resolved.Alertmanager) or not os.fact("alertmanager_env_file") or _has_peers(cluster):
         return None
     return Arguments(os.fact("alertmanager_unit"), _arguments(cluster))
 
 
-def service(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
+def service(cluster: Cluster, os: OperatingSystem) -> Service | None:
     if not cluster.has(resolved.Alertmanager) or os.fact("alertmanager_env_file"):
         return None
     options = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
-    return Arguments(os.fact("alertmanager_unit"), (*options, *_arguments(cluster)))
+    has_peers = _has_peers(cluster)
+    own = () if has_peers else _arguments(cluster)
+    return Service(os.fact("alertmanager_unit"), (*options, *own), has_peers)
 
 
 _ETC = "monitoring/etc"
@@ -65,6 +105,20 @@ FILES = (
         restarts,
         per="os",
         source=f"{_ETC}/default/prometheus-alertmanager",
+    ),
+    File(
+        f"{_ETC}/clustergen/alertmanager-{{host}}",
+        peers,
+        restarts,
+        per="os",
+        source=f"{_ETC}/default/prometheus-alertmanager",
+    ),
+    File(
+        f"{_ETC}/systemd/system/{{os.alertmanager_unit}}.d/50-clustergen.conf",
+        drop_in,
+        restarts,
+        per="os",
+        source=f"{_ETC}/systemd/system/alertmanager.service.d/50-clustergen.conf",
     ),
     File(f"{_ETC}/systemd/system/alertmanager.service", service, restarts, per="os"),
 )
