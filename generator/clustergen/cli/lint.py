@@ -123,10 +123,9 @@ def _remarks(report: Report, judged: Judged, made: int) -> Iterator[str]:
     if fixable := sum(1 for finding in report.findings if finding.fix is not None and finding.diagnostic in reported):
         yield f"{fixable} fixable with --fix; --diff shows the changes."
     read = ", ".join(report.read) or report.path.name
-    why = "which a comment names" if report.named else "the newest release that accepts most keys"
-    guessed = f", {why}; change it with --slurm-version" if report.guessed else ""
+    guessed = f", {report.guessed.why}; change it with --slurm-version" if report.guessed else ""
     yield f"{read}: read as Slurm {report.release}{guessed}."
-    if report.guessed and not report.named and (unread := others(report.directory, report.release)):
+    if report.guessed and not report.guessed.named and (unread := others(report.directory, report.release)):
         yield f"Other releases do not read all of it: {unread}."
     yield from judged.remarks()
     if report.unread and report.path.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from clustergen.catalogue import slurm_values
 from clustergen.diagnostics import ManifestPath
@@ -15,6 +16,7 @@ from clustergen.importer.originals import Originals
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf.config import Setting
 
+_OPTIONS = ("slurm", "options")
 _HOST = re.compile(r"([^()\s]+)(?:\(([^()\s]*)\))?")
 
 
@@ -138,17 +140,31 @@ def import_accounting(draft: Draft, originals: Originals, machines: Machines) ->
             if order != [host for _, host, _ in hosts]:
                 for (key, host, origin), _ in zip(hosts, order, strict=False):
                     draft.set(("slurm", "accounting", "options", key), host, [origin])
+    typed = derived or _other_slurmdbd(draft, originals, settings)
     defaults = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageHost": "localhost"}
-    for key, setting_of_key in settings.items():
+    for key, setting_of_key in () if typed is True else settings.items():
         if setting_of_key is not None and setting_of_key.text != derived.get(key):
-            draft.set(("slurm", "options", key), setting_of_key.text, [originals.origin(setting_of_key)])
+            draft.set((*_OPTIONS, key), setting_of_key.text, [originals.origin(setting_of_key)])
         elif setting_of_key is None and key in derived:
             draft.set(
-                ("slurm", "options", key),
+                (*_OPTIONS, key),
                 defaults.get(key, ""),
                 comments=["Slurm's default, as slurm.conf does not set it."],
             )
     _ports(draft, originals)
+
+
+def _other_slurmdbd(draft: Draft, originals: Originals, settings: Mapping[str, Setting | None]) -> bool:
+    """The slurmdbd of another cluster, where slurm.conf alone names it."""
+    kind, host, backup = settings.values()
+    is_slurmdbd = kind is not None and kind.text.lower().rpartition("/")[2] == "slurmdbd"
+    path = "slurm.accounting.slurmdbd"
+    if kind is None or host is None or backup is not None or not is_slurmdbd or not takes(Manifest, path, host.text):
+        return False
+    lines = {"AccountingStorageType": kind, "AccountingStorageHost": host}
+    options = [((*_OPTIONS, key), setting.text) for key, setting in lines.items()]
+    draft.set(tuple(path.split(".")), host.text, map(originals.origin, lines.values()), passthrough=options)
+    return True
 
 
 def _runs_slurmdbd(machine: Machine) -> bool:
@@ -179,7 +195,7 @@ def _ports(draft: Draft, originals: Originals) -> None:
     port = number(next(iter(texts))) if len(texts) == 1 else None
     options: list[tuple[ManifestPath, str]] = []
     if slurm_port is not None:
-        options.append((("slurm", "options", "AccountingStoragePort"), slurm_port.text))
+        options.append(((*_OPTIONS, "AccountingStoragePort"), slurm_port.text))
     if dbd_port is not None:
         options.append((("slurm", "accounting", "options", "DbdPort"), dbd_port.text))
     origins = [originals.origin(setting) for setting in (slurm_port, dbd_port) if setting is not None]

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.catalogue import slurm
-from clustergen.catalogue.slurm_values import has_plugins, plugin
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist.addresses import address_of, is_loopback
 from clustergen.importer.comments import Comments, comments_of
 from clustergen.importer.draft import Origin
-from clustergen.lint.release import release_in
+from clustergen.lint.release import guess
 from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.slurmconf import Problem, ProblemKind, printing
@@ -94,7 +93,7 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
         opened = open_directory(directory, slurm.key_tables, main=main)
         configs = _configs(opened)
         opened.text("topology.yaml")
-        chosen, why, guessed = _release(version, configs, opened)
+        chosen, why, guessed = _release(version, opened)
         if chosen.has("include-beside-includer") and any(
             line.include for config in configs.values() for line in config.lines
         ):
@@ -123,9 +122,7 @@ def _hosts(path: Path) -> dict[str, str]:
     return addresses
 
 
-def _release(
-    version: str | None, configs: dict[str, Config], directory: ConfigDirectory
-) -> tuple[SlurmRelease, str, bool]:
+def _release(version: str | None, directory: ConfigDirectory) -> tuple[SlurmRelease, str, bool]:
     releases = [release for release in slurm.releases() if release.has("cgroup-v2")]
     if version is not None:
         try:
@@ -137,33 +134,8 @@ def _release(
             raise ClustergenError(f"Slurm {version} is not in the catalogue", f"use one of {names}", 2)
         assert stated is not None
         return stated, "given", False
-    refused = {release: sum(_refused(configs, release)) for release in releases if release in slurm.read_releases()}
-    if directory.has("topology.yaml"):
-        refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
-    least = min(refused.values())
-    fitting = [release for release in refused if refused[release] == least]
-    if stated := release_in(directory.texts.values(), fitting):
-        return stated, "a comment names it", True
-    span = f"{fitting[0]} to {fitting[-1]}" if len(fitting) > 1 else str(fitting[0])
-    words = (
-        f"the newest release that reads these keys, {span}" if least == 0 else f"{span} reject the fewest of these keys"
-    )
-    return fitting[-1], words, True
-
-
-def _refused(configs: dict[str, Config], release: SlurmRelease) -> Iterator[bool]:
-    """True if the release refuses each key, and each plugin."""
-    for file, config in configs.items():
-        blocks = {name.lower(): name for name in slurm.files().get(file, ())}
-        for line in config.lines:
-            for index, pair in enumerate(line.pairs):
-                block = blocks.get(line.key, "") if index else ""
-                row = slurm.key(file, pair.key, block)
-                if row is not None:
-                    yield row.state(release) not in ("known", "defunct")
-                if file == "slurm.conf" and index == 0 and has_plugins(pair.key) and pair.value:
-                    named = [plugin(pair.key, word.strip()) for word in pair.value.split(",")]
-                    yield any(one is not None and one.state(release) != "known" for one in named)
+    guessed = guess(directory)
+    return guessed.release, "a comment names it" if guessed.named else guessed.why, True
 
 
 def _flat(config: Config) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.catalogue.slurm_values import has_tokens, token
+from clustergen.catalogue.slurm_values import default, has_tokens, token
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.secret_values import could_be_secret
 from clustergen.diagnostics.secrets import is_secret
@@ -55,10 +55,40 @@ def import_settings(draft: Draft, originals: Originals) -> None:
         for lost in origins[:-1]:
             if lost.text != origins[-1].text:
                 draft.note("meant", f"{key}={lost.text} is omitted: a later line sets it again", lost.place)
-        single(draft, key, _without_moved_words(draft, originals, key, origins[-1]))
+        if (key, settings[-1].text) == ("FastSchedule", "2"):
+            _fast_schedule(draft, originals, origins[-1])
+        elif key == "SlurmdParameters" and conf.text("FastSchedule") == "2":
+            continue  # the words of both
+        else:
+            single(draft, key, _without_moved_words(draft, originals, key, origins[-1]))
+    _priority_type(draft, originals)
     if any(path[:2] == _YOUNGEST[:2] and path != _YOUNGEST for path in draft.items) and _YOUNGEST not in draft.items:
         listed = (conf.text("PreemptParameters") or "").lower().split(",")
         draft.set(_YOUNGEST, "youngest_first" in map(str.strip, listed))
+
+
+def _fast_schedule(draft: Draft, originals: Originals, origin: Origin) -> None:
+    """The parameter that took the place of FastSchedule=2, added to the others."""
+    own = originals.conf.value("SlurmdParameters")
+    words = list(filter(None, (own.text if own else "", "config_overrides")))
+    if own and "config_overrides" in own.text.lower():
+        words.pop()
+    origins = [originals.origin(own), origin] if own else [origin]
+    draft.set((_SLURM, "options", "SlurmdParameters"), ",".join(words), origins)
+    for key in (origin.key, "SlurmdParameters"):
+        draft.note("meant", "FastSchedule=2 is written as SlurmdParameters=config_overrides", origin.place, key)
+
+
+def _priority_type(draft: Draft, originals: Originals) -> None:
+    """The section stands for priority/multifactor; with another type its keys are options."""
+    text = originals.conf.text("PriorityType") or default("PriorityType", originals.release) or ""
+    items = list(draft.below((_SLURM, "priority")))
+    option = draft.items.get((_SLURM, "options", "PriorityType"))
+    if _plugin(text) != "multifactor":
+        for item in items:
+            draft.demote(item)
+    elif items and option and not option.comments:
+        draft.remove(option)
 
 
 def _without_moved_words(draft: Draft, originals: Originals, key: str, origin: Origin) -> Origin:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
@@ -11,6 +11,7 @@ from clustergen.records import record
 from clustergen.slurmconf.directory import ConfigDirectory
 
 _MOST_NAMES = 6  # of one line
+_GONE = (("FastSchedule", "0"), ("FastSchedule", "2"))  # no release of the catalogue starts with these
 _RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
 
 
@@ -25,24 +26,47 @@ class Unread:
     """Those that do not read it, the oldest first."""
 
 
-def guess(directory: ConfigDirectory) -> tuple[SlurmRelease, bool]:
-    """Of the releases that read the most of their keys, plugins and words, the one that a comment names, else the
-    newest; and whether a comment names it.
+@record
+class Guess:
+    """The release that the files were probably written for."""
+
+    release: SlurmRelease
+    named: bool
+    """A comment names it."""
+    fitting: tuple[SlurmRelease, ...]
+    """Those that read as much of the files."""
+    gone: tuple[str, ...]
+    """What no release of the catalogue reads, but older ones did."""
+    complete: bool
+    """Nothing is left unread."""
+
+    @property
+    def why(self) -> str:
+        if self.named:
+            return "which a comment names"
+        if self.gone:
+            return f"the oldest release, as none reads {_listed(list(self.gone))}"
+        return f"the newest release that accepts {'all' if self.complete else 'most'} keys"
+
+
+def guess(directory: ConfigDirectory) -> Guess:
+    """Of the releases that read the most of their keys, plugins and words: the one that a comment names, the oldest
+    where the files are older than all of them, else the newest.
     """
     refused = dict.fromkeys(_releases(), 0)
+    gone: dict[str, None] = {}
     for one in unread(directory):
+        gone |= {one.name.partition("=")[0]: None} if len(one.releases) == len(refused) else {}
         for release in one.releases:
             refused[release] += 1
+    if directory.has("topology.yaml"):
+        refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
     least = min(refused.values())
-    fitting = [release for release in refused if refused[release] == least]
-    stated = release_in(directory.texts.values(), fitting)
-    return (stated, True) if stated else (max(fitting), False)
-
-
-def release_in(texts: Iterable[str], releases: Collection[SlurmRelease]) -> SlurmRelease | None:
-    """The first of these releases that the texts name, as comments like `# Slurm 24.11` do."""
-    names = (SlurmRelease(match[1]) for text in texts for match in _RELEASE.finditer(text))
-    return next((release for release in names if release in releases), None)
+    fitting = tuple(release for release in refused if refused[release] == least)
+    names = (SlurmRelease(match[1]) for text in directory.texts.values() for match in _RELEASE.finditer(text))
+    stated = next((name for name in names if name in fitting), None)  # as comments like `# Slurm 24.11` do
+    release = stated or (fitting[0] if gone else fitting[-1])
+    return Guess(release, stated is not None, fitting, tuple(gone), least == 0)
 
 
 def others(directory: ConfigDirectory, release: SlurmRelease) -> str:
@@ -95,6 +119,8 @@ def unread(directory: ConfigDirectory) -> Iterator[Unread]:
                 place = f"{line.file}:{pair.key_at.line}"
                 if lacking := tuple(r for r in releases if key.state(r) in ("too-new", "removed", "refused")):
                     yield Unread(place, key.key, lacking)
+                elif (key.key, pair.value) in _GONE:
+                    yield Unread(place, key.key, tuple(releases))
                 if file == "slurm.conf" and not cell[0]:
                     yield from _words(place, key.key, pair.value, releases)
 

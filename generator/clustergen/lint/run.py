@@ -31,7 +31,7 @@ from clustergen.lint import (
     topology_yaml,
 )
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.release import guess, newest
+from clustergen.lint.release import Guess, guess, newest
 from clustergen.lint.site import Site
 from clustergen.records import record, replace
 from clustergen.regular_file import reason_of
@@ -47,14 +47,11 @@ _TOPICS = (*_SLURM, gres_conf, topology, topology_yaml, slurmdbd, plugstack, pro
 
 @record
 class Report:
-    """The result of lint for a directory. `guessed`: the release follows from the files, `named`: a comment
-    names it.
-    """
+    """The result of lint for a directory. `guessed`: how the release follows from the files."""
 
     path: Path
     release: SlurmRelease
-    guessed: bool
-    named: bool
+    guessed: Guess | None
     findings: tuple[LintFinding, ...]
     read: tuple[str, ...]
     """The files that were looked at."""
@@ -93,7 +90,8 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     findings = list(_unreadable(directory))
     if main != "slurm.conf" and not findings:
         _refuse_other_kinds(directory, path)
-    judged, named = (release, False) if release else (newest(), False) if findings else guess(directory)
+    guessed = None if release or findings else guess(directory)
+    judged = release or (guessed.release if guessed else newest())
     if not findings:
         if release is None and judged.has("include-beside-includer"):
             directory = _open(place, main, judged, name)
@@ -107,8 +105,7 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     return Report(
         path=path,
         release=judged,
-        guessed=release is None,
-        named=named,
+        guessed=guessed,
         findings=tuple(findings),
         read=read,
         unread=unread,

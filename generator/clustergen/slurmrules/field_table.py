@@ -65,6 +65,7 @@ _WEIGHTS = {
     "PriorityWeightPartition": "partition",
     "PriorityWeightQOS": "qos",
 }
+_MODES = {"requeue": "requeue", "cancel": "cancel", "suspend,gang": "suspend", "gang,suspend": "suspend"}
 _PREEMPT_MODES = {word: word for word in ("off", "requeue", "cancel", "suspend")}
 
 FIELDS: dict[tuple[str, str], dict[str, Field]] = {
@@ -123,7 +124,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "LaunchParameters": _word("slurm.interactive_step", "use_interactive_step"),
         # scheduling
         "PreemptType": Field("slurm.preemption.by", "plugin", {"partition_prio": "partition", "qos": "qos"}),
-        "PreemptMode": Field("slurm.preemption.mode", "lower", {"requeue": "requeue", "cancel": "cancel"}),
+        "PreemptMode": Field("slurm.preemption.mode", "lower", _MODES),
         "PreemptExemptTime": Field("slurm.preemption.exempt_time", "minutes"),
         "PreemptParameters": _word("slurm.preemption.youngest_first", "youngest_first"),
         "TopologyPlugin": Field(
@@ -138,6 +139,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "DisableRootJobs": Field("slurm.disable_root_jobs", "boolean", topic="Jobs", reason="root cannot submit jobs"),
         "MaxJobCount": Field("slurm.scheduler.max_jobs", "number"),
         "MaxArraySize": Field("slurm.scheduler.max_array", "number", topic="Jobs"),
+        "PriorityType": Field("slurm.priority", optional=True),
         "PriorityDecayHalfLife": Field("slurm.priority.half_life", "minutes"),
         "PriorityCalcPeriod": Field("slurm.priority.calc_period", "minutes"),
         "PriorityMaxAge": Field("slurm.priority.max_age", "minutes"),

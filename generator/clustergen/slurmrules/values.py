@@ -113,6 +113,10 @@ def mebibytes(text: str) -> int | None:
     return whole(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()] if amount is not None else None
 
 
+_ELSEWHERE = {("JobCompType", "slurmdbd"): "delete it: AccountingStorageType=accounting_storage/slurmdbd records jobs"}
+"""(key, plugin that it never had) → what does that."""
+
+
 def _stands_alone(word: str) -> bool:
     row = slurm_values.token("AuthInfo", word)
     return row is not None and not row.takes_value
@@ -220,7 +224,8 @@ def _plugin(release: SlurmRelease, key: str, part: str) -> Remark | None:
         if key in _OPEN:
             return None
         names = [plugin.value for plugin in slurm_values.plugins(key)]
-        return Remark("slurm-plugin-unknown", f"'{part}' is not a plugin for {key}", _near_plugin(part, names), does)
+        hint = _ELSEWHERE.get((key, bare.lower())) or _near_plugin(part, names)
+        return Remark("slurm-plugin-unknown", f"'{part}' is not a plugin for {key}", hint, does)
     if key not in _ANY_CASE and name != name.lower():
         right = name.lower()
         message = f"plugin names are lower case; Slurm {release} does not find '{name}'"
