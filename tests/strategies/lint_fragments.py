@@ -570,6 +570,7 @@ GRES = [
     _gres("Gres=gpu:2", "Name=gpu Count=1\nName=gpu Count=1\n"),
     _gres("Gres=nvme:4", "NodeName=n1 Name=nvme Count=2\nName=nvme Count=2\n", plus="GresTypes=nvme\n"),
     _gres("Gres=nvme:x:4", "Name=nvme Type=x Count=2\nName=nvme Type=x Count=2\n", plus="GresTypes=nvme\n"),
+    _gres("Gres=lscratch:900G", "Name=lscratch Count=900G Flags=CountOnly\n", plus="GresTypes=lscratch\n"),
     _gres("Gres=gpu:2,shard:8", f"{TWO}\nName=shard Count=4 File=/dev/nvidia0\n", plus=_SHARDS),
     _gres("Gres=gpu:2,shard:8", "Name=shard Count=8\n", plus=_SHARDS),
     _gres("Gres=gpu:1,shard:8", f"{ONE}\nName=shard Count=8 File=/dev/nvidia1\n", plus=_SHARDS),

@@ -15,7 +15,8 @@ from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import amount
 
 _ITEM = re.compile(
-    r"(?P<name>[^:()]+)(?::(?P<type>[A-Za-z][^:()]*|(?![0-9]+[kKmMgGtTpP](?:\(|$))[0-9]+[A-Za-z_][^:()]*))?(?::no_consume)?"
+    r"(?P<name>[^:()]+)(?::(?!no_consume)(?P<type>(?![0-9]+[kKmMgGtTpP](?:[(]|$))[0-9]*[A-Za-z_][^:()]*))?"
+    r"(?::no_consume)?"
     r"(?::(?P<count>[0-9]+[kKmMgGtTpP]?))?(?:\(.*\))?"
 )
 _MOST_COMPARED = 1_000_000
