@@ -69,11 +69,11 @@ def import_settings(draft: Draft, originals: Originals) -> None:
 
 def _fast_schedule(draft: Draft, originals: Originals, origin: Origin) -> None:
     """The parameter that took the place of FastSchedule=2, added to the others."""
-    own = originals.conf.value("SlurmdParameters")
-    words = list(filter(None, (own.text if own else "", "config_overrides")))
-    if own and "config_overrides" in own.text.lower():
+    stated = originals.conf.value("SlurmdParameters")
+    words = list(filter(None, (stated.text if stated else "", "config_overrides")))
+    if stated and "config_overrides" in stated.text.lower():
         words.pop()
-    origins = [originals.origin(own), origin] if own else [origin]
+    origins = [originals.origin(stated), origin] if stated else [origin]
     draft.set((_SLURM, "options", "SlurmdParameters"), ",".join(words), origins)
     for key in (origin.key, "SlurmdParameters"):
         draft.note("meant", "FastSchedule=2 is written as SlurmdParameters=config_overrides", origin.place, key)

@@ -11,7 +11,7 @@ from clustergen.records import record
 from clustergen.slurmconf.directory import ConfigDirectory
 
 _MOST_NAMES = 6  # of one line
-_GONE = (("FastSchedule", "0"), ("FastSchedule", "2"))  # no release of the catalogue starts with these
+_REJECTED = (("FastSchedule", "0"), ("FastSchedule", "2"))  # no release of the catalogue starts with these
 _RELEASE = re.compile(r"(?i)slurm[^0-9\n]{0,20}(2[0-9]\.(?:02|05|08|11))\b")
 
 
@@ -35,7 +35,7 @@ class Guess:
     """A comment names it."""
     fitting: tuple[SlurmRelease, ...]
     """Those that read as much of the files."""
-    gone: tuple[str, ...]
+    unread_anywhere: tuple[str, ...]
     """What no release of the catalogue reads, but older ones did."""
     complete: bool
     """Nothing is left unread."""
@@ -44,8 +44,8 @@ class Guess:
     def why(self) -> str:
         if self.named:
             return "which a comment names"
-        if self.gone:
-            return f"the oldest release, as none reads {_listed(list(self.gone))}"
+        if self.unread_anywhere:
+            return f"the oldest release, as none reads {_listed(list(self.unread_anywhere))}"
         return f"the newest release that accepts {'all' if self.complete else 'most'} keys"
 
 
@@ -54,9 +54,9 @@ def guess(directory: ConfigDirectory) -> Guess:
     where the files are older than all of them, else the newest.
     """
     refused = dict.fromkeys(_releases(), 0)
-    gone: dict[str, None] = {}
+    unread_anywhere: dict[str, None] = {}
     for one in unread(directory):
-        gone |= {one.name.partition("=")[0]: None} if len(one.releases) == len(refused) else {}
+        unread_anywhere |= {one.name.partition("=")[0]: None} if len(one.releases) == len(refused) else {}
         for release in one.releases:
             refused[release] += 1
     if directory.has("topology.yaml"):
@@ -65,8 +65,8 @@ def guess(directory: ConfigDirectory) -> Guess:
     fitting = tuple(release for release in refused if refused[release] == least)
     names = (SlurmRelease(match[1]) for text in directory.texts.values() for match in _RELEASE.finditer(text))
     stated = next((name for name in names if name in fitting), None)  # as comments like `# Slurm 24.11` do
-    release = stated or (fitting[0] if gone else fitting[-1])
-    return Guess(release, stated is not None, fitting, tuple(gone), least == 0)
+    release = stated or (fitting[0] if unread_anywhere else fitting[-1])
+    return Guess(release, stated is not None, fitting, tuple(unread_anywhere), least == 0)
 
 
 def others(directory: ConfigDirectory, release: SlurmRelease) -> str:
@@ -119,7 +119,7 @@ def unread(directory: ConfigDirectory) -> Iterator[Unread]:
                 place = f"{line.file}:{pair.key_at.line}"
                 if lacking := tuple(r for r in releases if key.state(r) in ("too-new", "removed", "refused")):
                     yield Unread(place, key.key, lacking)
-                elif (key.key, pair.value) in _GONE:
+                elif (key.key, pair.value) in _REJECTED:
                     yield Unread(place, key.key, tuple(releases))
                 if file == "slurm.conf" and not cell[0]:
                     yield from _words(place, key.key, pair.value, releases)

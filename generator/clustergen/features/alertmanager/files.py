@@ -85,8 +85,8 @@ def service(cluster: Cluster, os: OperatingSystem) -> Service | None:
         return None
     options = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
     has_peers = _has_peers(cluster)
-    own = () if has_peers else _arguments(cluster)
-    return Service(os.fact("alertmanager_unit"), (*options, *own), has_peers)
+    static = () if has_peers else _arguments(cluster)
+    return Service(os.fact("alertmanager_unit"), (*options, *static), has_peers)
 
 
 _ETC = "monitoring/etc"
