@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from clustergen.cluster.slurm.ground import tree_width
 from clustergen.cluster.slurm.keys.line import Line
 from clustergen.cluster.slurm.keys.line import line as line_of
 from clustergen.render.views.slurm.layout import lines_of
+from strategies.findings import diagnosed
 from strategies.slurm_trees import CPU, GPU, block, cluster, gpu_type, lines, roles, settings, words
-from strategies.trees import COMPUTE, HEAD, text_of
+from strategies.trees import COMPUTE, HEAD, manifest, text_of
 
 RELEASES = ("22.05", "23.02", "23.11", "24.05", "24.11", "25.05", "25.11", "26.05")
 RICH: dict[str, Any] = {
@@ -394,3 +396,15 @@ def test_whole_nodes_are_handed_out_with_memory_and_without_cores(tmp_path: Path
     result = settings(cluster(tmp_path, slurm={"resources": {"select": "linear"}}, **plain))
     assert result["SelectTypeParameters"] == "CR_Memory"
     assert settings(cluster(tmp_path))["SelectTypeParameters"] == "CR_Core_Memory"
+
+
+@pytest.mark.parametrize(
+    ("preemption", "code"),
+    [
+        ({"by": "qos", "within": True, "gang": True}, "slurm-value-wrong"),
+        ({"by": "partition", "within": True}, "preemption-unused"),
+    ],
+)
+def test_jobs_of_one_qos_preempt_each_other_only_by_qos_and_without_gang(preemption: dict[str, Any], code: str) -> None:
+    data = manifest(slurm={"version": "24.11", "preemption": preemption})
+    assert code in [item.code for item in diagnosed(json.dumps(data))]

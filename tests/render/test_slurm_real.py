@@ -10,7 +10,7 @@ import pytest
 
 from clustergen.verify.slurm_daemons import read_config
 from clustergen.verify.slurm_roots import SlurmInstall
-from strategies.slurm_trees import CPU, GPU, cluster, gpu_type, roles
+from strategies.slurm_trees import CPU, GPU, cluster, gpu_type, roles, settings
 from strategies.trees import COMPUTE, HEAD, lay_out
 
 pytestmark = pytest.mark.real
@@ -117,6 +117,24 @@ def test_preemption_by_qos_with_limits(slurm: SlurmInstall, tmp_path: Path) -> N
     parts = {"main": {"nodes": "all", "default": True, "allow_qos": ["normal", "high"], "qos": "big"}}
     preemption = {"by": "qos", "mode": "requeue"}
     no_complaint(slurm, tmp_path, "c1", slurm={"qos": qos, "partitions": parts, "preemption": preemption})
+
+
+@pytest.mark.parametrize(
+    ("preemption", "mode"),
+    [
+        ({"by": "qos", "within": True}, "REQUEUE,WITHIN"),
+        ({"by": "qos", "mode": "cancel", "gang": True}, "CANCEL,GANG"),
+        ({"by": "off", "gang": True}, "GANG"),
+    ],
+)
+def test_modes_of_preemption(
+    preemption: dict[str, Any], mode: str, current_slurm: SlurmInstall, tmp_path: Path
+) -> None:
+    qos = {"high": {"priority": 10, "preempt": ["normal"]}}
+    parts = {"main": {"nodes": "all", "default": True, "allow_qos": ["normal", "high"], "oversubscribe": "force:2"}}
+    slurm = {"preemption": preemption, "qos": qos, "partitions": parts}
+    assert settings(cluster(tmp_path, slurm=slurm))["PreemptMode"] == mode
+    no_complaint(current_slurm, tmp_path, slurm=slurm)
 
 
 @pytest.mark.parametrize("form", ["conf", "yaml"])

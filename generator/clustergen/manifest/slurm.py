@@ -81,6 +81,10 @@ class Preemption(Section):
         sample="partition",
     )
     mode: Literal["requeue", "cancel", "suspend"] = field("requeue", "PreemptMode.")
+    within: bool = field(False, "WITHIN: by qos, jobs of one QOS preempt each other by priority.")
+    gang: bool | None = field(
+        None, "GANG: jobs that share cores take turns, also where preemption is off; default only with mode suspend."
+    )
     exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
     youngest_first: bool = field(True, "Preempt the youngest job first.")
 

@@ -117,6 +117,16 @@ def by_partition(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def within(cluster: Cluster) -> Iterator[Finding]:
+    preemption, path = cluster.of(Preemption), (*_PREEMPTION, "within")
+    if preemption.within and preemption.by != "qos":
+        hint = "remove within, or set slurm: {preemption: {by: qos}}"
+        yield Finding("preemption-unused", path, "no effect: preemption is not by QOS", hint, key=True)
+    elif preemption.within and preemption.gang:
+        message = "WITHIN and GANG, which suspend requires, exclude each other; slurmctld starts with one of them"
+        yield Finding("slurm-value-wrong", path, message, "remove within, or gang with another mode than suspend")
+
+
 def preempted_jobs(cluster: Cluster) -> Iterator[Finding]:
     """The fate of preempted jobs: where they cannot go back to the queue, or keep their GPUs."""
     preemption = cluster.of(Preemption)

@@ -62,12 +62,17 @@ class Preemption:
 
     by: str
     mode: str  # PreemptMode
+    within: bool
+    gang: bool
     exempt_time: Duration | None  # PreemptExemptTime; None: Slurm's own default
     youngest_first: bool
 
 
 def resolve_preemption(manifest: Manifest, _: Cluster) -> Preemption:
-    return copied(Preemption, manifest.slurm.preemption)
+    """Only the gang scheduler wakes a suspended job again."""
+    section = manifest.slurm.preemption
+    suspends = section.by != "off" and section.mode == "suspend"
+    return copied(Preemption, section, gang=suspends if section.gang is None else section.gang)
 
 
 @record

@@ -67,10 +67,11 @@ def priority(cluster: Cluster) -> Iterator[Row]:
 def preemption(cluster: Cluster) -> Iterator[Row]:
     spec = cluster.of(Preemption)
     if spec.by == "off":
+        yield Row("PreemptMode", "GANG" if spec.gang else None)
         return
     yield Row("PreemptType", "preempt/partition_prio" if spec.by == "partition" else "preempt/qos")
-    # Only the gang scheduler wakes a suspended job again.
-    yield Row("PreemptMode", spec.mode.upper() + (",GANG" if spec.mode == "suspend" else ""))
+    modes = [spec.mode.upper(), *["WITHIN"] * (spec.within and spec.by == "qos"), *["GANG"] * spec.gang]
+    yield Row("PreemptMode", ",".join(modes))
     exempt = spec.exempt_time.slurm() if spec.exempt_time else None
     yield Row("PreemptExemptTime", exempt, "younger jobs are not preempted")
     youngest = "youngest_first" if spec.youngest_first else None
