@@ -56,7 +56,7 @@ def test_what_other_releases_do_not_read_is_one_remark(directory: Path, capfd: p
     (directory / "slurm.conf").write_text(GOOD + more)
     err = run(capfd, directory)[2].splitlines()
     assert err[-2:] == [
-        "slurm.conf: read as Slurm 25.05, the newest release that accepts most keys; change it with --slurm-version.",
+        "slurm.conf: read as Slurm 25.05, the newest release that accepts all keys; change it with --slurm-version.",
         "Other releases do not read all of it: 22.05: SchedulerParameters=defer_batch (slurm.conf:8); "
         "25.11 and newer: JobContainerType=job_container/tmpfs (slurm.conf:7).",
     ]
