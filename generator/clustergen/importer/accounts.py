@@ -9,7 +9,6 @@ from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights
 from clustergen.diagnostics import ClustergenError, ManifestPath
 from clustergen.diff.messages import count
-from clustergen.features.accounts.section import Account
 from clustergen.importer.associations import (
     REMOVED_BY_SCRIPT,
     Fields,
@@ -25,6 +24,7 @@ from clustergen.importer.originals import Originals
 from clustergen.importer.qos import COLUMNS, import_qos
 from clustergen.importer.sacctmgr import AccountingDump, Entry, read_dump
 from clustergen.manifest.base import AnyName, UserName
+from clustergen.manifest.model import Manifest
 
 _RIGHTS = ("QOS", "DefaultQOS")
 _LIMITS = fields_of("association", without=("Fairshare", *_RIGHTS))
@@ -141,7 +141,7 @@ class _Accounts:
     def _share(self, entry: Entry) -> int:
         text = entry.options.get("Fairshare", "1")
         share = AS_PARENT if text.lower() == "parent" else number(text)
-        if not isinstance(share, int) or not takes(Account, "fairshare", share):
+        if not isinstance(share, int) or not takes(Manifest, "slurm.accounts.NAME.fairshare", share):
             self._unsupported.add(entry, "Fairshare", text, "not a number of shares; clustergen writes 1")
             return 1
         return share

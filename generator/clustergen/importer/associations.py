@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, Form, SacctmgrOption
 from clustergen.diagnostics import ManifestPath
-from clustergen.features.accounts.section import Limits, Qos
 from clustergen.importer.draft import Draft, Origin, Value
 from clustergen.importer.forms import duration, fits, number, takes, words
 from clustergen.importer.sacctmgr import Entry
-from clustergen.manifest.base import Phrase, Section, Tres
+from clustergen.manifest.base import Phrase, Tres
+from clustergen.manifest.model import Manifest
 from clustergen.units import Duration
 from clustergen.units.digits import whole
 
@@ -28,7 +28,7 @@ in place of that: a field with a number for each resource.
 """
 _FACTOR = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _LONGEST = 1 << 31
-_MODELS: dict[Entity, type[Section]] = {"association": Limits, "qos": Qos}
+_PLACES: dict[Entity, str] = {"association": "slurm.accounts.NAME", "qos": "slurm.qos.NAME"}
 
 
 def fields_of(entity: Entity, without: Iterable[str] = ()) -> Fields:
@@ -48,7 +48,7 @@ def _reader(entity: Entity, option: SacctmgrOption) -> Callable[[str], Value | N
 
     def read(text: str) -> Value | None:
         value = convert(text)
-        return value if value is not None and takes(_MODELS[entity], option.field, value) else None
+        return value if value is not None and takes(Manifest, f"{_PLACES[entity]}.{option.field}", value) else None
 
     return read
 
