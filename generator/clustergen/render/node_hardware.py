@@ -10,7 +10,8 @@ from clustergen.records import record
 if TYPE_CHECKING:  # on nodes that pull, the playbooks read lock files without pydantic
     from clustergen.cluster.model import Cluster, NodeType
 
-_LIMIT = 4096  # of every number: far more than any machine has
+_LIMIT = 4096  # of every number but memory: far more than any machine has
+_MOST_MIB = 1 << 30
 _WORDS = re.compile(r"[ -~]{0,80}")
 _CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
 _DEVICE = re.compile(r"/dev(?:/(?!\.)[A-Za-z0-9_.:,-]{1,80}){1,4}")
@@ -29,6 +30,8 @@ class Hardware:
     numa: int
     numbering: str
     """How Linux numbers CPUs: sockets, alternating or siblings."""
+    memory: int = 0
+    """Fitted MiB; 0 where nobody knows."""
     gpu: str = ""
     """The name that NVML reports; empty where there are no GPUs, or nobody knows them."""
     mig_family: str = ""
@@ -61,6 +64,7 @@ def _of_type(node_type: NodeType) -> Hardware:
         node_type.threads_per_core,
         node_type.numa_per_socket,
         node_type.cpu_numbering,
+        node_type.memory_mib,
     )
     gpus, devices = node_type.gpus, tuple(file for one in node_type.gres for file in device_files(one.files))
     if gpus is None:
@@ -114,6 +118,7 @@ def read_hardware(group: str, document: Any) -> Hardware:
     if not isinstance(document, dict) or not document.keys() <= Hardware.__annotations__.keys():
         raise problem
     fields = dict(document)
+    memory = fields.get("memory", 0)
     lists = {name: fields.pop(name, []) for name in ("cpus", "links", "devices")}
     if not all(isinstance(value, list) and len(value) <= _MOST_GPUS for value in lists.values()):
         raise problem
@@ -124,6 +129,7 @@ def read_hardware(group: str, document: Any) -> Hardware:
     texts = [fields.get("gpu", ""), fields.get("mig_family", "")]
     if (
         not all(type(number) is int and -1 <= number <= _LIMIT for number in numbers)
+        or not (type(memory) is int and 0 <= memory <= _MOST_MIB)
         or not all(size and size > 0 for size in sizes)
         or not all(isinstance(text, str) and _WORDS.fullmatch(text) for text in texts)
         or not all(isinstance(text, str) and _CPUS.fullmatch(text) for text in cpus)

@@ -12,6 +12,8 @@ while read -r what path owner; do
     directory) [ -d "$path" ] || { mkdir -p "$path" && chown "$owner" "$path"; } ;;
     state) mkdir -p "$path" && chown -R "$owner" "$path" ;;
     program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
+    hollow) [ ! -e "$path" ] || printf '#!/bin/sh\n' >"$path" ;;
+    disk) mkdir -p "$path" && mount -t tmpfs -o mode=1777,size=1024t disk "$path" ;; # as large as any TmpDisk
     secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
       chown "$owner" "$path" && chmod 600 "$path" ;;
     private) [ ! -e "$path" ] || { chown "$owner" "$path" && chmod 600 "$path"; } ;;
@@ -145,8 +147,10 @@ exchange \
 if ! find . -type f -name '*.conf' -exec grep -qiE '^\s*ProctrackType\s*=' {} +; then
   printf '\n\nProctrackType=proctrack/linuxproc\n' >>slurm.conf # left out it is proctrack/cgroup
 fi
-if [ -e cgroup.conf ]; then sed -i '/^\s*CgroupPlugin\s*=/Id' cgroup.conf; fi
-printf '\n\nCgroupPlugin=%s\n' "$CGROUP" >>cgroup.conf
+touch cgroup.conf
+sed -i -E '/^\s*CgroupPlugin\s*=\s*"?(autodetect|disabled|cgroup\/v[12])\b/d' cgroup.conf
+# Any other one is for slurmd to refuse; in capitals the known ones are too.
+grep -qiE '^\s*CgroupPlugin\s*=' cgroup.conf || printf '\n\nCgroupPlugin=%s\n' "$CGROUP" >>cgroup.conf
 while read -r spank; do
   find . -type f -name '*.conf' -path '*plugstack*' -exec sed -i "\\#^\\s*[a-z]*\\s*$spank\\b#d" {} +
 done <"$out/absent-spank"
@@ -154,7 +158,16 @@ done <"$out/absent-spank"
 while read -r node; do
   timeout -k 1 30 slurmd -G -N "$node" 2>&1 | grep 'unknown autodetect' >"$out/slurmd.$node.autodetect"
 done <"$out/autodetect"
-exchange -e 's#\bAutoDetect\s*=\s*\w+#AutoDetect=off#I'
+exchange -e "s#\bAutoDetect\s*=\s*\w+#AutoDetect=$AUTODETECT#I"
+
+# Hardware that is simulated, see simulated_hardware.py.
+if [ -e "$out/memory.so" ]; then
+  mkdir -p /tmp/lib /dev/nvidia-caps
+  for library in memory.so libnvidia-ml.so.1; do base64 -d "$out/$library" >/tmp/lib/$library; done
+  ln -s libnvidia-ml.so.1 /tmp/lib/libnvidia-ml.so # the name by which Slurm 22.05 looks for it
+  mount -t tmpfs driver /proc/driver && mkdir /proc/driver/nvidia-caps
+  if [ -s "$out/gres-lines" ]; then cat "$out/gres-lines" >>gres.conf; fi
+fi
 
 slurmd=
 while read -r node; do
@@ -167,10 +180,28 @@ while read -r node; do
     continue
   fi
   # slurmd asks hwloc for sockets and cores, and hwloc can be told.
-  HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
+  at=$out/hardware.$node
+  if [ -e "$at.hwloc" ]; then
+    HWLOC_SYNTHETIC=$(<"$at.hwloc")
+    mib=$(<"$at.mib")
+    cp "$at.minors" /proc/driver/nvidia-caps/mig-minors
+    rm -f /dev/nvidia[0-9]* /dev/nvidia-caps/*
+    while read -r device; do ln -s /dev/null "$device"; done <"$at.devices"
+  else
+    HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
+    mib=$(value RealMemory)
+  fi
   export HWLOC_SYNTHETIC
-  timeout -k 1 30 slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
-  slurmd -D -v -N "$node" >"$out/slurmd.$node.log" 2>&1 &
+  simulated=()
+  if [ -e "$out/memory.so" ]; then
+    # tcc marks its libraries as if their stack had to be executable, which newer releases of glibc refuse unless told.
+    simulated=(env "CLUSTERGEN_MIB=$mib" "CLUSTERGEN_NVML=$at.nvml" LD_PRELOAD=/tmp/lib/memory.so
+      LD_LIBRARY_PATH=/tmp/lib GLIBC_TUNABLES=glibc.rtld.execstack=2)
+  fi
+  if [ ! -e "$at.hwloc" ]; then
+    timeout -k 1 30 "${simulated[@]}" slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
+  fi
+  "${simulated[@]}" slurmd -D -v -N "$node" >"$out/slurmd.$node.log" 2>&1 &
   slurmd=$!
   if wait_for 'slurmd started on' "$out/slurmd.$node.log" $slurmd; then
     registers "$node" $slurmd || echo "error: $node did not register" >>"$out/slurmd.$node.log"

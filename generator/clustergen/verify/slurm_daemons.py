@@ -10,13 +10,24 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 from clustergen.verify import sandbox
+from clustergen.verify.registration import Registration
+from clustergen.verify.simulated_hardware import (
+    NVML_PLUGIN,
+    Node,
+    Settings,
+    detected_lines,
+    is_simulated,
+    libraries,
+    not_simulated,
+    texts,
+)
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import (
     Surroundings,
@@ -47,6 +58,7 @@ _OF_THE_SANDBOX = re.compile(
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             # where hard limits of the caller are low
             r"Core limit is only \d+ KB|timer_create: Resource temporarily unavailable",
+            r"_nvml_get_mem_freqs",  # nvml.c knows no frequencies
             r"attempt number",  # goes before the one line that counts
             # sacctmgr leaves without reading the last answer, and slurmdbd of 22.05 minds
             r"persistent connection for fd \d+ experienced error\[104\]",
@@ -57,7 +69,9 @@ _OF_THE_SANDBOX = re.compile(
         )
     )
 )
-_OF_THIS_MACHINE = re.compile(r",?\s*Low (?:RealMemory|TmpDisk) \([^)]*\)")
+_OF_THIS_MACHINE = re.compile(  # where no memory is simulated
+    r",?\s*Low (?:RealMemory|TmpDisk) \([^)]*\)"
+)
 _NO_REASON_LEFT = re.compile(r"with reason:[\s,]*$")
 
 
@@ -67,8 +81,9 @@ class SlurmReport:
 
     `started`: slurmctld reached 'Running as primary controller' and answered. `complaints`: each "daemon: fatal:
     words", in the order said. `gres`: by node, what slurmd lists, a line per GRES; "" where it listed nothing.
-    `nodes`: by node, what `scontrol show node` prints of it on one line. `jobs`: by script, what `sbatch --test-only`
-    answers, with "passed" and the user who may submit it, or "failed" before it.
+    `nodes`: by node, what `scontrol show node` prints of it on one line; `registered`: by node whose slurmd started.
+    `jobs`: by script, what `sbatch --test-only` answers, with "passed" and the user who may submit it, or "failed"
+    before it.
     `omitted`: what could not be asked, and why. `seconds` of wall time, `version` of the Slurm that was asked.
     """
 
@@ -76,6 +91,7 @@ class SlurmReport:
     complaints: tuple[str, ...]
     gres: Mapping[str, str] = MappingProxyType({})
     nodes: Mapping[str, str] = MappingProxyType({})
+    registered: Mapping[str, Registration] = MappingProxyType({})
     jobs: Mapping[str, str] = MappingProxyType({})
     omitted: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -92,12 +108,14 @@ def read_config(
     hosts: str | None = None,
     nodes_for_gres: Sequence[str] = (),
     *,
+    simulated: Sequence[Node] = (),
     jobs: Sequence[str] = (),
     timeout: float = 120,
 ) -> SlurmReport:
     """Runs one Slurm on `conf_dir`: a directory with slurm.conf and related files, or a root as on the controller.
 
     `nodes_for_gres` are names of nodes with GRES, best one of each kind; more than a few take long.
+    `simulated` are nodes that register on their hardware; of any other one, hwloc has what slurm.conf says.
     `jobs` are paths of job scripts below `conf_dir`, if that is a root, as `/jobs/a.sh`.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
     Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
@@ -107,9 +125,11 @@ def read_config(
     conf_dir = conf_dir.absolute()
     rooted = (conf_dir / "etc/slurm/slurm.conf").is_file()
     directory = conf_dir / "etc/slurm" if rooted else conf_dir
-    around = of_directory(directory, nodes_for_gres)
+    started_nodes = (*nodes_for_gres, *(node.name for node in simulated))
+    around = of_directory(directory, started_nodes)
     absent = [path for path in around.spank if not any((root / path[1:]).exists() for root in (install.path, conf_dir))]
-    omitted = list(_not_asked(directory, around, absent))
+    has_nvml = bool(simulated) and install.has_plugin(NVML_PLUGIN)
+    omitted = list(_not_asked(directory, around, absent, has_nvml))
     if hosts is None:
         file = conf_dir / "etc/hosts"
         if rooted and file.is_file():
@@ -118,8 +138,8 @@ def read_config(
             hosts = invented_hosts(around.names)
             omitted.append("host names: there is no hosts file, so every name has a generated address")
     detecting = nodes_for_gres if around.autodetect else ()
-    if around.autodetect and not around.devices:
-        nodes_for_gres = ()  # without the driver slurmd would list nothing, whatever the files say
+    if around.autodetect and not around.devices and not simulated:
+        nodes_for_gres = started_nodes = ()  # without the driver slurmd would list nothing, whatever the files say
     database = (install.path / "var/lib/clustergen/mariadb").is_dir()
     if around.accounting and not database:
         omitted.append(f"accounting: {install.path} has no database for slurmdbd, so slurmctld is checked without it")
@@ -132,14 +152,15 @@ def read_config(
         hostname=around.controller,
         # A name service that knows only loopback gives no address at all, so there is always one more.
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
-        devices=around.devices,
+        devices=tuple(path for path in around.devices if not simulated or not is_simulated(path)),
     )
+    built = {} if not started_nodes or not_simulated() else libraries()
     script = Path(__file__).with_name("read_slurm.sh").read_text(encoding="utf-8")
     outcome = sandbox.run(
         box,
         ["/bin/bash", "/run/clustergen/read_slurm.sh"],
         timeout=timeout,
-        env=_environment(install, around, database),
+        env={**_environment(install, around, database), "AUTODETECT": "nvml" if has_nvml else "off"},
         notes={
             "read_slurm.sh": script,
             "surroundings": "".join(f"{line}\n" for line in around.lines),
@@ -147,11 +168,15 @@ def read_config(
             "qos": "".join(f"{name}\n" for name in around.qos),
             "absent-spank": "".join(f"{path}\n" for path in absent),
             "autodetect": "".join(f"{node}\n" for node in detecting),
-            "nodes": "".join(f"{node}\n" for node in nodes_for_gres),
+            "nodes": "".join(f"{node}\n" for node in started_nodes),
             "jobs": "".join(f"{path}\n" for path in jobs),
+            **built,
+            **dict(_hardware(directory, simulated, has_nvml)),
         },
     )
-    complaints = _complaints(outcome.files)
+    has_memory = bool(built)
+    complaints = _complaints(outcome.files, has_memory)
+    nodes = dict(_nodes(outcome.files.get("nodes.txt", "")))
     if outcome.code is None:
         complaints.append(f"slurmctld: fatal: did not answer within {timeout:g} s")
     started = outcome.files.get("started", "") == "yes\n"
@@ -159,7 +184,8 @@ def read_config(
         started=started,
         complaints=_cut(complaints),
         gres={node: _gres(outcome.files, node) for node in nodes_for_gres} if started else {},
-        nodes=dict(_nodes(outcome.files.get("nodes.txt", ""))),
+        nodes=nodes,
+        registered=_registered(outcome.files, nodes, has_memory, started_nodes) if started else {},
         jobs=_answers(outcome.files.get("jobs.txt", ""), jobs) if started else {},
         omitted=tuple(omitted),
         seconds=round(time.monotonic() - began, 2),
@@ -171,6 +197,19 @@ def _nodes(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         if line.startswith("NodeName="):
             yield line.split(maxsplit=1)[0].partition("=")[2], line
+
+
+def _registered(
+    logs: Mapping[str, str], before: Mapping[str, str], has_memory: bool, names: Iterable[str]
+) -> dict[str, Registration]:
+    return {
+        name: Registration(
+            before.get(name, ""),
+            logs.get(f"registered.{name}", "").strip(),
+            tuple(dict.fromkeys(_messages("slurmd", logs.get(f"slurmd.{name}.log", ""), has_memory))),
+        )
+        for name in names
+    }
 
 
 def _answers(text: str, jobs: Sequence[str]) -> dict[str, str]:
@@ -203,34 +242,52 @@ def _spare_slurmdbd_conf(around: Surroundings) -> str:
     )
 
 
-def _not_asked(directory: Path, around: Surroundings, absent_spank: Sequence[str]) -> Iterator[str]:
+def _hardware(directory: Path, simulated: Sequence[Node], has_nvml: bool) -> Iterator[tuple[str, str]]:
+    """The notes for read_slurm.sh; without the NVML plugin, gres.conf gets the lines that it would have made."""
+    if not simulated:
+        return
+    gres_conf = directory / "gres.conf"
+    text = gres_conf.read_text(encoding="utf-8", errors="replace") if gres_conf.is_file() else ""
+    slurm_conf = (directory / "slurm.conf").read_text(encoding="utf-8", errors="replace")
+    settings = Settings.read(slurm_conf, text)
+    for node in simulated:
+        yield from ((f"hardware.{node.name}.{name}", text) for name, text in texts(settings, node).items())
+    if not has_nvml:
+        yield "gres-lines", "".join(line for node in simulated for line in detected_lines(settings, node))
+
+
+def _not_asked(directory: Path, around: Surroundings, absent_spank: Sequence[str], has_nvml: bool) -> Iterator[str]:
     for path in absent_spank:
         yield f"plugstack.conf: {path} is not in this root, so slurmd is checked without it"
     if around.accounting and not (directory / "slurmdbd.conf").is_file():
         yield "slurmdbd.conf: missing; slurmctld is checked with a slurmdbd with defaults"
-    if around.autodetect:
+    if around.autodetect and not has_nvml:
         left = "only its other lines are checked" if around.devices else "slurmd is not started"
         yield f"gres.conf: AutoDetect is omitted; {left}"
 
 
-def _complaints(logs: Mapping[str, str]) -> list[str]:
+def _complaints(logs: Mapping[str, str], has_memory: bool) -> list[str]:
     complaints: dict[str, None] = {}
     for log in ("slurmdbd.log", "accounts.log", "slurmctld.log", "scontrol.log"):
-        complaints |= dict.fromkeys(_messages(log.partition(".")[0], logs.get(log, "")))
+        complaints |= dict.fromkeys(_messages(log.partition(".")[0], logs.get(log, ""), has_memory))
     for log, text in logs.items():
         if log.startswith("slurmd."):
-            complaints |= dict.fromkeys(_messages("slurmd", text))
-            if log.endswith(".log") and "slurmd started on" not in text and not any(_messages("slurmd", text)):
+            complaints |= dict.fromkeys(_messages("slurmd", text, has_memory))
+            if (
+                log.endswith(".log")
+                and "slurmd started on" not in text
+                and not any(_messages("slurmd", text, has_memory))
+            ):
                 complaints[f"slurmd: fatal: did not start as {log[7:-4]}"] = None
     return list(complaints)
 
 
-def _messages(daemon: str, log: str) -> Iterator[str]:
+def _messages(daemon: str, log: str, has_memory: bool) -> Iterator[str]:
     for line in log.splitlines():
         match = _COMPLAINT.search(line)
         if match is None or _OF_THE_SANDBOX.search(line):
             continue
-        words = _OF_THIS_MACHINE.sub("", match.group(1)).rstrip()
+        words = match[1].rstrip() if has_memory else _OF_THIS_MACHINE.sub("", match[1]).rstrip()
         if not _NO_REASON_LEFT.search(words):
             yield f"{daemon}: {words}"
 

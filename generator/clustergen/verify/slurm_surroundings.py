@@ -156,7 +156,8 @@ def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequenc
             yield f"directory {Path(key_file).parent} {owner}"
     for path in dbd.all("archivedir"):
         yield f"directory {path} {owner}"
-    yield f"program {slurm.get('mailprog', default='/bin/mail')}"
+    yield from _programs(slurm)
+    yield f"disk {slurm.get('tmpfs', default='/tmp')}"
     for parameters in (*slurm.all("authaltparameters", "authinfo"), *dbd.all("authaltparameters", "authinfo")):
         for path in _JWT_KEY.findall(parameters):
             yield f"secret {path} {owner}"
@@ -168,6 +169,12 @@ def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequenc
     for path in ":".join(slurm.all("plugindir")).split(":"):
         if path:
             yield f"plugins {path}"
+
+
+def _programs(slurm: Settings) -> Iterator[str]:
+    yield f"program {slurm.get('mailprog', default='/bin/mail')}"
+    for path in slurm.all("healthcheckprogram"):
+        yield f"hollow {path}"  # it looks for the node's hardware and services
 
 
 def _named_qos(slurm: Settings) -> list[str]:

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE
-from clustergen.hostlist import HostlistError, contains
 from clustergen.records import replace
 from clustergen.verify.check import Check, Trial, paths, place_of
+from clustergen.verify.checks.slurm_hardware import nodes_by_type
 from clustergen.verify.files import Entry
 from clustergen.verify.newer_slurm import Prepared, prepare
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.programs import TIMEOUT
+from clustergen.verify.registration import complaints
 from clustergen.verify.rows import Row
 from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.simulated_hardware import Node, not_simulated
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
 from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs, next_newer, parsers_directory
 
@@ -47,10 +49,10 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     install = for_release(release) or next_newer(release)
     if install is None:
         installed = ", ".join(one.version for one in installs()) or "none (run clustergen setup parsers)"
-        why = (
+        lacking = (
             f"the tree requires Slurm {release or 'of no release'}; installed or in {parsers_directory()}: {installed}"
         )
-        yield check.row("not run", entries, [why])
+        yield check.row("not run", entries, [lacking])
         return
     node = _controller(trial)
     if node is None:
@@ -60,15 +62,27 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     other = None if install.release == release else release
     prepared = prepare(directory, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
     jobs = _with_jobs(directory, entries)
-    asked, detected = _nodes_with_gres(trial, directory)
+    nodes = dict(nodes_by_type(trial))
+    why = not_simulated()
     try:
-        report = read_config(install, directory, node.hosts_text or None, asked, jobs=tuple(jobs), timeout=TIMEOUT)
+        report = read_config(
+            install,
+            directory,
+            node.hosts_text or None,
+            [one.name for one in nodes.values() if why and one.hardware.cpus],
+            simulated=() if why else tuple(nodes.values()),
+            jobs=tuple(jobs),
+            timeout=TIMEOUT,
+        )
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
         return
     report = replace(report, complaints=(*prepared.complaints, *report.complaints, *_refusals(report, jobs)))
-    rows = _rows(check, entries, install, report, detected)
-    yield from (_remarked(row, install, other, prepared.left_out) for row in rows) if other else rows
+    for rows, left_out in (
+        (_rows(check, entries, install, report), prepared.left_out),
+        (_registrations(check, entries, report, nodes, why), ()),
+    ):
+        yield from (_remarked(row, install, other, left_out) if other else row for row in rows)
 
 
 def _remarked(row: Row, install: SlurmInstall, release: str, left_out: Sequence[str]) -> Row:
@@ -128,42 +142,32 @@ def _with_password(directory: Path) -> None:
         secret.write_text("StoragePass=verify\n", encoding="utf-8")
 
 
-def _nodes_with_gres(trial: Trial, directory: Path) -> tuple[list[str], list[str]]:
-    """One host of every kind of node with GPUs: those that slurmd can be asked about, and those that need a driver."""
-    try:
-        text = (directory / _GRES.lstrip("/")).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return [], []
-    kinds = [node.hosts[0] for node in trial.nodes if node.hosts and "gpu_node" in node.groups]
-    detected = [host for host in kinds if any(_stands_in(host, hosts) for hosts in _detected(text))]
-    return [host for host in kinds if host not in detected], detected
-
-
-def _detected(text: str) -> Iterator[str]:
-    """The host lists of lines with AutoDetect; "" for one that is about every node."""
-    for line in text.splitlines():
-        values = {key.lower(): value for key, value in _PAIR.findall(line.partition("#")[0])}
-        if values.get("autodetect", "off").lower() != "off":
-            yield values.get("nodename", "")
-
-
-def _stands_in(host: str, hosts: str) -> bool:
-    try:
-        return hosts == "" or contains(hosts, host)
-    except HostlistError:
-        return False  # slurmctld has its own words about such a list
-
-
-def _rows(
-    check: Check, entries: Sequence[Entry], install: SlurmInstall, report: SlurmReport, detected: Sequence[str]
+def _registrations(
+    check: Check, entries: Sequence[Entry], report: SlurmReport, nodes: Mapping[str, Node], why: str
 ) -> Iterator[Row]:
-    complaints: dict[str, list[str]] = {daemon: [] for daemon in _WHAT}
+    """A row for each node type."""
+    read = [entry for entry in entries if entry.target in (_CONF, _GRES)]
+    for kind, node in nodes.items():
+        hardware = node.hardware
+        size = f"{hardware.sockets} × {hardware.cores} cores"
+        if hardware.cpus:
+            size = f"{len(hardware.cpus)} × {hardware.gpu.removeprefix('NVIDIA ') or 'GPU'}"
+        if report.started and not why:
+            registration = report.registered[node.name]
+            summary = f"{node.name}: {registration.summary}"
+            row = check.judged(read, list(complaints(node, registration)), [summary], report.version)
+        else:
+            row = check.row("not run", read, [why or "slurmctld did not start, see its row"], report.version)
+        yield replace(row, parser="slurmd", what=f"slurmd registers: {kind} ({size})")
+
+
+def _rows(check: Check, entries: Sequence[Entry], install: SlurmInstall, report: SlurmReport) -> Iterator[Row]:
+    words: dict[str, list[str]] = {daemon: [] for daemon in _WHAT}
     for complaint in report.complaints:
         daemon = complaint.partition(":")[0].replace("accounts", "sacctmgr")
-        complaints[daemon if daemon in complaints else "slurmctld"].append(complaint)
-    if not report.started and not complaints["slurmctld"]:
-        complaints["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
-    complaints["slurmd"] += [f"slurmd -G: {node} has no GRES" for node, listed in report.gres.items() if not listed]
+        words[daemon if daemon in words else "slurmctld"].append(complaint)
+    if not report.started and not words["slurmctld"]:
+        words["slurmctld"].append("slurmctld: did not reach 'Running as primary controller'")
     mpi = [entry for entry in entries if entry.target == _MPI] if not install.has_plugin("mpi_pmix*.so") else []
     if mpi:
         row = check.row("no parser", mpi, ["this Slurm is built without PMIx, which reads these keys"])
@@ -171,10 +175,10 @@ def _rows(
     absent = [match[1] for note in report.omitted if (match := _ABSENT.match(note))]
     unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
     if unread:
-        words = [f"{plugin} is in no distribution; slurmd is checked without it" for plugin in absent]
-        yield replace(check.row("no parser", unread, words), parser="slurmd with these plugins", what=_PLUGINS)
+        absences = [f"{plugin} is in no distribution; slurmd is checked without it" for plugin in absent]
+        yield replace(check.row("no parser", unread, absences), parser="slurmd with these plugins", what=_PLUGINS)
     read = [entry for entry in entries if entry not in (*mpi, *unread)]
-    files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in complaints}
+    files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in words}
     for daemon, daemon_files in files.items():
         if not daemon_files:
             continue
@@ -187,9 +191,8 @@ def _rows(
             continue
         if daemon == "slurmd":
             about += [f"{node}: {len(listed.splitlines())} GRES" for node, listed in report.gres.items()]
-            about += [f"{node}: not started, as its GPUs are detected; see the row on hardware" for node in detected]
         yield replace(
-            check.judged(daemon_files, complaints[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
+            check.judged(daemon_files, words[daemon], about, report.version), parser=parser, what=_WHAT[daemon]
         )
 
 
@@ -222,11 +225,14 @@ CHECKS = (
         "Slurm",
         "slurmctld, slurmdbd, slurmd, sacctmgr, sbatch",
         "The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until it is "
-        "the primary controller and responds, slurmd for one node of each type with GPUs until it has registered; "
-        "`slurmd -G` lists its GPUs. The accounts script runs twice, and the second run changes nothing. If that "
-        "release is not installed, the next newer one reads the files, and the catalogue checks keys and values. For "
-        "slurmd, cgroup values are replaced, AutoDetect (which the next check is about) and third-party plugins are "
-        "omitted. Slurm ignores unknown "
+        "the primary controller and responds, and slurmd for one node of each type until it has registered. The "
+        "hardware of that node is simulated: processors by hwloc, GPUs by an NVML library and device files, memory by "
+        "a preloaded library, all as the manifest and the catalogue have them, never as slurm.conf has them. "
+        "slurmctld accepts the node with its GPUs, and slurmd logs neither an error nor a warning. TmpDisk and "
+        "GRES other than GPUs are not compared, health checks do not run, and a Slurm without the NVML plugin reads "
+        "lines of gres.conf in place of AutoDetect. The accounts script runs twice, and the second run changes nothing."
+        " If the release is not installed, the next newer one reads the files, and the catalogue checks keys and "
+        "values. For slurmd, cgroup values are replaced and third-party plugins are omitted. Slurm ignores unknown "
         "keys of mpi.conf and topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, "
         "for a user of the accounts where there are any. No job runs.",
         _reads,

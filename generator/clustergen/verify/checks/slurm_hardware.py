@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.records import replace
 from clustergen.verify.check import Check, Trial, paths
-from clustergen.verify.detected_gpus import PLUGIN, Detected, Node, detect, has_compiler, has_plugin
+from clustergen.verify.detected_gpus import Detected, detect, has_plugin
 from clustergen.verify.files import Entry
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.rows import Row, Status
 from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.simulated_hardware import NVML_PLUGIN, Node
 from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs
 
 _CONF = "/etc/slurm/slurm.conf"
@@ -21,7 +22,7 @@ _MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
 
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     texts = {entry.target: entry.text for entry in entries}
-    nodes = dict(_nodes(trial))
+    nodes = dict(nodes_by_type(trial))
     if _CONF not in texts or not nodes:
         yield check.row("not run", entries, ["the lock file names no hardware of compute nodes: render the tree again"])
         return
@@ -52,7 +53,7 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     notes = [*(f"{kind}: {_summary(node, answers[node.name])}" for kind, node in nodes.items()), *remarks]
     row = check.judged(entries, complaints, notes, install.version)
     if install.release != release:
-        absent = f"no Slurm {release} here has {PLUGIN}" if has_gpus else f"there is no Slurm {release} here"
+        absent = f"no Slurm {release} here has {NVML_PLUGIN}" if has_gpus else f"there is no Slurm {release} here"
         remark = f"checked with {install.version}: {absent}"
         row = replace(row, what=f"{row.what} (for {release})", words=(remark, *row.words))
     yield row
@@ -60,25 +61,19 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
 
 def _install(release: str, has_gpus: bool) -> SlurmInstall | None:
     """The tree's release, else the newest, of those that can be asked."""
-    able = [one for one in installs() if not has_gpus or (has_plugin(one) and has_compiler(one))]
+    able = [one for one in installs() if not has_gpus or has_plugin(one)]
     exact = for_release(release)
     return exact if exact in able else next(iter(able), None)
 
 
 def _no_plugin() -> tuple[Status, str]:
     """Why nobody here detects GPUs, and what that makes of a row without another type."""
-    bare = next((one for one in installs() if has_plugin(one)), None)
-    if bare is not None:
-        return (
-            "not run",
-            f"Slurm {bare.version} has {PLUGIN}, but {bare.path} no compiler (tcc, cc or gcc) for the NVML library",
-        )
     if platform.machine() != "x86_64":
-        return "no parser", f"Debian has {PLUGIN}, which detects GPUs, for x86_64 alone"
-    return "not run", f"no Slurm here has {PLUGIN}, which detects GPUs: run clustergen setup parsers"
+        return "no parser", f"Debian has {NVML_PLUGIN}, which detects GPUs, for x86_64 alone"
+    return "not run", f"no Slurm here has {NVML_PLUGIN}, which detects GPUs: run clustergen setup parsers"
 
 
-def _nodes(trial: Trial) -> Iterator[tuple[str, Node]]:
+def nodes_by_type(trial: Trial) -> Iterator[tuple[str, Node]]:
     """A node of each type by the type's name."""
     compute = set(trial.tree.inventory.groups.get("slurm_compute", ()))
     roots = {host: root for root in trial.nodes for host in root.hosts if host in compute}

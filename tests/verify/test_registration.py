@@ -1,0 +1,209 @@
+"""Nodes register on simulated hardware, and what is wrong with one is named with slurmctld's or slurmd's own reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.render.node_hardware import Hardware
+from clustergen.render.write import write
+from clustergen.verify import simulated_hardware
+from clustergen.verify.checks import CHECKS
+from clustergen.verify.registration import complaints
+from clustergen.verify.run import verify
+from clustergen.verify.simulated_hardware import Node
+from clustergen.verify.slurm_daemons import SlurmReport, read_config
+from clustergen.verify.slurm_roots import SlurmInstall
+from strategies.trees import COMPUTE, GPU, HEAD, manifest, tree_of
+
+pytestmark = pytest.mark.real
+
+H100 = Hardware(
+    2,
+    8,
+    2,
+    1,
+    "sockets",
+    memory=65536,
+    gpu="NVIDIA H100 80GB HBM3",
+    mig_family="h100-80",
+    cpus=(*2 * ("0-7,16-23",), *2 * ("8-15,24-31",)),
+)
+CPU = Hardware(2, 8, 2, 1, "sockets", memory=65536)
+SIZE = "Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000"
+GPUS = "Gres=gpu:h100:4"
+FILES = "Name=gpu Type=h100 File=/dev/nvidia[0-3]"
+SPLIT = (None, None, None, {"3g.40gb": 2})
+
+RIGHT = {
+    "files": (H100, f"{SIZE} {GPUS}", FILES),
+    "cores": (H100, f"{SIZE} {GPUS}", f"{FILES} Cores=0-15"),
+    "detects": (H100, f"{SIZE} {GPUS}", "AutoDetect=nvml"),
+    "plain": (CPU, SIZE, ""),
+    "memory": (CPU, SIZE.replace("64000", "65536"), ""),
+    "shards": (H100, f"{SIZE} {GPUS},shard:16", f"{FILES}\nName=shard Count=16"),
+    "drained": (CPU, f"{SIZE} State=DRAIN Reason=memory", ""),
+    "mig": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:2", "AutoDetect=nvml"),
+}
+"""Node name → its hardware, values of its line in slurm.conf, and lines of gres.conf."""
+
+WRONG = {
+    "more-gpus": (H100, f"{SIZE} Gres=gpu:h100:5", FILES, "gres/gpu count reported lower than configured (4 < 5)"),
+    "fewer-gpus": (
+        H100,
+        f"{SIZE} Gres=gpu:h100:3",
+        FILES.replace("3", "2"),
+        "Gres=gpu:h100:3, its hardware has 4 GPUs",
+    ),
+    "no-gpus": (H100, SIZE, "", "Gres=(null), its hardware has 4 GPUs"),
+    "lost-file": (H100, f"{SIZE} Gres=gpu:h100:5", FILES.replace("-3", "-4"), "/dev/nvidia4"),
+    "no-file": (H100, f"{SIZE} {GPUS}", "", "count reported lower than configured (0 < 4)"),
+    "half-files": (H100, f"{SIZE} {GPUS}", FILES.replace("-3", "-1"), "reported lower than configured (2 < 4)"),
+    "type": (H100, f"{SIZE} {GPUS}", FILES.replace("h100", "gpu:h10 "), "gpu:h10 "),
+    "other-gpu": (H100, f"{SIZE} Gres=gpu:a100:4", "AutoDetect=nvml", "lower than configured (0 < 4)"),
+    "detects-fewer": (H100, f"{SIZE} Gres=gpu:h100:8", "AutoDetect=nvml", "lower than configured (4 < 8)"),
+    "duplicate": (H100, f"{SIZE} Gres=gpu:4", "Name=gpu Count=2\nName=gpu Count=2", "duplicate records for gpu"),
+    "same-file": (H100, f"{SIZE} Gres=gpu:h100:8", f"{FILES}\n{FILES}", "duplicate device file name (/dev/nvidia0)"),
+    "same-type": (
+        H100,
+        f"{SIZE} {GPUS}",
+        FILES.replace("3", "1") + "\n" + FILES.replace("0-3", "1-3"),
+        "duplicate device file name (/dev/nvidia1)",
+    ),
+    "shards-alone": (CPU, f"{SIZE} Gres=shard:8", "Name=shard Count=8", "no gres that is sharing"),
+    "fewer-shards": (
+        H100,
+        f"{SIZE} {GPUS},shard:16",
+        f"{FILES}\nName=shard Count=8",
+        "multiple configurations without",
+    ),
+    "shard-of-nic": (
+        H100,
+        f"{SIZE} {GPUS},shard:16",
+        f"{FILES}\nName=shard Count=16 File=/dev/nvidia9",
+        "/dev/nvidia9",
+    ),
+    "more-mps": (H100, f"{SIZE} {GPUS},mps:400", f"{FILES}\nName=mps Count=200", "multiple configurations without"),
+    "nic": (CPU, f"{SIZE} Gres=nic:2", "Name=nic Count=1\nName=nic Count=1", "duplicate records for nic"),
+    "gres-cores": (H100, f"{SIZE} {GPUS}", f"{FILES} Cores=0-99", "Invalid GRES data for gpu, Cores=0-99"),
+    "sockets": (CPU, SIZE.replace("Sockets=2", "Sockets=4"), "", "Low socket*core*thread count"),
+    "fewer-sockets": (CPU, SIZE.replace("Sockets=2", "Sockets=1"), "", "CPUs=16:32(hw)"),
+    "more-cores": (CPU, SIZE.replace("Socket=8", "Socket=16"), "", "Low socket*core*thread count"),
+    "fewer-cores": (CPU, SIZE.replace("Socket=8", "Socket=4"), "", "CPUs=16:32(hw)"),
+    "threads": (CPU, SIZE.replace("Core=2", "Core=4"), "", "Low socket*core*thread count"),
+    "one-thread": (CPU, SIZE.replace("Core=2", "Core=1"), "", "ThreadsPerCore=1:2(hw)"),
+    "boards": (CPU, f"Boards=2 {SIZE}".replace("Sockets", "SocketsPerBoard"), "", "Low socket*core*thread count"),
+    "more-memory": (
+        CPU,
+        SIZE.replace("64000", "65537"),
+        "",
+        "Low RealMemory (reported:65536 < 100.00% of configured:65537)",
+    ),
+    "mig-count": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:3", "AutoDetect=nvml", "5"),
+    "mig-size": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_4g.40gb:2", "AutoDetect=nvml", "count"),
+    "half-cpus": (CPU, f"{SIZE} CPUs=16", "", "CPUs=16:32(hw)"),
+}
+"""The same, and words of Slurm that say what is wrong."""
+
+CONF = """\
+ClusterName=test
+SlurmctldHost=head
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd/%n
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu,shard,mps,nic
+"""
+
+
+def _nodes(rows: Mapping[str, tuple[Any, ...]]) -> list[Node]:
+    return [Node(name, row[0], SPLIT if name.startswith("mig") else ()) for name, row in rows.items()]
+
+
+def _write(directory: Path, rows: Mapping[str, tuple[Any, ...]]) -> None:
+    names = [f"NodeName={name} {row[1]}\n" for name, row in rows.items()]
+    (directory / "slurm.conf").write_text(f"{CONF}{''.join(names)}PartitionName=all Nodes=ALL\n", encoding="utf-8")
+    lines = [f"NodeName={name} {line}\n" for name, row in rows.items() for line in row[2].splitlines()]
+    (directory / "gres.conf").write_text("".join(lines), encoding="utf-8")
+    (directory / "cgroup.conf").write_text("", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def report(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> SlurmReport:
+    directory = tmp_path_factory.mktemp("registration")
+    rows = {**RIGHT, **WRONG}
+    _write(directory, rows)
+    return read_config(slurm, directory, simulated=_nodes(rows), timeout=100)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_registers(report: SlurmReport, name: str) -> None:
+    node = next(node for node in _nodes(RIGHT) if node.name == name)
+    assert list(complaints(node, report.registered[name])) == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_slurm_says_what_is_wrong(report: SlurmReport, name: str) -> None:
+    node = next(node for node in _nodes(WRONG) if node.name == name)
+    words = list(complaints(node, report.registered[name]))
+    assert any(WRONG[name][3] in line for line in words), words
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("cgroup.conf", "CgroupPlugin=cgroup/v3\n", "cgroup/v3"),
+        ("slurm.conf", "TopologyPlugin=topology/tree\n", "plain"),
+        ("slurm.conf", "NodeName=other Featurs=fast\n", "Featurs"),
+        ("slurm.conf", "NodeName=other CPUs=32 CpuSpecList=0-99\n", "CpuSpecList=0-99"),
+        ("slurm.conf", "AuthType=auth/mung\n", "mung"),
+        ("slurm.conf", "TaskPlugin=task/affinty\n", "affinty"),
+        ("slurm.conf", "SlurmdPort=none\n", "SlurmdPort"),
+        ("slurm.conf", "NodeName=plain NodeAddr=192.0.2.1\n", "plain"),
+    ],
+)
+def test_slurm_says_what_is_wrong_for_all_nodes(
+    current_slurm: SlurmInstall, tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    rows = {"plain": RIGHT["plain"]}
+    _write(tmp_path, rows)
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf Nodes=other\n", encoding="utf-8")
+    with (tmp_path / name).open("a", encoding="utf-8") as file:
+        file.write(text)
+    report = read_config(current_slurm, tmp_path, simulated=_nodes(rows))
+    assert any(words in line for line in report.complaints), report
+
+
+def test_without_a_compiler_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulated_hardware, "COMPILERS", ())
+    monkeypatch.setattr(simulated_hardware, "libraries", simulated_hardware.libraries.__wrapped__)
+    assert "no compiler (tcc, cc or gcc) here" in simulated_hardware.not_simulated()
+
+
+def test_verify_has_a_row_for_each_type(current_slurm: SlurmInstall, tmp_path: Path) -> None:
+    plain = {"cpu": {"sockets": 2, "cores_per_socket": 8}, "memory": "64GiB"}
+    few = {**plain, "gpus": {"model": "a100-sxm-40", "count": 2}}
+    nodes = [HEAD, COMPUTE, {"name": "p1", "type": "plain", "address": "10.0.0.21"}]
+    nodes.append({"name": "f1", "type": "few", "address": "10.0.0.22"})
+    types = {"gpu": GPU, "plain": plain, "few": few}
+    data = manifest(node_types=types, nodes=nodes, slurm={"version": current_slurm.release})
+    place = tmp_path / "rendered"
+    write(tree_of(data, tmp_path), place)
+    conf = place / "overlays/slurm_node/etc/slurm/slurm.conf"
+    text, count = re.subn(r"(NodeName=f1 .*RealMemory=)\d+", r"\g<1>65537", conf.read_text(encoding="utf-8"))
+    assert count == 1
+    conf.write_text(text, encoding="utf-8")
+    (check,) = (one for one in CHECKS if one.name == "slurm")
+    rows = {row.what: row for row in verify(place, [check]) if row.what.startswith("slurmd registers")}
+    assert {what: row.status for what, row in rows.items()} == {
+        "slurmd registers: gpu (8 × H100 80GB HBM3)": "passed",
+        "slurmd registers: plain (2 × 8 cores)": "passed",
+        "slurmd registers: few (2 × A100-SXM4-40GB)": "failed",
+    }
+    reason = "Low RealMemory (reported:65536 < 100.00% of configured:65537)"
+    assert reason in rows["slurmd registers: few (2 × A100-SXM4-40GB)"].words[-1]
