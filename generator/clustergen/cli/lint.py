@@ -34,15 +34,21 @@ _UNREADABLE = "file-unreadable"
 )
 @click.option("--fix", "fixing", is_flag=True, help="Fix findings that have one safe correction.")
 @click.option("--diff", "differing", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--register", is_flag=True, help="Let a node of each NodeName line register with a real slurmctld.")
 @format_option
 @filter_options
-def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool, form: str, **filtering: Any) -> None:
+def command(
+    path: Path, slurm_version: str | None, fixing: bool, differing: bool, register: bool, form: str, **filtering: Any
+) -> None:
     """Lint PATH: a directory with slurm.conf and related files, or a slurm.conf.
 
     By default it is the current directory; - is a slurm.conf on standard input.
 
     An error stops a daemon or command of that release. A warning is something that Slurm only logs, or accepts but
     does not do as intended. An info is advice.
+
+    --register starts the daemons of that release from clustergen setup parsers in a sandbox, on the hardware that the
+    files claim, and reports nodes that slurmctld refuses, with its reason.
 
     With a newer --slurm-version, lint reports what will be fatal after an upgrade. Files outside the directory are not
     read, not even through links.
@@ -60,8 +66,8 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     if differing and form != "text":
         raise click.UsageError("--diff requires --format text")
     filters = Filters.of(form, **filtering)
-    if path == STDIN and (fixing or differing):
-        raise click.UsageError("--fix and --diff go with a file, not with standard input")
+    if path == STDIN and (fixing or differing or register):
+        raise click.UsageError("--fix, --diff and --register go with a file, not with standard input")
     report = lint_text(standard_input(MOST_BYTES), "stdin", release) if path == STDIN else lint(path, release)
     judged = _judged(report, filters)
     if differing:
@@ -70,7 +76,8 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
     made = 0
     if fixing and not differing:
         report, made = fix_all(path, release, report, lambda another: _judged(another, filters).reported)
-        judged = _judged(report, filters)
+    report, asked = _registered(report) if register else (report, ())
+    judged = _judged(report, filters)
     diagnostics = judged.reported
     unreadable = any(diagnostic.code == _UNREADABLE for diagnostic in diagnostics)
     if filters.statistics:
@@ -85,11 +92,17 @@ def command(path: Path, slurm_version: str | None, fixing: bool, differing: bool
         if not diagnostics:
             output.verdict(printable(f"{report.path}: no findings."))
     if form == "text":
-        for line in _remarks(report, judged, made):
+        for line in (*_remarks(report, judged, made), *asked):
             output.remark(printable(line))
     if unreadable:
         sys.exit(3)
     sys.exit(0 if filters.exit_zero or all(one.severity is Severity.INFO for one in diagnostics) else 1)
+
+
+def _registered(report: Report) -> tuple[Report, tuple[str, ...]]:
+    from clustergen.lint.registration import registered
+
+    return registered(report)
 
 
 def _judged(report: Report, filters: Filters) -> Judged:

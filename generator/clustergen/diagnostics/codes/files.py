@@ -29,6 +29,7 @@ FILES: tuple[str | Code, ...] = (
     Code("node-cpus-mismatch", WARNING, "CPUs does not match sockets, cores and threads"),
     Code("node-memory-missing", WARNING, "A node without memory for jobs"),
     Code("node-memory-installed", WARNING, "RealMemory equals the installed memory"),
+    Code("node-registration", WARNING, "A node that slurmctld refuses"),
     Code("partition-twice", ERROR, "A partition is defined twice"),
     Code("partition-unknown", WARNING, "A partition is not defined"),
     Code("gres-undeclared", WARNING, "A GRES that is not in GresTypes"),

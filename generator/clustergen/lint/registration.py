@@ -1,0 +1,76 @@
+"""Asks real Slurm which nodes of a directory it accepts: slurmctld, and slurmd for one node of each NodeName line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.lint.finding import LintFinding
+from clustergen.lint.run import Report
+from clustergen.lint.site import Site
+from clustergen.records import replace
+from clustergen.slurmconf.config import Entry
+from clustergen.verify.registration import refusals
+from clustergen.verify.sandbox import SandboxError
+from clustergen.verify.simulated_hardware import not_simulated
+from clustergen.verify.slurm_daemons import SlurmReport, read_config
+from clustergen.verify.slurm_roots import for_release
+
+_MOST_LINES = 100
+_TIMEOUT = 60
+_NO_MACHINE = ("FUTURE", "CLOUD")  # states of nodes that no slurmd runs on, as far as anybody knows
+_HINT = "correct the line, or run slurmd -C and slurmd -G on a node of it and compare"
+
+
+def registered(report: Report) -> tuple[Report, tuple[str, ...]]:
+    """The report with a finding for each line whose node is refused, and remarks on what was not asked.
+
+    A node has the hardware that its line and the device files of gres.conf claim, so only what contradicts itself is
+    found.
+    """
+    site = Site(report.directory, report.release)
+    install = for_release(str(report.release))
+    if site.slurm is None or report.directory.shown("slurm.conf").rpartition("/")[2] != "slurm.conf":
+        return report, ("registration: requires a slurm.conf of that name.",)
+    if install is None:
+        return report, (f"registration: Slurm {report.release} is not here; run clustergen setup parsers.",)
+    if why := not_simulated():
+        return report, (f"registration: {why}.",)
+    nodes, left = _nodes(site)
+    try:
+        answer = read_config(install, report.directory.path, None, tuple(nodes), timeout=_TIMEOUT)
+    except (SandboxError, OSError) as error:
+        return report, (f"registration: {error}.",)
+    if not answer.started:
+        stops = [words for words in answer.complaints if "fatal: " in words]
+        first = next(iter(stops or answer.complaints), "slurmctld does not start")
+        return report, (f"registration: no node was asked, {first}.",)
+    findings = sorted({*report.findings, *_findings(site, nodes, answer)}, key=lambda one: str(one.diagnostic.place))
+    remark = f"registration: Slurm {install.version}, {len(answer.registered)} nodes of {len(nodes) + left} lines."
+    return replace(report, findings=tuple(findings)), (remark,)
+
+
+def _nodes(site: Site) -> tuple[dict[str, Entry], int]:
+    """A node of each line, and how many lines are left out."""
+    gres = site.directory.config("gres.conf")
+    detects = any((line.get("AutoDetect") or "off").lower() != "off" for line in gres.lines) if gres else False
+    nodes: dict[str, Entry] = {}
+    seen: set[int] = set()
+    left = 0
+    for host, entry in site.hosts.items():
+        if id(entry) in seen:
+            continue
+        seen.add(id(entry))
+        state = (entry.text("State") or "").upper()
+        # Without a driver here, nothing is detected that slurm.conf could be compared with.
+        if state in _NO_MACHINE or (detects and entry.text("Gres")) or len(nodes) == _MOST_LINES:
+            left += 1
+        else:
+            nodes[host] = entry
+    return nodes, left
+
+
+def _findings(site: Site, nodes: dict[str, Entry], answer: SlurmReport) -> Iterator[LintFinding]:
+    for host, registration in answer.registered.items():
+        fatal = [words for words in registration.messages if "fatal: " in words]
+        for words in fatal or refusals(host, registration):
+            yield site.warning("node-registration", nodes[host], words, _HINT)
