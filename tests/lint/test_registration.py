@@ -20,6 +20,8 @@ GresTypes=gpu
 NodeName=right[1-4] Sockets=2 CoresPerSocket=8 RealMemory=99000000 Gres=gpu:2
 NodeName=twice[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:2
 NodeName=less[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:2
+NodeName=plain1 NodeAddr=192.0.2.1 Sockets=2 CoresPerSocket=8 RealMemory=64000
+NodeName=plain2 NodeAddr=192.0.2.2 Sockets=2 CoresPerSocket=8 RealMemory=64000
 NodeName=cloud[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 State=CLOUD
 PartitionName=all Nodes=ALL Default=YES
 """
@@ -50,7 +52,7 @@ def test_refused_nodes_are_reported_at_their_lines(slurm: SlurmInstall, director
     assert [line.partition(":")[0] for line in findings] == ["8", "9"], lines
     assert "slurmd: fatal: gres.conf duplicate records for gpu" in findings[0]
     assert "less1 is DRAIN+INVALID_REG: gres/gpu count reported lower than configured (1 < 2)" in findings[1]
-    assert f"registration: Slurm {slurm.version}, 3 nodes of 4 lines." in lines
+    assert f"registration: Slurm {slurm.version}, 4 nodes of 5 kinds of lines." in lines
 
 
 def test_an_absent_release_is_named(directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,8 +15,12 @@ from clustergen.verify.simulated_hardware import not_simulated
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
 from clustergen.verify.slurm_roots import for_release
 
-_MOST_LINES = 100
+_MOST_NODES = 100
 _TIMEOUT = 60
+_KIND = (
+    *("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore", "RealMemory"),
+    *("TmpDisk", "CoreSpecCount", "CpuSpecList", "MemSpecLimit", "State"),
+)
 _NO_MACHINE = ("FUTURE", "CLOUD")  # states of nodes that no slurmd runs on, as far as anybody knows
 _HINT = "correct the line, or run slurmd -C and slurmd -G on a node of it and compare"
 
@@ -45,24 +49,27 @@ def registered(report: Report) -> tuple[Report, tuple[str, ...]]:
         first = next(iter(stops or answer.complaints), "slurmctld does not start")
         return report, (f"registration: no node was asked, {first}.",)
     findings = sorted({*report.findings, *_findings(site, nodes, answer)}, key=lambda one: str(one.diagnostic.place))
-    remark = f"registration: Slurm {install.version}, {len(answer.registered)} nodes of {len(nodes) + left} lines."
+    remark = (
+        f"registration: Slurm {install.version}, {len(answer.registered)} nodes of {len(nodes) + left} kinds of lines."
+    )
     return replace(report, findings=tuple(findings)), (remark,)
 
 
 def _nodes(site: Site) -> tuple[dict[str, Entry], int]:
-    """A node of each line, and how many lines are left out."""
+    """A node of each kind of line, and how many kinds are left out; with GRES, each line is one, as in gres.conf."""
     gres = site.directory.config("gres.conf")
     detects = any((line.get("AutoDetect") or "off").lower() != "off" for line in gres.lines) if gres else False
     nodes: dict[str, Entry] = {}
-    seen: set[int] = set()
+    seen: set[tuple[object, ...]] = set()
     left = 0
     for host, entry in site.hosts.items():
-        if id(entry) in seen:
+        kind = (id(entry) if entry.text("Gres") else 0, *map(entry.text, _KIND))
+        if kind in seen:
             continue
-        seen.add(id(entry))
+        seen.add(kind)
         state = (entry.text("State") or "").upper()
         # Without a driver here, nothing is detected that slurm.conf could be compared with.
-        if state in _NO_MACHINE or (detects and entry.text("Gres")) or len(nodes) == _MOST_LINES:
+        if state in _NO_MACHINE or (detects and entry.text("Gres")) or len(nodes) == _MOST_NODES:
             left += 1
         else:
             nodes[host] = entry
