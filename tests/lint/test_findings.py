@@ -463,3 +463,15 @@ def test_detected_gpus_are_compared_with_the_lines_that_name_devices(
 ) -> None:
     result = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
     assert [line.rpartition(" ")[2] for line in summaries(result)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("JobCompType=jobcomp/slurmdbd", "delete it: AccountingStorageType=accounting_storage/slurmdbd records jobs"),
+        ("TaskPluginParam=Sched", "delete it, and write TaskPlugin=task/cgroup,task/affinity"),
+    ],
+)
+def test_what_took_the_place_of_a_plugin_or_word(line: str, hint: str, tmp_path: Path) -> None:
+    result = report(tmp_path, slurm_conf=HEAD + f"{line}\n" + NODES + PARTITIONS)
+    assert [one.hint for one in result.diagnostics if one.code.endswith("unknown")] == [hint]

@@ -87,8 +87,9 @@ def _priority_type(draft: Draft, originals: Originals) -> None:
     if _plugin(text) != "multifactor":
         for item in items:
             draft.demote(item)
-    elif items and option and not option.comments:
+    elif items and option:
         draft.remove(option)
+        items[0].comments[:0] = option.comments
 
 
 def _without_moved_words(draft: Draft, originals: Originals, key: str, origin: Origin) -> Origin:

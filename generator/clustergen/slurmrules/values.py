@@ -113,8 +113,11 @@ def mebibytes(text: str) -> int | None:
     return whole(amount[1]) << {"m": 0, "g": 10, "t": 20}[amount[2].lower()] if amount is not None else None
 
 
-_ELSEWHERE = {("JobCompType", "slurmdbd"): "delete it: AccountingStorageType=accounting_storage/slurmdbd records jobs"}
-"""(key, plugin that it never had) → what does that."""
+_ELSEWHERE = {
+    ("JobCompType", "slurmdbd"): "delete it: AccountingStorageType=accounting_storage/slurmdbd records jobs",
+    ("TaskPluginParam", "sched"): "delete it, and write TaskPlugin=task/cgroup,task/affinity",
+}
+"""(key, plugin or word that it does not have) → what does that."""
 
 
 def _stands_alone(word: str) -> bool:
@@ -144,7 +147,8 @@ def words(release: SlurmRelease, key: str, text: str) -> Iterator[Remark]:
         elif (state := row.state(release)) != "known":
             message = _other_release(key, row, release, state)
             does = Outcome.LOGS if state == "defunct" else outcome
-            yield Remark("slurm-word-unknown", message, _instead(row), does, at)
+            hint = _instead(row) or _ELSEWHERE.get((key, row.token.lower()))
+            yield Remark("slurm-word-unknown", message, hint, does, at)
         elif row.takes_value and "=" not in word:
             yield Remark(
                 "slurm-value-wrong",
