@@ -77,7 +77,7 @@ def check_contributions(cluster: Cluster) -> None:
 def _check_forms(function: str, item: Any) -> None:
     """ValueError for a text, or one of a tuple or of the keys of a mapping, that its field cannot have."""
     kind = type(item).__name__
-    for field in getattr(item, "__record_fields__", ()) or item._fields:
+    for field in getattr(item, "__record_fields__", ()) or getattr(item, "_fields", ()):
         value = getattr(item, field)
         pattern, form = _FORMS.get(f"{kind}.{field}") or _FORMS.get(field) or (r"[^\x00-\x1f\x7f]*", "one line")
         for text in value if isinstance(value, (tuple, Mapping)) else (value,):
