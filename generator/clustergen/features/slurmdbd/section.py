@@ -35,7 +35,7 @@ class Accounting(Section):
         (), "AccountingStoreFlags: what is stored about jobs."
     )
     purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Age] = field(
-        {}, "Retention time of records, as {job: 24months}."
+        {}, "Retention time of records, as {job: 24months}; kinds that are not listed are kept for ever."
     )
     gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how task usage is sampled.")
     gather_frequency: Annotated[int, Field(ge=0, le=3600), Bare("second")] = field(
