@@ -72,7 +72,7 @@ WRONG = {
     ),
     "a longest time of nothing as an option": (
         changed(
-            partitions("gpu: {nodes: all, options: {maxtime: 0:0}}"),
+            partitions("gpu: {nodes: all, default: true, options: {maxtime: 0:0}}"),
             (
                 "slurm:",
                 "slurm:\n  defaults: slurm\n  state_location: /srv/state\n  resources: {task_plugins: [cgroup]}\n"

@@ -199,7 +199,7 @@ WRONG = {
     "a number that Slurm puts back": (options("EpilogMsgTime: 2000000"), [("slurm-value-wrong", "2000000")]),
     "a number that no daemon refuses and none has a meaning for": (
         slurm(
-            "defaults: slurm, partitions: {main: {nodes: all}}, options: {ReturnToService: 3},"
+            "defaults: slurm, partitions: {main: {nodes: all, default: true}}, options: {ReturnToService: 3},"
             " state_location: /srv/state, resources: {task_plugins: [cgroup]}, cgroup_options: {ConstrainDevices: yes}"
         ),
         [("slurm-value-harmful", "3")],

@@ -49,7 +49,7 @@ def _all_known(cluster: Cluster, section: Slurm) -> bool:
     return all(names.issuperset(expand(text)) for text in [*lists, *section.node_sets.values()])
 
 
-def default_partition(_: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
+def default_partition(cluster: Cluster, section: Mapping[str, PartitionSpec]) -> Iterator[Finding]:
     defaults = [name for name, spec in section.items() if spec.default]
     for name in defaults[1:]:
         yield Finding(
@@ -58,7 +58,7 @@ def default_partition(_: Cluster, section: Mapping[str, PartitionSpec]) -> Itera
             f"partition '{defaults[0]}' is already the default",
             "set default: true in one partition; Slurm would silently use the last",
         )
-    if not defaults and len(section) > 1:
+    if section and not defaults and (len(section) > 1 or cluster.slurm.bare):
         yield Finding(
             "default-partition-missing",
             _PARTITIONS,
