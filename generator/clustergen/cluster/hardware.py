@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 
 from clustergen.catalogue import hardware as parts
 from clustergen.catalogue.operating_systems import AARCH64, OperatingSystem, operating_system
@@ -45,6 +46,11 @@ def _driver(model: parts.Nic | None) -> str:
     return model.drivers[0] if model and model.drivers else ""
 
 
+@cache
+def _unstated() -> Spec:
+    return Spec.model_construct()
+
+
 class TypeResolver:
     """Turns the manifest's node types into hardware, and says what cannot be resolved."""
 
@@ -60,7 +66,7 @@ class TypeResolver:
 
     def service(self) -> NodeType:
         """A machine that runs no jobs and of which nothing is known."""
-        return self._assemble(SERVICE, Spec.model_construct(), None, None, (), is_resolved=False)
+        return self._assemble(SERVICE, _unstated(), None, None, (), is_resolved=False)
 
     def resolve(self, name: str, spec: Spec) -> NodeType:
         path: ManifestPath = ("node_types", name)

@@ -89,8 +89,8 @@ class Fields:
     def edits(self, field: Field) -> list[Edit]:
         """Edits of a field, the nearest to the present value first: of the right shape, no more."""
         if field.ident not in self._edits:
-            fitting = (edit for edit in self._thinkable(field) if self._fits(field, edit))
-            self._edits[field.ident] = list(islice(fitting, _MOST))
+            edits = () if "const" in field.schema else self._thinkable(field)
+            self._edits[field.ident] = list(islice(filter(self.original.fits, edits), _MOST))
         return self._edits[field.ident]
 
     def _thinkable(self, field: Field) -> Iterator[Edit]:
@@ -127,16 +127,6 @@ class Fields:
                 candidates += names
         listed = "array" in str(resolved(dict(field.schema), self.definitions).get("type"))
         return [[value] if listed else value for value in dict.fromkeys(candidates) if value != current][:2]
-
-    def _fits(self, field: Field, edit: Edit) -> bool:
-        """True if the manifest takes it; no field is checked together with others, but one that names the section."""
-        from pydantic import ValidationError
-
-        try:
-            self.original.edited([edit])
-        except ValidationError:
-            return False
-        return "const" not in field.schema
 
     def _section(self, model: Section, data: Any, schema: dict[str, Any], path: ManifestPath) -> Iterator[Field]:
         for name, inner in self._of_model(model, schema).get("properties", {}).items():

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from clustergen import compile as compiler
 from clustergen.explain.edits import Edit, edited
 from clustergen.manifest.base import Section
 from clustergen.manifest.model import Manifest
+from clustergen.records import replace
 
 
 class Original:
@@ -26,6 +29,27 @@ class Original:
     def edited(self, edits: Iterable[Edit]) -> Manifest:
         """ValidationError where the edits leave no manifest."""
         return Manifest.model_validate(self._with_read(edited(self.data, edits)))
+
+    def fits(self, edit: Edit) -> bool:
+        """True if the section around the edit takes it: fields of different sections are not checked together."""
+        value: Any = self.manifest
+        section, data, depth = value, self.data, 0
+        inner = data
+        # Another name may stand in any section.
+        above: tuple[Any, ...] = () if edit.does in ("rename", "replace") else edit.path[:-1]
+        for number, part in enumerate(above, 1):
+            if isinstance(value, Section):
+                value = value.__dict__.get(part)
+            else:  # a key of the model may be another text
+                value = value[part] if isinstance(inner, list) else list(value.values())[list(inner).index(part)]
+            inner = inner[part] if isinstance(inner, list) or part in inner else {}
+            if isinstance(value, Section):
+                section, data, depth = value, inner, number
+        try:
+            type(section).model_validate(self._with_read(edited(data, [replace(edit, path=edit.path[depth:])])))
+        except ValidationError:
+            return False
+        return True
 
     def _read_all(self, data: Any) -> None:
         """Keeps what the models take for each mapping and list."""
