@@ -167,7 +167,16 @@ CASES = [
         "StateSaveLocation",
         "",
         {"slurm.state_location": "/srv/slurm"},
+        _always("move-state:/var/lib/slurm/slurmctld restart-slurmctld"),
+    ),
+    Case(
+        "slurm.conf",
+        "",
+        "StateSaveLocation",
+        "nested",
+        {"slurm.state_location": "/var/lib/slurm/slurmctld/state"},
         _always("refuse restart-slurmctld"),
+        verdict="not while jobs run",
     ),
     Case("slurm.conf", "", "SlurmctldParameters", "enable_configless", {"slurm.configless": True}, LATER),
     Case(

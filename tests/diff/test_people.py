@@ -123,7 +123,10 @@ def test_one_more_user_has_no_manual_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (("  build:", "  state_location: /srv/state\n  build:"), "copy /var/lib/slurm/slurmctld to /srv/state"),
+        (
+            ("  build:", "  state_location: /var/lib/slurm/slurmctld/state\n  build:"),
+            "move its files from /var/lib/slurm/slurmctld to /var/lib/slurm/slurmctld/state",
+        ),
         (("name: head", "name: ctl"), "copy StateSaveLocation from head"),
     ],
 )
@@ -205,7 +208,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     turns = {
         step["play"]: (step["text"], step["hosts"]) for step in cluster["steps"] if step["play"] in (AT_ONCE, TURNS)
     }
-    assert turns[TURNS] == ("node by node: drain, unmount home.mount, mount nfs.mount, resume", "c[1-4]")
+    assert turns[TURNS] == ("node by node: drain, unmount home.mount, resume", "c[1-4]")
     assert turns[AT_ONCE][1] == "login1"
     assert "drain" not in turns[AT_ONCE][0]
     assert [step["play"] for step in cluster["steps"]].count(TURNS) == 1

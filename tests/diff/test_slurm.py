@@ -213,7 +213,7 @@ def test_daemons_that_all_restart_need_no_reconfigure() -> None:
         return [str(effect) for effect in effects_on(result, "head", ["slurm-controller"])]
 
     other, port = ("PriorityMaxAge=7-0", "PriorityMaxAge=8-0"), ("ClusterName=c", "ClusterName=c\nSlurmdPort=7818")
-    state = ("ClusterName=c", "ClusterName=c\nStateSaveLocation=/srv")
+    state = ("ClusterName=c", "ClusterName=c\nStateSaveLocation=/var/spool/state")
     assert on_the_controller(other) == ["reconfigure"]
     assert on_the_controller(other, port) == ["restart-slurmctld"]
     assert on_the_controller(other, state) == ["reconfigure", "restart-slurmctld", "refuse"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clustergen.diff.change import Change
-from clustergen.diff.step import Work
-from clustergen.diff.steps import AT_ONCE, CONTROLLERS, NODES, TURNS, steps
+from clustergen.diff.step import Step, Work
+from clustergen.diff.steps import AT_ONCE, CONTROLLERS, NODES, PUT, TURNS, steps
 from clustergen.render.effects import Effect, read
 from clustergen.render.side import ManualStep
 
@@ -28,14 +28,14 @@ def change(effect: Effect, old: str | None, new: str | None) -> Change:
 
 
 UNMOUNT = change(Effect("remount", "old.mount"), "x", None)
-MOUNT = change(Effect("remount", "new.mount"), None, "x")
+MOUNT = change(Effect("start", "new.mount"), None, "x")
 REMOUNT = change(Effect("remount", "both.mount"), "x", "y")
 REBOOT = change(Effect("reboot"), "x", "y")
 
 
 @pytest.mark.parametrize("changes", [(REBOOT, MOUNT, UNMOUNT, REMOUNT), (MOUNT, REMOUNT, REBOOT, UNMOUNT)])
 @pytest.mark.parametrize(("compute", "play"), [(("c1",), TURNS), ((), AT_ONCE)])
-def test_a_host_unmounts_first_and_reboots_last(
+def test_a_host_unmounts_before_it_reboots_and_what_is_new_is_mounted_without_a_turn(
     changes: tuple[Change, ...], compute: tuple[str, ...], play: str
 ) -> None:
     work = Work(
@@ -45,8 +45,10 @@ def test_a_host_unmounts_first_and_reboots_last(
     verbs = turn.text.removeprefix("node by node: drain, ").split(", ")
     assert verbs[0] in ("unmount old.mount", "unmount and mount both.mount")
     assert set(verbs[:2]) == {"unmount old.mount", "unmount and mount both.mount"}
-    assert verbs[2:4] == ["mount new.mount", "reboot"]
+    assert verbs[2] == "reboot"
     assert turn.hosts == "c1"
+    assert Step("mount new.mount", "c1", PUT) in steps(work)
+    assert "new.mount" not in turn.text
 
 
 def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -> list[tuple[str, str | None]]:

@@ -200,7 +200,13 @@ class Cluster:
     def step(self, action: str, about: str, files: dict[str, str]) -> None:
         self.say("step", action, about)
         hosts = about.split() if action != "hand" else []
-        if action == "put":
+        if action == "stop":
+            for daemon in about.split():
+                stop(self.machine.processes(daemon), 30)
+        elif action == "copy":
+            old, new = about.split()
+            self.tell("copy", self.run(f"setpriv --reuid slurm --regid slurm --init-groups cp -aT {old} {new}"))
+        elif action == "put":
             self.put(files)
         elif action == "reconfigure":
             self.tell("reconfigure", self.run("scontrol reconfigure", timeout=60))

@@ -29,6 +29,7 @@ GROUPS = {
     "slurm_compute": NODES,
 }
 _CONTROLLERS = GROUPS["slurm_controller"]
+_ABOUT_NODES = ("drain", "slurmd", "resume")
 Action = tuple[str, str]
 
 
@@ -50,7 +51,7 @@ class Verdict:
     @property
     def steps(self) -> str:
         """`drain n[1-4], put, reconfigure, resume n[1-4]`."""
-        hosts = (folded(about.split()) if action != "hand" else about for action, about in self.actions)
+        hosts = (folded(about.split()) if action in _ABOUT_NODES else about for action, about in self.actions)
         return ", ".join(f"{action} {about}".strip() for (action, _), about in zip(self.actions, hosts, strict=True))
 
     @property
@@ -118,6 +119,11 @@ def _actions(made: Plan, change: Change) -> list[Action]:
                     actions.append(change.hand)
             case "":
                 pass
+            case "stop":
+                daemons = step.text.removeprefix("stop ").replace(",", " ").replace(" and ", " ")
+                actions.append(("stop", " ".join(daemons.split())))
+            case "copy":
+                actions.append(("copy", step.text.partition(",")[0].removeprefix("copy ").replace(" to ", " ")))
             case ("drain" | "slurmd" | "resume") as action:
                 actions.append((action, nodes))
             case action:
@@ -132,6 +138,8 @@ def _action(step: Step) -> str:
             return "hand"
         case plays.EMPTY:
             return "drain"
+        case plays.STOP:
+            return "stop"
         case play if play == REMOVE:
             return "drain"
         case plays.PUT:
@@ -143,7 +151,7 @@ def _action(step: Step) -> str:
                 return "reconfigure"
             if "clustername" in step.text:
                 return "new-cluster-id"
-            return "slurmctld" if words[0] == "restart" else ""
+            return "slurmctld" if words[0] in ("restart", "start") else "copy" if words[0] == "copy" else ""
         case plays.NODES:
             return "slurmd"
         case plays.RESUME:

@@ -57,7 +57,7 @@ def verdict(old: Path, new: Path) -> Verdict:
     restarts = {
         f"{match[1]}@{host}"
         for text, hosts in by_text.items()
-        if (match := re.match(r"restart (slurmctld|slurmdbd|slurmd)\b", text))
+        if (match := re.match(r"(?:re)?start (slurmctld|slurmdbd|slurmd)\b", text))
         for host in hosts
     }
     return Verdict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -196,6 +197,44 @@ def test_the_identity_of_a_cluster_is_forgotten_while_the_controller_is_stopped(
     effects.slurm(effects.Worker(node), pending("new-cluster-id", "reconfigure"), [SLURMCTLD])
     assert node.commands == ["systemctl stop slurmctld.service", "systemctl start slurmctld.service"]
     assert not identity.exists()
+
+
+@pytest.mark.parametrize("written", [("old",), ("old", "new"), ("new", "old")])
+def test_the_state_of_a_stopped_controller_is_copied_unless_the_new_place_is_newer(
+    written: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"StateSaveLocation": f"{tmp_path}/new", "SlurmUser": "root"}
+    monkeypatch.setattr(effects, "_setting", lambda file, key: settings.get(key))
+    for seconds, name in enumerate(written):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "job_state").write_text(name, encoding="ascii")
+        os.utime(tmp_path / name / "job_state", (seconds, seconds))
+    node = Node(SLURMCTLD)
+    worker = effects.Worker(node)
+    effects.slurm(worker, pending(f"move-state:{tmp_path}/old", "restart-slurmctld"), [SLURMCTLD])
+    stopped, *between, started = node.commands
+    assert (stopped, started) == ("systemctl stop slurmctld.service", "systemctl start slurmctld.service")
+    made = [] if "new" in written else [f"/usr/local/sbin/clustergen-write --directory {tmp_path}/new root"]
+    copied = f"cp --archive --no-target-directory {tmp_path}/old {tmp_path}/new"
+    assert [line.partition(" --init-groups ")[2] or line for line in between] == (
+        [] if written[-1] == "new" else [*made, copied]
+    )
+    assert (worker.failed, journal.read()["pending"]) == ([], [])
+
+
+def test_a_controller_whose_state_could_not_be_copied_stays_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"StateSaveLocation": str(tmp_path), "SlurmUser": "root"}
+    monkeypatch.setattr(effects, "_setting", lambda file, key: settings.get(key))
+    node = Node(SLURMCTLD)
+    node.failing = {f"setpriv --reuid=0 --regid=0 --init-groups cp --archive --no-target-directory / {tmp_path}"}
+    worker = effects.Worker(node)
+    effects.slurm(worker, pending("move-state:/"), [SLURMCTLD])
+    assert node.commands[0] == "systemctl stop slurmctld.service"
+    assert SLURMCTLD not in node.active
+    assert worker.failed == [f"copy / to {tmp_path}: failed"]
+    assert journal.read()["pending"] == ["move-state:/"]
 
 
 @pytest.mark.parametrize(("replaces", "earlier"), [(True, []), (False, ["restart:chrony.service"])])

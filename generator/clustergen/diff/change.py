@@ -121,7 +121,7 @@ def changed(
     words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs
     effects_of_words = [slurm_effects.effect(base, key, release, block, word) for word in words]
     worst = max(effects_of_words, key=lambda effect: max(read(word).severity for word in effect.effect))
-    effects = tuple(read(word) for word in worst.effect)
+    effects = tuple(read(word.replace("{old}", old or "")) for word in worst.effect)
     waiting, running = (
         tuple(
             jobs._replace(text=jobs.text.format(name=name, old=old or "none", new=new or "none"))
@@ -139,7 +139,7 @@ def changed(
         nodes=nodes,
         effects=effects,
         everywhere=worst.is_everywhere,
-        reason=worst.note,
+        reason=worst.note.replace("{old}", old or "").replace("{new}", new or ""),
         source=worst.page,
         row=worst.name,
         waiting=waiting,

@@ -319,6 +319,8 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
     either = new or old
     assert either is not None
     effects: tuple[Effect, ...] = (either.effect,)
+    if old is None and either.effect == Effect("remount", target.removeprefix(_UNITS)):
+        effects = (Effect("start", either.effect.unit),)
     if old is None or new is None:
         texts: tuple[str | None, str | None] = (_lines(old), _lines(new))
     elif old.sha256 == new.sha256:

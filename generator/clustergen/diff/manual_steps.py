@@ -65,8 +65,8 @@ def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
     if change.kind != "key" or not change.file.endswith("/slurm.conf"):
         return
     controllers = folded(work.controllers)
-    if change.key == "StateSaveLocation":
-        yield Step(f"{_KEEPS} copy {change.old} to {change.new}, {_GOES_ON}", controllers, "")
+    if change.key == "StateSaveLocation" and Effect("refuse") in change.effects:
+        yield Step(f"{_KEEPS} move its files from {change.old} to {change.new}, {_GOES_ON}", controllers, "")
     elif change.key == "SlurmctldHost" and Effect("refuse") in change.effects:
         yield Step(f"{_KEEPS} copy StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
     elif change.key == "ClusterName" and Effect("refuse") in change.effects:

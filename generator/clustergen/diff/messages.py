@@ -25,6 +25,7 @@ TITLES: dict[Kind, str] = {
     "restart-slurmd": "restart slurmd",
     "restart-slurmctld": "restart slurmctld",
     "new-cluster-id": "remove the saved cluster ID",
+    "move-state": "move the state of slurmctld from",
     "restart-slurmdbd": "restart slurmdbd",
     "restart": "restart",
     "reconfigure": "scontrol reconfigure",
@@ -34,6 +35,7 @@ TITLES: dict[Kind, str] = {
     "run": "run",
     "reload": "reload",
     "daemon-reload": "systemctl daemon-reload",
+    "start": "start",
     "none": "no restart required",
 }
 """Kind → what it is called."""
@@ -49,6 +51,7 @@ REASONS: dict[Kind, str] = {
     "restart-slurmd": "slurmd reads it only at start; running jobs continue",
     "restart-slurmctld": "slurmctld reads it only at start; running jobs continue",
     "new-cluster-id": "slurmdbd assigns another cluster ID",
+    "move-state": "slurmctld is stopped while its state is copied; running jobs continue",
     "restart-slurmdbd": "slurmctld buffers accounting records while slurmdbd is down",
     "restart": "the service reads it only at start",
     "reconfigure": "takes effect with scontrol reconfigure; running jobs continue",
@@ -58,6 +61,7 @@ REASONS: dict[Kind, str] = {
     "run": "the unit applies its settings to the running system",
     "reload": "the service rereads it",
     "daemon-reload": "systemd rereads its units",
+    "start": "no job uses it yet",
     "none": "read at the next use",
 }
 """Why, where the catalogue has no more to say of a change."""

@@ -181,7 +181,7 @@ def effects_on(changes: Collection[Change], host: str, roles: Collection[str]) -
         touched = change.touches(host)
         for effect in change.effects:
             kind = effect.kind
-            if kind in ("reconfigure", "cancel-jobs", "restart-slurmctld", "new-cluster-id"):
+            if kind in ("reconfigure", "cancel-jobs", "restart-slurmctld", "new-cluster-id", "move-state"):
                 if _CONTROLLER in groups and not (kind == "reconfigure" and all_restart):
                     effects.add(effect)
             elif kind == "restart-slurmdbd":

@@ -52,6 +52,8 @@ def _stop(work: Work) -> Iterable[Step]:
     if work.with_kind("refuse"):
         hosts = folded({*work.controllers, *work.compute, *work.accounting})
         yield Step("stop slurmd, slurmctld and slurmdbd", hosts, STOP)
+    elif work.with_kind("move-state"):
+        yield Step("stop slurmctld", folded(work.controllers), STOP)
 
 
 _LOCAL = {
@@ -81,6 +83,8 @@ def _put(work: Work) -> Iterable[Step]:
                     by_unit.setdefault(effect.unit, []).append(change)
         for unit, changes in by_unit.items():
             yield Step(_LOCAL[kind].format(unit=unit), work.hosts(changes), PUT)
+    for change in work.with_kind("start"):
+        yield Step(f"mount {change.effect.unit}", work.hosts([change]), PUT)
 
 
 def _daemon(
@@ -92,13 +96,14 @@ def _daemon(
     def steps(work: Work) -> Iterable[Step]:
         restarting = work.with_kind(*kinds)
         restarting += [change for change in work.changes if Effect("restart", unit) in change.effects]
-        if not restarting:
+        stopped = work.with_kind("refuse") or (word == "slurmctld" and work.with_kind("move-state"))
+        if not (restarting or stopped):
             return
         hosts: str | None = folded(where(work))
-        if word == "slurmd" and not any(change.everywhere for change in restarting):
+        if word == "slurmd" and not stopped and not any(change.everywhere for change in restarting):
             hosts = work.hosts(restarting, where(work))
         if hosts:
-            yield Step(text, hosts, play)
+            yield Step(f"start {word}" if stopped else text, hosts, play)
 
     return steps
 
@@ -141,6 +146,12 @@ def _new_cluster_id(work: Work) -> Iterable[Step]:
         yield Step(text, folded(work.controllers), CONTROLLERS)
 
 
+def _move_state(work: Work) -> Iterable[Step]:
+    for change in work.with_kind("move-state"):
+        text = f"copy {change.old} to {change.new}, unless what is there is newer"
+        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
+
+
 def _turns(work: Work) -> Iterable[Step]:
     """Each host has one turn, for all that it takes; only those that serve jobs are drained for it."""
     verbs: dict[str, dict[str, None]] = {}
@@ -168,9 +179,8 @@ def _turn(verb: str) -> int:
 
 def _verb(change: Change, effect: Effect) -> str:
     if effect.kind == "remount":
-        sides = (change.old, change.new) if change.kind == "file" else ("", "")
-        word = "mount" if sides[0] is None else "unmount" if sides[1] is None else "unmount and mount"
-        return f"{word} {effect.unit}"
+        goes = change.kind == "file" and change.new is None
+        return f"{'unmount' if goes else 'unmount and mount'} {effect.unit}"
     return "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
 
 
@@ -184,6 +194,7 @@ STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _put,
     _daemon("slurmdbd", "restart slurmdbd", ACCOUNTING, lambda work: work.accounting),
     _new_cluster_id,
+    _move_state,
     _daemon("slurmctld", "restart slurmctld", CONTROLLERS, lambda work: work.controllers),
     _accounts,
     _reconfigure,

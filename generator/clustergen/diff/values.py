@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable
+from posixpath import commonpath, normpath
 from typing import Any
 
 from clustergen.catalogue import slurm_values
@@ -172,6 +173,7 @@ _READERS: dict[str, Callable[[str], Canonical]] = {
     "ranges": _ranges,
     "hosts": _hosts,
     "files": lambda text: tuple(files_of(text)),
+    "path": normpath,
     "gres": _gres,
 }
 
@@ -192,12 +194,19 @@ def differing(how: Meaning, key: str, old: str | None, new: str | None) -> tuple
         return (f"{names[0]} to {names[1]}", ">".join(names))
     if before is None or after is None:
         return ("set",) if before is None else ("unset",)
+    if how.form == "path":
+        return ("nested",) if _is_nested(str(before), str(after)) else ()
     if how.form in ("word", "boolean"):
         return (str(after).lower(),)
     sizes = [math.inf if side == "unlimited" else side for side in (before, after)]
     if isinstance(sizes[0], int | float) and isinstance(sizes[1], int | float):
         return ("lowered",) if sizes[1] < sizes[0] else ("raised",)
     return ()
+
+
+def _is_nested(one: str, other: str) -> bool:
+    """True if one of two directories is below the other."""
+    return all(path.startswith("/") for path in (one, other)) and commonpath((one, other)) in (one, other)
 
 
 def _moved(before: frozenset[Any], after: frozenset[Any]) -> tuple[str, ...]:

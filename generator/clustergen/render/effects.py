@@ -10,6 +10,7 @@ from clustergen.records import record
 Kind = Literal[
     "none",
     "daemon-reload",
+    "start",
     "reload",
     "restart",
     "run",
@@ -21,6 +22,7 @@ Kind = Literal[
     "restart-slurmd",
     "restart-slurm",
     "new-cluster-id",
+    "move-state",
     "load-accounts",
     "remount",
     "drain",
@@ -33,7 +35,7 @@ Kind = Literal[
 
 @record
 class Effect:
-    """One kind, and the systemd unit that it is about where the kind has one."""
+    """One kind, and the systemd unit that it is about where the kind has one; of `move-state`, the old directory."""
 
     kind: Kind
     unit: str | None = None

@@ -18,6 +18,7 @@ SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd
 # The order of effects.tsv in the catalogue, which nodes do not have; a test compares the two.
 _ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart")
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
+_WRITE = "/usr/local/sbin/clustergen-write"
 _MISSING = " is not on this node: its package is missing"
 _LOG_READ = 1 << 20  # bytes of a daemon's log; SlurmUser owns it and may have anything in its place
 
@@ -203,7 +204,7 @@ def slurm(worker, effects, units):
 
 def _is_about(effect, unit):
     kind, _, named = effect.partition(":")
-    if unit == "slurmctld.service" and kind in ("load-accounts", "new-cluster-id", "reconfigure"):
+    if unit == "slurmctld.service" and kind in ("load-accounts", "new-cluster-id", "move-state", "reconfigure"):
         return True
     daemon = unit.partition(".")[0]
     return named == unit or kind == "restart-" + daemon or (daemon, kind) == ("slurmd", "reconfigure")
@@ -230,6 +231,9 @@ def _accounts(worker, *words):
 
 def _controller(worker, effects):
     if "new-cluster-id" in effects and not _forget_cluster_id(worker):
+        return
+    moved = [effect.partition(":")[2] for effect in effects if effect.startswith("move-state:")]
+    if moved and not _move_state(worker, moved[0]):
         return
     script = "load-accounts" in effects and os.path.exists(ACCOUNTS)
     # Partitions name QOS and accounts, so those have to be there before the first start.
@@ -261,6 +265,39 @@ def _forget_cluster_id(worker):
         worker.failed.append(f"{place}: {safe_files.reason_of(err)}")
         return False
     return True
+
+
+def _move_state(worker, old):
+    """Stops slurmctld and copies its state from the directory `old` to where slurm.conf wants it; True where it is there.
+
+    What is there already and newer stays: an earlier run moved it, and slurmctld went on from there.
+    """
+    if worker.active("slurmctld.service") and not worker.systemctl("stop", "slurmctld.service"):
+        return False
+    new = _setting("slurm.conf", "StateSaveLocation") or "/var/spool"
+    times = [_modified(os.path.join(place, "job_state")) for place in (old, new)]
+    if not os.path.isdir(old) or times[1] > times[0]:
+        return True
+    name = _setting("slurm.conf", "SlurmUser") or "root"
+    try:
+        user = safe_files.account(name)
+    except KeyError:
+        worker.failed.append("SlurmUser " + name + " has no account on this node")
+        return False
+    if not os.path.isdir(new) and not worker.run("create " + new, _WRITE, "--directory", new, name):
+        return False
+    # As SlurmUser, who owns both: a link in one of them opens nothing that SlurmUser may not write.
+    command = ["setpriv", "--reuid=%d" % user.pw_uid, "--regid=%d" % user.pw_gid, "--init-groups"]
+    command += ["cp", "--archive", "--no-target-directory", old, new]
+    return worker.run(f"copy {old} to {new}", *command)
+
+
+def _modified(path):
+    """When a file was last written, in nanoseconds; 0 where there is none."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _setting(file, key):

@@ -12,6 +12,7 @@ SLURM_KINDS = frozenset(
         "restart-slurm",
         "restart-slurmctld",
         "new-cluster-id",
+        "move-state",
         "restart-slurmd",
         "restart-slurmdbd",
         "refuse",
@@ -61,7 +62,7 @@ def turn_of(fact, units, effects, reconfigures):
 def _is_turn(effect, turn, units):
     """True if an effect belongs to the units whose turn it is."""
     name, _, unit = effect.partition(":")
-    if name == "load-accounts":
+    if name in ("load-accounts", "move-state"):
         return "slurmctld.service" in turn
     if name == "reconfigure":
         return ("slurmctld.service" if "slurmctld.service" in units else "slurmd.service") in turn
@@ -134,7 +135,7 @@ def _local(effects, units, first_controller):
     for effect in effects:
         parts = ["restart-slurmctld", "restart-slurmd"] if effect in ("restart-slurm", "refuse") else [effect]
         for part in parts:
-            if part == "load-accounts":
+            if part == "load-accounts" or kind(part) == "move-state":
                 if first_controller:
                     yield part
             elif part == "reconfigure":

@@ -6,7 +6,8 @@ that host alone: if its files require more than those of the controllers require
 
 from __future__ import annotations
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING, NODE_UNITS, turn_of
+from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING, NODE_UNITS, kind, turn_of
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
@@ -70,6 +71,8 @@ def make_plan(answers, asked):
     live = [host for host in behind if host not in alone]
     same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
     rolling = [host for host in later if answers[host]["serving"]]
+    controlling = [name for name in controllers if name in behind]
+    moves = any(kind(effect) == "move-state" for name in controlling for effect in answers[name]["effects"])
     marked = next(iter([*controllers, *elsewhere]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
     accounting += _companion(behind, accounting)
@@ -92,7 +95,7 @@ def make_plan(answers, asked):
         "by_themselves": alone,  # names
         "clashing": pattern([*same, *_companion(answers, same)], same),
         "same": same,  # host → whose machine it is, in words
-        "controllers": pattern([name for name in controllers if name in behind]),
+        "controllers": pattern(controlling),
         "accounting": pattern(accounting, has_turn(accounting, ("slurmdbd.service",))),
         "gate": pattern(live, lost and controller and not asked.lost_ok),
         "emptying": pattern(live, emptied),
@@ -100,7 +103,8 @@ def make_plan(answers, asked):
         "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
         "rolling": pattern(rolling),
         "empty": pattern([host for host in later if host not in rolling]),
-        "stop": pattern(live, refuse),
+        "stop": pattern(live if refuse else controlling, refuse or moves),
+        "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
         "emptied": emptied,  # names, of which some may be no hosts of this run
         "why": "its devices or slurmd's own directories change",
