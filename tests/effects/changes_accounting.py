@@ -18,6 +18,30 @@ _TOUCHED = (file("slurm.comment", "by the manifest\n"),)
 
 ACCOUNTS = (
     Change(
+        "dbd_host",
+        (option(AccountingStorageHost="ctl2"),),
+        (config("AccountingStorageHost", "ctl2"), ("here", "/proc/net/tcp", "1407630A:1AA3 01")),
+        database=True,
+        settle=8,
+    ),
+    Change(
+        "enforce_off",
+        (option(AccountingStorageEnforce=None),),
+        (config("AccountingStorageEnforce", "none"),),
+        old=(option(AccountingStorageEnforce="associations,limits,qos"),),
+        database=True,
+    ),
+    Change(
+        "jwt_key",
+        (option(AuthAltParameters="jwt_key=/etc/slurm/jwt2.key"),),
+        # A token of the old key.
+        (by("root", "env $(cat /tmp/token) scontrol show partition batch", r"\A(?!PartitionName)"),),
+        old=(option(AuthAltTypes="auth/jwt", AuthAltParameters="jwt_key=/etc/slurm/jwt1.key"),),
+        before="cd /etc/slurm; for n in 1 2; do head -c 32 /dev/urandom >jwt$n.key; done;"
+        "chown slurm: jwt?.key; chmod 600 jwt?.key",
+        submit={"alice": "scontrol token lifespan=600 >/tmp/token"},
+    ),
+    Change(
         "enforce_assoc",
         (option(AccountingStorageEnforce="associations,limits"),),
         (

@@ -322,6 +322,21 @@ DAEMONS = (
         ),
         new_job=None,
     ),
+    Change("maxjobid", (option(MaxJobId=102),), (option_of("MaxJobId", 102),), old=(option(FirstJobId=100),)),
+    Change("firstjobid_high", (option(FirstJobId=998),), (option_of("FirstJobId", 998),), old=(option(MaxJobId=1000),)),
+    Change(
+        "noctldinaddrany",
+        (option(CommunicationParameters="NoCtldInAddrAny"),),
+        (
+            config("CommunicationParameters", "NoCtldInAddrAny"),
+            ("here", "/proc/net/tcp", "0A07630A:1AA1 00000000:0000 0A"),
+        ),
+    ),
+    Change(
+        "noinaddrany",
+        (option(CommunicationParameters="NoInAddrAny"),),
+        (config("CommunicationParameters", "NoInAddrAny"), by("alice", "srun -w n3 -n1 -t1 hostname", "n3")),
+    ),
     Change("maxjobcount_up", (option(MaxJobCount=9000),), (option_of("MaxJobCount", 9000),)),
     Change(
         "maxnodecount", (option(MaxNodeCount=20),), (option_of("MaxNodeCount", 20),), old=(option(MaxNodeCount=10),)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from effects.change import ANY_GPU_JOBS, GPU_JOBS, Change, by, config, loaded, node_of
-from effects.configuration import LATER, file, gres, line, no_line, node, option, split
+from effects.change import ANY_GPU_JOBS, GPU_JOBS, Change, by, config, loaded, node_of, partition_of
+from effects.configuration import LATER, file, gres, line, no_line, node, option, partition, split
 
 _TREE = "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=top Switches=s[1-2]\n"
 _YAML = """\
@@ -113,6 +113,21 @@ NODES = (
         (split("n1", State="FUTURE"),),
         (by("root", "sinfo -h -n n1 -o %T; scontrol show node n1", "(?i)future|not found"),),
         hand=("hand", "scontrol update nodename=n1 state=future"),
+    ),
+    Change("node_state_fail", (split("n1", State="FAIL"),), (by("root", "sinfo -h -n n1 -o %T", "fail"),)),
+    Change(
+        "feature_of_node_set",
+        (split("n1", Feature="h100"),),
+        (partition_of(r" Nodes=n\[2-4\]", "small"),),
+        old=(node(Feature="h100,big"), line("NodeSet=ns Feature=big"), partition("small", Nodes="ns")),
+        jobs={"batch": "-p small -w n1 -n1 -t 60", "pending": None},
+    ),
+    Change(
+        "tmpdisk",
+        (node(TmpDisk=1000),),
+        (node_of("TmpDisk=1000 "),),
+        old=(node(TmpDisk=10000),),
+        jobs={"pending": "-w n1 --exclusive -t 5 --tmp=5000"},
     ),
     Change("node_state_cloud", (node(State="CLOUD"),), (node_of("CLOUD"),), old=(_POWER,)),
     Change(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from effects.change import Change, by, config
-from effects.configuration import file, option, partition
+from effects.configuration import LATER, file, option, partition
 
 _URGENT = partition("urgent", Nodes="ALL", PriorityTier=10)
 _BY_TIER = "preempt/partition_prio"
 _TAKES_N1 = "-p urgent -w n1 --exclusive -t1"
+_WAIT = "until [ -e /tmp/go.all ]; do sleep .3; done"
 _DEAF = "trap '' TERM; while :; do sleep 1; done"
 
 CHANGES = (
@@ -32,6 +33,21 @@ CHANGES = (
         old=(_URGENT, option(PreemptType=_BY_TIER, PreemptMode="CANCEL", PreemptExemptTime="01:00:00")),
         new_job=_TAKES_N1,
     ),
+    Change(
+        "gang_off",
+        (option(PreemptType=None, PreemptMode=None),),
+        (config("PreemptMode", "OFF"), by("root", "squeue -h -n batch -o %T", "SUSPENDED")),
+        old=(
+            partition("urgent", Nodes="ALL", PriorityTier=10, OverSubscribe="FORCE:1"),
+            partition(OverSubscribe="FORCE:1"),
+            option(PreemptType=_BY_TIER, PreemptMode="SUSPEND,GANG"),
+        ),
+        jobs={"batch": "-w n1 -n16 -t 60", "pending": None},
+        submit={"alice": f"sbatch -J urgent {_TAKES_N1} -o /dev/null --wrap '{_WAIT}'; sleep 6"},
+        releases=LATER,
+        finish=60,
+    ),
+    Change("steps_less", (option(MaxStepCount=1),), (config("MaxStepCount", "1"),)),
     Change(
         "overtime_less",
         (option(OverTimeLimit=None),),

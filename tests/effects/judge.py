@@ -75,7 +75,7 @@ def _of(result: Mapping[str, Any], name: str) -> str:
         return "gone"
     if final["state"] == "COMPLETED" and final["restarts"] == "0" and final["exit"] == "0:0":
         wrong = re.search(r"rc=[1-9]\d*", output)
-        return f"completed, but {wrong[0][:100]}" if wrong else ""
+        return f"FAILED (a step: {wrong[0][:100]})" if wrong else ""
     restarted = ", requeued" if final["restarts"] != "0" else ""
     return f"{final['state']} ({final['reason']}){restarted}"
 

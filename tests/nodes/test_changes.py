@@ -182,6 +182,24 @@ def test_a_limit_the_memory_of_nodes_and_switches_take_one_reconfigure(lab: Lab,
     lab.waits(HEAD, "sinfo -h -N -n compute[01-02] -o %T | sort -u", r"\Aidle\s*\Z")
 
 
+def test_the_state_of_slurmctld_moves_while_jobs_run(lab: Lab, tmp_path: Path, survivor: str) -> None:
+    held = lab.out("login1", "runuser -u alice -- sbatch --parsable -D /tmp -o /dev/null -H --gpus=1 --wrap true")
+    before, queue = start_of(lab, survivor), lab.out(HEAD, "squeue -h -o '%i %T'")
+
+    def edit(document: Document) -> None:
+        document["slurm"]["state_location"] = "/srv/slurm/state"
+
+    output, apply = change(lab, tmp_path, edit)
+    assert output.effects["key", "StateSaveLocation"] == ["move-state", "restart-slurmctld"]
+    assert (output.restarts, output.drains, output.refuses) == ({f"slurmctld@{HEAD}"}, set(), False)
+    done = apply()
+    assert (done.applied.rc, done.restarted) == (0, output.restarts), done.applied.stdout + done.applied.stderr
+    assert "StateSaveLocation       = /srv/slurm/state\n" in lab.out(HEAD, "scontrol show config") + "\n"
+    assert lab.out(HEAD, "stat -c %U:%a /srv/slurm/state/job_state").startswith("slurm:")
+    assert (start_of(lab, survivor), lab.out(HEAD, "squeue -h -o '%i %T'")) == (before, queue)
+    lab.out(HEAD, f"scancel {held}")
+
+
 @pytest.mark.long
 def test_a_new_node(lab: Lab, tmp_path: Path, survivor: str) -> None:
     before = start_of(lab, survivor)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
+from clustergen.catalogue.slurm_meanings import default
 from clustergen.diff.change import KINDS, Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
 from clustergen.diff.values import hosts_of
+from clustergen.slurmconf import scalars
 from clustergen.slurmconf.config import Config
 
 
@@ -21,10 +23,24 @@ def plain(sides: Sides, *, leave: frozenset[str] = frozenset()) -> Iterator[Chan
             if row.state(sides.old_release) == row.state(sides.release) == "known":
                 old.setdefault(row.key, "")
     for each in differences(sides, "", old, new):
-        yield changed(sides.release, sides.file, "", each.key, each.old, each.new, what=each.what)
+        what = (*each.what, "few ids") if each.key in _IDS and _are_few_ids(sides, old, new) else each.what
+        yield changed(sides.release, sides.file, "", each.key, each.old, each.new, what=what)
     for block in slurm.files().get(file, ()):
         if block.lower() not in leave:
             yield from entries(sides, block)
+
+
+_IDS = ("FirstJobId", "MaxJobId")
+
+
+def _are_few_ids(sides: Sides, old: Settings, new: Settings) -> bool:
+    """True if there are fewer job ids than before and than job records: Slurm then keeps only so many records."""
+
+    def number(of: Settings, key: str) -> int:
+        return scalars.unsigned(of.get(key) or default("slurm.conf", "", key, sides.release) or "") or 0
+
+    before, after = (number(of, "MaxJobId") - number(of, "FirstJobId") for of in (old, new))
+    return after < before and after < number(new, "MaxJobCount")
 
 
 def entries(sides: Sides, block: str) -> Iterator[Change]:

@@ -33,10 +33,10 @@ MAX_LINES, MAX_LINE, MAX_HOSTS = 5000, 16_384, 100_000  # of an old file of Slur
 
 
 class Effect(Text):
-    """An effect as the lock file has it: one of the kinds that the package knows, and a unit."""
+    """An effect as the lock file has it: one of the kinds that the package knows, and a unit or a directory."""
 
     def __init__(self):
-        super().__init__(300, r"[a-z-]+(:[\w@.\\:-]+)?")
+        super().__init__(300, r"[a-z-]+(:[\w@.\\/:-]+)?")
 
     def check(self, value, path):
         from clustergen.render.effects import read
@@ -173,7 +173,7 @@ def _fixed(required=None, optional=None):
     return lambda asked: schema
 
 
-_DONE = ListOf(Text(300, r"[\w@.\\: -]*"), 2000)
+_DONE = ListOf(Text(300, r"[\w@.\\/: -]*"), 2000)
 _RUN = Record(
     {"id": Text(400), "who": Text(100), "host": _NAME, "pid": Number(), "began": Number(), "open": Flag()},
     {"silent": Number()},
