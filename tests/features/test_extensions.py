@@ -644,13 +644,13 @@ def daemons(_: Cluster) -> Iterator[Daemon]:
     yield Daemon(7017, None, "motd server", "motd_node")
 
 def packages(_: Cluster) -> Iterator[Package]:
-    yield Package("motd_node", "motd")
+    yield Package("motd_node", "compiler")
 
 def units(_: Cluster) -> Iterator[Unit]:
     yield Unit("motd_node", "motd.service")
 
 def packages_of_units(_: Cluster) -> Iterator[PackageOf]:
-    yield PackageOf("motd.service", "motd_server")
+    yield PackageOf("motd.service", "podman")
 
 def paths(_: Cluster) -> Iterator[NodePath]:
     yield NodePath("motd_node", "/opt/motd")
@@ -690,7 +690,7 @@ def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path
     listed = {name: inventory[f"cluster_{name}"]["motd_node"] for name in ("units", "packages", "paths")}
     assert listed == {
         "units": ["motd.service", "clustergen-nftables.service"],
-        "packages": ["motd_server", "motd"],
+        "packages": ["podman", "compiler"],
         "paths": ["/opt/motd"],
     }
     assert [secret["path"] for secret in inventory["cluster_secrets"]].count("/etc/motd.key") == 1

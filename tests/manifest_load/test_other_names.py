@@ -55,7 +55,7 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.RealMemory", "write node_types.<name>.memory"),
         ("slurm.max_concurrent_jobs", "set the limit in a QOS: slurm.qos.NAME.max_jobs_per_user"),
         ("slurm.bf_max_job_test", "add bf_max_job_test to slurm.scheduler.parameters"),
-        ("slurm.priority.type", "write PriorityType under slurm.options: it is a key of slurm.conf"),
+        ("slurm.priority.type", "leave it out: this section stands for PriorityType=priority/multifactor"),
         ("slurm.priority.weight_fairshare", "write slurm.priority.weights.fairshare"),
         ("slurm.priority.decay_half_life", "write slurm.priority.half_life"),
         ("slurm.preemption.type", "write slurm.preemption.by"),

@@ -69,16 +69,15 @@ def command(
     if path == STDIN and (fixing or differing or register):
         raise click.UsageError("--fix, --diff and --register go with a file, not with standard input")
     report = lint_text(standard_input(MOST_BYTES), "stdin", release) if path == STDIN else lint(path, release)
-    judged = _judged(report, filters)
-    if differing:
-        for chunk in diff(edits(report, judged.reported)):
-            click.echo(chunk, nl=False)
     made = 0
     if fixing and not differing:
         report, made = fix_all(path, release, report, lambda another: _judged(another, filters).reported)
     report, asked = _registered(report) if register else (report, ())
     judged = _judged(report, filters)
     diagnostics = judged.reported
+    if differing:
+        for chunk in diff(edits(report, diagnostics)):
+            click.echo(chunk, nl=False)
     unreadable = any(diagnostic.code == _UNREADABLE for diagnostic in diagnostics)
     if filters.statistics:
         output.findings(statistics(diagnostics))

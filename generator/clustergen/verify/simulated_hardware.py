@@ -147,7 +147,8 @@ def detected_lines(settings: Settings, node: Node) -> Iterator[str]:
         for number, (gpu, _, _, _, profile) in enumerate(_instances(node))
     ]
     for _, profile, file in (*whole, *parts):
-        name = node.hardware.gpu.lower().replace(" ", "_") + profile
+        name = node.hardware.gpu.lower().replace(" ", "_")
+        name = name.partition("-")[0] + profile if profile else name  # as gpu/nvml names instances
         kind = max((one for one in types if one in name), key=len, default=name)
         yield f"NodeName={node.name} Name=gpu Type={kind} File={file}\n"
 
