@@ -199,13 +199,13 @@ def test_the_identity_of_a_cluster_is_forgotten_while_the_controller_is_stopped(
     assert not identity.exists()
 
 
-@pytest.mark.parametrize("written", [("old",), ("old", "new"), ("new", "old")])
+@pytest.mark.parametrize("places", [("old",), ("old", "new"), ("new", "old")])
 def test_the_state_of_a_stopped_controller_is_copied_unless_the_new_place_is_newer(
-    written: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    places: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {"StateSaveLocation": f"{tmp_path}/new", "SlurmUser": "root"}
     monkeypatch.setattr(effects, "_setting", lambda file, key: settings.get(key))
-    for seconds, name in enumerate(written):
+    for seconds, name in enumerate(places):
         (tmp_path / name).mkdir()
         (tmp_path / name / "job_state").write_text(name, encoding="ascii")
         os.utime(tmp_path / name / "job_state", (seconds, seconds))
@@ -214,10 +214,10 @@ def test_the_state_of_a_stopped_controller_is_copied_unless_the_new_place_is_new
     effects.slurm(worker, pending(f"move-state:{tmp_path}/old", "restart-slurmctld"), [SLURMCTLD])
     stopped, *between, started = node.commands
     assert (stopped, started) == ("systemctl stop slurmctld.service", "systemctl start slurmctld.service")
-    made = [] if "new" in written else [f"/usr/local/sbin/clustergen-write --directory {tmp_path}/new root"]
+    made = [] if "new" in places else [f"/usr/local/sbin/clustergen-write --directory {tmp_path}/new root"]
     copied = f"cp --archive --no-target-directory {tmp_path}/old {tmp_path}/new"
     assert [line.partition(" --init-groups ")[2] or line for line in between] == (
-        [] if written[-1] == "new" else [*made, copied]
+        [] if places[-1] == "new" else [*made, copied]
     )
     assert (worker.failed, journal.read()["pending"]) == ([], [])
 

@@ -42,7 +42,7 @@ def refusals(name: str, registration: Registration) -> Iterator[str]:
 
 
 def complaints(node: Node, registration: Registration) -> Iterator[str]:
-    """What is wrong with a node that should have registered, in Slurm's own words where it has any."""
+    """Complaints about a node that should have registered, in Slurm's own words where it has any."""
     yield from registration.messages
     if refused := list(refusals(node.name, registration)):
         yield from refused
