@@ -91,7 +91,7 @@ def _in_manifest(match: re.Match[str]) -> str:
     key, value = match.groups()
     file = next((file for file in OPTIONS if slurm.key(file, key) is not None), "slurm.conf")
     row = next(iter(fields_of(file, "", key)), None)
-    if row is None:
+    if row is None or not row.form:  # a field of another form
         return f"{key}: {value} under {'.'.join(map(str, OPTIONS[file][0]))}"
     names = [bare(word) for word in value.split(",")] if row.form.startswith("plugin") else value.split(",")
     listed = row.form in ("plugins", "words")
