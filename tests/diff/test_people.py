@@ -213,6 +213,8 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     assert "drain" not in turns[AT_ONCE][0]
     assert [step["play"] for step in cluster["steps"]].count(TURNS) == 1
     assert cluster["verdict"].startswith("drains 4 nodes (c[1-4]); interrupts logged-in users on 1 node (login1)")
+    words = "pending jobs with their directory or output below /home fail when they start, or write elsewhere"
+    assert {"text": words, "reason": "FAILED"} in cluster["pending"]
 
 
 def test_a_file_without_effect_is_listed_too(tmp_path: Path) -> None:

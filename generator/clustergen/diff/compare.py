@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
@@ -22,6 +24,7 @@ from clustergen.render.side import NodeFile
 Groups = tuple[str, ...]
 Files = dict[str, NodeFile]
 
+_WHERE = re.compile(r"^Where=(\S+)", re.MULTILINE)
 _SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
 _ANEW = "the machines must be reinstalled, which no playbook does; the data on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
@@ -215,8 +218,10 @@ class Comparison:
                 or (_file_change(target, old_file, new_file),)
             ):
                 merged.setdefault(change, []).extend(hosts)
+        compute = {*self.old.inventory.groups.get("slurm_compute", ())}
         for change, hosts in merged.items():
-            yield replace(change, nodes=folded(hosts))
+            waiting = () if change.kind == "file" and compute.isdisjoint(hosts) else change.waiting
+            yield replace(change, nodes=folded(hosts), waiting=waiting)
 
 
 def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
@@ -334,7 +339,16 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
             return Change(target, "file", "", "", *texts, None, (NONE,), False, COMMENTS, "")
         if read_by_jobs(target) and new.effect == NONE:
             return Change(target, "file", "", "", *texts, None, effects, False, JOBS_READ_IT, "")
-    return Change(target, "file", "", "", *texts, None, effects, False, "", "clustergen.lock.json")
+    waiting = _below(old.text) if old is not None and new is None and either.effect.kind == "remount" else ()
+    return Change(target, "file", "", "", *texts, None, effects, False, "", "clustergen.lock.json", waiting=waiting)
+
+
+def _below(text: str) -> tuple[AffectedJobs, ...]:
+    """Pending jobs of a mount unit that goes. Without its directory a job runs in /tmp; output that slurmd cannot open
+    ends the job (JobLaunchFailure, exit 0:53); newer releases make directories where the user may.
+    """
+    words = "pending jobs with their directory or output below {0} fail when they start, or write elsewhere"
+    return tuple(AffectedJobs(words.format(place), "FAILED") for place in _WHERE.findall(text))
 
 
 def _lines(file: NodeFile | None) -> str | None:
