@@ -50,6 +50,10 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.select_type", "write slurm.resources.select"),
         ("slurm.prolog", "write slurm.scripts.prolog"),
         ("slurm.slurmctld_host", "remove it: clustergen derives SlurmctldHost from the role slurm-controller"),
+        (
+            "slurm.accounting.host",
+            "write slurmdbd, for the slurmdbd of another cluster; for one here give a node the role slurm-accounting",
+        ),
         ("slurm.licenses", "write Licenses under slurm.options: it is a key of slurm.conf"),
         ("slurm.MaxTime", "write slurm.partitions.<name>.max_time"),
         ("slurm.RealMemory", "write node_types.<name>.memory"),
