@@ -104,7 +104,7 @@ def limits(site: Site) -> Iterator[LintFinding]:
     for partition in site.partitions:
         setting = partition.own_value("QOS")
         if setting and not {"qos", "all", "limits", "safe"} & set(words):
-            yield site.note(
+            yield site.warning(
                 "limits-not-enforced",
                 setting,
                 "the limits of a partition QOS have no effect unless AccountingStorageEnforce contains limits and qos",
