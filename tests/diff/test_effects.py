@@ -110,6 +110,8 @@ _AFFINITY_ONLY = ("TaskPlugin=task/cgroup,task/affinity", "TaskPlugin=task/affin
 _NO_ACCOUNTING = {"nodes.0.roles": ["slurm-controller"]}
 _UNTYPED = {"node_types.gpu.gpus.gres_type": False}
 _TYPED = {"node_types.gpu.gpus.gres_type": "h100"}
+_CONTAINER_FILE = {f"{_ETC}/job_container.conf": "AutoBasePath=true\nBasePath=/var/tmp/jobs\n"}
+_NO_ACCOUNTING_HERE = {**_NO_ACCOUNTING, "slurm.accounting.slurmdbd": "other.example.org"}
 _VACATED = ("vacate restart-slurm", "vacate reconfigure", "vacate reconfigure")
 
 CASES = [
@@ -125,7 +127,7 @@ CASES = [
     Case("slurm.conf", "", "", "removed", {"nodes.1.roles": ["monitoring"]}, _always("restart-slurmd")),
     Case("slurm.conf", "", "AccountingStorageEnforce", "", {"slurm.accounting.enforce": ["limits"]}, LATER),
     Case("slurm.conf", "", "CredType", "", _edited("slurm.conf", ("cred/munge", "cred/none")), LATER_BOTH),
-    _option("JobContainerType", "job_container/tmpfs", (CTLD, RECONFIGURE, INVALID)),
+    _option("JobContainerType", "job_container/tmpfs", (CTLD, RECONFIGURE, INVALID), old=_CONTAINER_FILE),
     Case("slurm.conf", "", "MaxJobCount", "", {"slurm.scheduler.max_jobs": 70000}, LATER),
     Case(
         "slurm.conf",
@@ -167,7 +169,7 @@ CASES = [
         "StateSaveLocation",
         "",
         {"slurm.state_location": "/srv/slurm"},
-        _always("move-state:/var/lib/slurm/slurmctld restart-slurmctld"),
+        _always("move-state restart-slurmctld"),
     ),
     Case(
         "slurm.conf",
@@ -224,8 +226,14 @@ CASES = [
     _option("HashPlugin", "hash/sha3", (INVALID, *_ALL_RESTART)),
     _option("CommunicationParameters", "EnableIPv6", _always(BOTH), "EnableIPv6"),
     _option("CommunicationParameters", "DisableIPv4", _always(BOTH), "DisableIPv4"),
+    _option("CommunicationParameters", "NoInAddrAny", _always(BOTH), "NoInAddrAny"),
+    _option("CommunicationParameters", "NoCtldInAddrAny", _always(CTLD), "NoCtldInAddrAny"),
+    _option("AuthAltParameters", "jwt_key=/etc/slurm/jwt.key", LATER),
+    _field("AccountingStorageHost", "accounting.slurmdbd", "dbd.example.org", LATER, old=_NO_ACCOUNTING_HERE),
+    _option("MaxJobId", 5000, _always("refuse restart-slurmctld"), "few ids"),
+    _option("FirstJobId", 67043000, _always("refuse restart-slurmctld"), "few ids"),
     Case("slurm.conf", "", "TopologyPlugin", "", _ONE_SWITCH, LATER_BOTH),
-    _option("RoutePlugin", "route/topology", (BOTH, INVALID, INVALID)),
+    _option("RoutePlugin", "route/topology", (BOTH, INVALID, INVALID), old=_ONE_SWITCH),
     _option("NodeFeaturesPlugins", "node_features/helpers", LATER_BOTH),
     Case("slurm.conf", "", "PriorityType", "", _edited("slurm.conf", _BASIC_PRIORITY), LATER),
     _option("JobCompType", "jobcomp/filetxt", LATER),
@@ -246,7 +254,7 @@ CASES = [
     _option("AcctGatherEnergyType", "acct_gather_energy/gpu", LATER_SLURMD),
     _option("SwitchType", "switch/hpe_slingshot", DRAIN, verdict="drains 4 nodes (c[1-4])"),
     _field("JobAcctGatherType", "accounting.gather", "linux", (DRAIN[0], RECONFIGURE, RECONFIGURE)),
-    _option("BurstBufferType", "burst_buffer/lua", LATER),
+    _option("BurstBufferType", "burst_buffer/lua", LATER, old={f"{_ETC}/burst_buffer.lua": "-- empty"}),
     Case("slurm.conf", "", "SlurmUser", "", {"slurm.user": "slurm2"}, _always(BOTH)),
     _option("SlurmdUser", "root2", _always("restart-slurmd")),
     Case("slurm.conf", "", "ClusterName", "", {"slurm.cluster_name": "other"}, LOST),
@@ -275,7 +283,7 @@ CASES = [
         LATER_BOTH,
         verdict="no job is lost",
     ),
-    Case("slurm.conf", "NodeName", "Feature", "", {"node_types.gpu.features": ["fast"]}, _always(RECONFIGURE)),
+    Case("slurm.conf", "NodeName", "Feature", "", {"node_types.gpu.features": ["fast"]}, LATER),
     Case("slurm.conf", "NodeName", "Weight", "", {"node_types.gpu.weight": 7}, _always(RECONFIGURE)),
     Case("slurm.conf", "NodeName", "Reason", "", {"nodes.2.slurm_options": {"Reason": "new"}}, _always(RECONFIGURE)),
     Case("slurm.conf", "NodeName", "State", "", {"nodes.2.state": "DRAIN"}, _always(RECONFIGURE)),
@@ -288,6 +296,7 @@ CASES = [
         _always("vacate reconfigure"),
         verdict="no running job is lost, but pending jobs may wait or fail (ReqNodeNotAvail)",
     ),
+    Case("slurm.conf", "NodeName", "State", "fail", _edited("slurm.conf", ("State=UNKNOWN", "State=FAIL")), LATER),
     Case("slurm.conf", "NodeName", "State", "future", {"nodes.2.state": "FUTURE"}, _VACATED),
     Case("slurm.conf", "NodeName", "Port", "", {"nodes.2.slurm_options": {"Port": 7000}}, _always(BOTH)),
     Case("slurm.conf", "NodeName", "NodeAddr", "", {"nodes.2.address": "10.0.0.[21-24]"}, DRAIN),

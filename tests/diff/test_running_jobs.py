@@ -26,6 +26,7 @@ BY_QOS = "PreemptType=preempt/qos\n"
 LISTED = "running jobs may be preempted by jobs of a QOS that lists theirs"
 TIERS = "running jobs may be preempted by jobs of partitions with a higher PriorityTier"
 CANCELLED = "running jobs that are preempted are cancelled, unless their partition or QOS states another mode"
+LEFT_SUSPENDED = "running jobs that are suspended for others at that time may stay so: resume them with scontrol resume"
 REQUEUED = "running jobs that are preempted are requeued and start over, or cancelled if they cannot be"
 ENFORCE = "AccountingStorageEnforce"
 SILENT = "jobs on a node that has not answered for 5 s are killed or requeued"
@@ -51,7 +52,11 @@ def running(old: str, new: str) -> dict[str, str]:
         ("", f"{BY_QOS}PreemptMode=CANCEL\n", {LISTED: "PREEMPTED", CANCELLED: "PREEMPTED"}),
         ("", f"{BY_TIER}PreemptMode=REQUEUE\n", {TIERS: "PREEMPTED", REQUEUED: "PENDING, PREEMPTED"}),
         (f"{BY_QOS}PreemptMode=REQUEUE\n", f"{BY_QOS}PreemptMode=CANCEL\n", {CANCELLED: "PREEMPTED"}),
-        (f"{BY_QOS}PreemptMode=SUSPEND,GANG\n", f"{BY_QOS}PreemptMode=CANCEL\n", {CANCELLED: "PREEMPTED"}),
+        (
+            f"{BY_QOS}PreemptMode=SUSPEND,GANG\n",
+            f"{BY_QOS}PreemptMode=CANCEL\n",
+            {CANCELLED: "PREEMPTED", LEFT_SUSPENDED: "SUSPENDED"},
+        ),
         (f"{BY_QOS}PreemptMode=CANCEL\n", f"{BY_QOS}PreemptMode=REQUEUE\n", {}),
         (f"{BY_QOS}PreemptMode=CANCEL\nPreemptExemptTime=1:0:0\n", "", {}),  # off: nothing is preempted any more
         (
