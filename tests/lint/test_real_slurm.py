@@ -56,7 +56,9 @@ def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], directories: Seq
         if (words := disagreement(directory, slurm.release, report))
     }
     assert wrong == {}
-    assert sum(not report.started for report in reports) > len(fragments) // 8, "the fragments break nothing any more"
+    assert sum(not report.started for report in reports) >= max(1, len(fragments) // 8), (
+        "the fragments break nothing any more"
+    )
 
 
 @pytest.mark.parametrize("part", range(_PARTS))

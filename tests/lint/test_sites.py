@@ -40,11 +40,11 @@ def test_no_findings_are_left_over() -> None:
 
 @pytest.mark.slow
 def test_each_finding_has_a_row() -> None:
-    """Each `yield` of a check is reached by a row. What is not one: edits, the upgrade report, and the run itself."""
+    """Each `yield` of a check is reached by a row. Not one: edits, the upgrade report, the run, what slurmctld says."""
     sites = {
         (path.name, node.lineno)
         for path in LINT.glob("*.py")
-        if path.name not in ("fix.py", "release.py", "run.py")
+        if path.name not in ("fix.py", "registration.py", "release.py", "run.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Yield)
     }

@@ -45,6 +45,8 @@ OF_ENTRIES = ("address", "state")
 SAMPLES: dict[str, Any] = {
     "slurm.partitions": {"p": {"nodes": "all"}},
     "slurm.node_sets": {"s": "n1"},
+    "gres": {"localtmp": "900GiB"},
+    "slurm.priority": {"max_age": "7-0"},
     "slurm.private_tmp": {"path": "/var/lib/jobs"},
     "slurm.srun_ports": "60001-63000",
     "slurm.scheduler.parameters": ["bf_continue"],

@@ -33,8 +33,10 @@ ACTIONS = {
     "restart-slurmdbd": "restart slurmdbd",
     "restart-slurmctld": "restart slurmctld",
     "new-cluster-id": "remove `clustername` from StateSaveLocation",
+    "move-state": "stop slurmctld, copy StateSaveLocation",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld, then slurmd",
+    "start": "mount",
     "remount": "unmount and mount",
     "drain": "drain the nodes first",
     "vacate": "drain the nodes, which stay drained",
@@ -65,6 +67,9 @@ CHANGES = {
     "first": "another first controller",
     "address": "another address of the same host",
     "down": "to DOWN",
+    "fail": "to FAIL",
+    "nested": "below the old directory, or above it",
+    "few ids": "fewer job ids than MaxJobCount",
     "future": "to FUTURE",
 }
 PLACEHOLDERS = {"name": "NAME", "old": "OLD", "new": "NEW"}
@@ -135,7 +140,8 @@ def _by_release(file: str, key: str, block: str, what: str) -> tuple[str, str, s
     for release in slurm.read_releases():
         if release >= OLDEST:
             row = effect(file, key, release, block, what)
-            kinds, note = row.effect, row.note
+            kinds = tuple(kind.partition(":")[0] for kind in row.effect)
+            note = row.note.format(**PLACEHOLDERS) if "{" in row.note else row.note
             answers.append((_class(kinds), release, kinds))
     *older, (last_class, _, last) = answers
     classes, needs = [last_class], [_needs(last)]

@@ -21,6 +21,7 @@ _EFFECTS = {
     "vacate": "drain, do not resume",
     "new-cluster-id": "stop slurmctld, remove its saved cluster ID",
     "move-state": "stop slurmctld, copy StateSaveLocation",
+    "start": "mount",
     "restart-slurmd": "restart slurmd",
     "restart-slurm": "restart slurmctld and slurmd",
     "cancel-jobs": "wait until the partition has no jobs: they would be cancelled",
