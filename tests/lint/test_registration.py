@@ -52,7 +52,7 @@ def test_refused_nodes_are_reported_at_their_lines(slurm: SlurmInstall, director
     assert [line.partition(":")[0] for line in findings] == ["8", "9"], lines
     assert "slurmd: fatal: gres.conf duplicate records for gpu" in findings[0]
     assert "less1 is DRAIN+INVALID_REG: gres/gpu count reported lower than configured (1 < 2)" in findings[1]
-    assert f"registration: Slurm {slurm.version}, 4 nodes of 5 kinds of lines." in lines
+    assert f"registration: Slurm {slurm.version} was asked about 4 of 5 kinds of NodeName lines." in lines
 
 
 def test_an_absent_release_is_named(directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

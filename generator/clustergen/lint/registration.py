@@ -49,9 +49,8 @@ def registered(report: Report) -> tuple[Report, tuple[str, ...]]:
         first = next(iter(stops or answer.complaints), "slurmctld does not start")
         return report, (f"registration: no node was asked, {first}.",)
     findings = sorted({*report.findings, *_findings(site, nodes, answer)}, key=lambda one: str(one.diagnostic.place))
-    remark = (
-        f"registration: Slurm {install.version}, {len(answer.registered)} nodes of {len(nodes) + left} kinds of lines."
-    )
+    kinds = f"{len(answer.registered)} of {len(nodes) + left}"
+    remark = f"registration: Slurm {install.version} was asked about {kinds} kinds of NodeName lines."
     return replace(report, findings=tuple(findings)), (remark,)
 
 
