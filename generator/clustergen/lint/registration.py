@@ -48,10 +48,11 @@ def registered(report: Report) -> tuple[Report, tuple[str, ...]]:
         stops = [words for words in answer.complaints if "fatal: " in words]
         first = next(iter(stops or answer.complaints), "slurmctld does not start")
         return report, (f"registration: no node was asked, {first}.",)
-    findings = sorted({*report.findings, *_findings(site, nodes, answer)}, key=lambda one: str(one.diagnostic.place))
+    refused = dict.fromkeys(_findings(site, nodes, answer))
+    shown = [one._replace(diagnostic=report.redactions.diagnostic(one.diagnostic)) for one in refused]
     kinds = f"{len(answer.registered)} of {len(nodes) + left}"
     remark = f"registration: Slurm {install.version} was asked about {kinds} kinds of NodeName lines."
-    return replace(report, findings=tuple(findings)), (remark,)
+    return replace(report, findings=(*report.findings, *shown)), (remark,)
 
 
 def _nodes(site: Site) -> tuple[dict[str, Entry], int]:

@@ -33,8 +33,6 @@ class Guess:
     release: SlurmRelease
     named: bool
     """A comment names it."""
-    fitting: tuple[SlurmRelease, ...]
-    """Those that read as much of the files."""
     unread_anywhere: tuple[str, ...]
     """What no release of the catalogue reads, but older ones did."""
     complete: bool
@@ -62,11 +60,11 @@ def guess(directory: ConfigDirectory) -> Guess:
     if directory.has("topology.yaml"):
         refused |= {release: count + 1 for release, count in refused.items() if not release.has("topology-yaml")}
     least = min(refused.values())
-    fitting = tuple(release for release in refused if refused[release] == least)
+    fitting = [release for release in refused if refused[release] == least]
     names = (SlurmRelease(match[1]) for text in directory.texts.values() for match in _RELEASE.finditer(text))
     stated = next((name for name in names if name in fitting), None)  # as comments like `# Slurm 24.11` do
     release = stated or (fitting[0] if unread_anywhere else fitting[-1])
-    return Guess(release, stated is not None, fitting, tuple(unread_anywhere), least == 0)
+    return Guess(release, stated is not None, tuple(unread_anywhere), least == 0)
 
 
 def others(directory: ConfigDirectory, release: SlurmRelease) -> str:

@@ -241,7 +241,7 @@ def unknown(
 def partition_limits(cluster: Cluster) -> Iterator[Finding]:
     """QOS and accounts that partitions name."""
     if not cluster.slurm.slurmdbd_hosts:
-        return  # told once: accounting-missing
+        return  # accounting-missing says it for all
     accounts = cluster.of(Associations).accounts
     accounts_known = [*accounts, ROOT]
     qos_known = known_qos(cluster)
