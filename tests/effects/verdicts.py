@@ -14,9 +14,9 @@ from clustergen.diff.messages import verdict
 from clustergen.diff.plan import Plan, plan
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.step import REMOVE, Step
-from clustergen.diff.values import hosts_of
 from clustergen.render.effects import NONE, RECONFIGURE
 from clustergen.render.side import NodeFile
+from clustergen.slurmconf.scalars import hosts_of
 from effects.change import Change
 from effects.cluster import NODES
 from effects.configuration import Configuration

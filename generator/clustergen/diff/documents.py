@@ -7,8 +7,8 @@ from typing import Any
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change, changed, folded
-from clustergen.diff.values import hosts_of
 from clustergen.render.effects import NONE
+from clustergen.slurmconf.scalars import hosts_of
 
 _NAMES = ("topology", "switch", "block", "ring", "name", "id")
 """Keys by whose value an item of a list is known."""

@@ -10,8 +10,9 @@ from clustergen.diff.change import KINDS, Change, folded
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import reason
 from clustergen.diff.plan import Plan
-from clustergen.diff.values import canonical, hosts_of
+from clustergen.diff.values import canonical
 from clustergen.records import record
+from clustergen.slurmconf.scalars import hosts_of
 
 FEW = 5
 """So many of a family are shown each for itself; of more, the first of them and what they have in common."""

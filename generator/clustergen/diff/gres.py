@@ -8,8 +8,9 @@ from typing import NamedTuple
 from clustergen.catalogue.slurm_meanings import meaning
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, settings
-from clustergen.diff.values import canonical, differing, files_of, hosts_of
+from clustergen.diff.values import canonical, differing
 from clustergen.slurmconf.config import Config, Setting
+from clustergen.slurmconf.scalars import files_of, hosts_of
 
 _OPENERS = ("NodeName", "Name", "AutoDetect")
 _OF_A_DEVICE = ("Type", "Cores", "Flags", "Links")

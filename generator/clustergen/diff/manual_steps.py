@@ -10,8 +10,8 @@ from clustergen.diff.change import Change, folded
 from clustergen.diff.release import path_between
 from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
-from clustergen.diff.values import hosts_of
 from clustergen.render.effects import Effect
+from clustergen.slurmconf.scalars import hosts_of
 
 _KEEPS = "so that no job is lost: stop slurmctld,"
 _GOES_ON = "and apply with cluster_jobs_may_be_lost=true"

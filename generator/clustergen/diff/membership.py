@@ -8,8 +8,8 @@ from typing import Any
 from clustergen.diagnostics import ManifestPath
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.snapshot import Snapshot
-from clustergen.diff.values import hosts_of
 from clustergen.manifest.stated import value_at
+from clustergen.slurmconf.scalars import hosts_of
 
 _OF_NODES = ("name", "address", "addresses")
 

@@ -11,8 +11,8 @@ from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.policy import VALUES
 from clustergen.diff.snapshot import Snapshot
-from clustergen.diff.values import hosts_of
 from clustergen.manifest.stated import value_at
+from clustergen.slurmconf.scalars import hosts_of
 from clustergen.slurmrules.fields import field_of
 
 _BLOCKS = {"node": "NodeName", "gres": "NodeName", "partition": "PartitionName"}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Difference, Settings, Sides, differences, settings, shown
-from clustergen.diff.values import hosts_of
 from clustergen.hostlist import HostlistError, compress
 from clustergen.slurmconf.config import Config
+from clustergen.slurmconf.scalars import hosts_of
 
 _BLOCK = "NodeName"
 _OF_ITS_OWN = ("NodeHostname", "NodeAddr", "BcastAddr", "Port")

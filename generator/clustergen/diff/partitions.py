@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, settings, shown
 from clustergen.diff.nodes import Nodes
-from clustergen.diff.values import hosts_of
 from clustergen.slurmconf.config import Config
+from clustergen.slurmconf.scalars import hosts_of
 
 _BLOCK = "PartitionName"
 

@@ -8,9 +8,9 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_meanings import default
 from clustergen.diff.change import KINDS, Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
-from clustergen.diff.values import hosts_of
 from clustergen.slurmconf import scalars
 from clustergen.slurmconf.config import Config
+from clustergen.slurmconf.scalars import hosts_of
 
 
 def plain(sides: Sides, *, leave: frozenset[str] = frozenset()) -> Iterator[Change]:

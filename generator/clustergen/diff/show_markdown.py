@@ -16,8 +16,8 @@ from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subjec
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
-from clustergen.diff.values import hosts_of
 from clustergen.records import record
+from clustergen.slurmconf.scalars import hosts_of
 
 MARK = "<!-- clustergen diff -->"
 """By which a later run finds the comment."""

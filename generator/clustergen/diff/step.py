@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diff.change import Change, folded
 from clustergen.diff.room import RoomChanges
-from clustergen.diff.values import hosts_of
 from clustergen.records import record
 from clustergen.render.side import ManualStep
+from clustergen.slurmconf.scalars import hosts_of
 
 REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
 """Playbooks of their own, run before site.yml."""

@@ -9,8 +9,8 @@ from clustergen.diff import manual_steps
 from clustergen.diff.change import Change, folded
 from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
-from clustergen.diff.values import hosts_of
 from clustergen.render.effects import Effect
+from clustergen.slurmconf.scalars import hosts_of
 
 GATE = "Jobs at risk"
 EMPTY = "Nodes to drain before any change"

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from clustergen.diff.change import Change
 from clustergen.diff.plan import Plan
 from clustergen.diff.room import KINDS, NO_CHANGES, RoomChanges
-from clustergen.diff.values import hosts_of
 from clustergen.records import fields, record
+from clustergen.slurmconf.scalars import hosts_of
 
 _EMPTIES = ("drain", "vacate", "remount", "reboot")
 

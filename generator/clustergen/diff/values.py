@@ -10,8 +10,8 @@ from typing import Any
 
 from clustergen.catalogue import slurm_values
 from clustergen.catalogue.slurm_meanings import Meaning
-from clustergen.hostlist import HostlistError, expand
 from clustergen.slurmconf import scalars
+from clustergen.slurmconf.scalars import files_of, hosts_of
 
 _DIGITS = re.compile(r"[0-9]{1,40}")
 _AGE = re.compile(r"([0-9]{1,40}) *(h|d|m|)[a-z]*", re.IGNORECASE)
@@ -128,25 +128,8 @@ def _ranges(text: str) -> Canonical:
     return frozenset(numbers)
 
 
-def hosts_of(text: str) -> list[str]:
-    """The names of a host list; the text itself where it is none."""
-    try:
-        return expand(text) if text.strip() else []
-    except HostlistError:
-        return [text]
-
-
 def _hosts(text: str) -> Canonical:
     return "all" if text.lower() == "all" else frozenset(hosts_of(text))
-
-
-def files_of(text: str) -> list[str]:
-    """`/dev/nvidia[0-3]` as its files; also several, with commas."""
-    paths: list[str] = []
-    for part in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", text):
-        directory, slash, name = part.strip().rpartition("/")
-        paths += [directory + slash + each for each in hosts_of(name)]
-    return paths
 
 
 def _gres(text: str) -> Canonical:

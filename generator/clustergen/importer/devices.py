@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.diff.values import files_of
 from clustergen.hostlist import HostlistError, expand
 from clustergen.importer.originals import Originals
+from clustergen.slurmconf.scalars import files_of
 
 DEVICE = re.compile(r"/dev/nvidia([0-9]{1,3})")
 _NVIDIAS = ("nvml", "nvidia")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from clustergen.catalogue.systems import system
-from clustergen.diff.values import files_of
 from clustergen.importer.devices import DEVICE
 from clustergen.importer.draft import Draft
 from clustergen.importer.machines import Machines
+from clustergen.slurmconf.scalars import files_of
 from clustergen.units.digits import whole
 
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")

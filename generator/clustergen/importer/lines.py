@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from clustergen.catalogue import slurm
 from clustergen.diagnostics import ManifestPath
-from clustergen.diff.values import files_of
 from clustergen.hostlist import MAX_HOSTS, HostlistError, compress, expand
 from clustergen.importer.draft import Draft, Origin
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
+from clustergen.slurmconf.scalars import files_of
 from clustergen.units.digits import whole
 
 PLACES: dict[str, ManifestPath] = {

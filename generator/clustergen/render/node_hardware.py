@@ -58,6 +58,8 @@ def hardware(cluster: Cluster) -> dict[str, Hardware]:
 
 
 def _of_type(node_type: NodeType) -> Hardware:
+    from clustergen.slurmconf.scalars import files_of
+
     cpu = (
         node_type.sockets,
         node_type.cores_per_socket,
@@ -66,7 +68,8 @@ def _of_type(node_type: NodeType) -> Hardware:
         node_type.cpu_numbering,
         node_type.memory_mib,
     )
-    gpus, devices = node_type.gpus, tuple(file for one in node_type.gres for file in device_files(one.files))
+    gpus = node_type.gpus
+    devices = tuple(file for one in node_type.gres for file in files_of(one.files)[:_MOST_GPUS])
     if gpus is None:
         return Hardware(*cpu, devices=devices)
     return Hardware(
@@ -78,14 +81,6 @@ def _of_type(node_type: NodeType) -> Hardware:
         cpus=_cpus(node_type),
         links=gpus.links,
     )
-
-
-def device_files(text: str) -> list[str]:
-    """`/dev/fpga[0-1]` expanded, as far as a lock file holds them."""
-    from clustergen.hostlist import expand
-
-    directory, _, names = text.rpartition("/")
-    return [f"{directory}/{name}" for name in (expand(names) if names else ())][:_MOST_GPUS]
 
 
 def _cpus(node_type: NodeType) -> tuple[str, ...]:

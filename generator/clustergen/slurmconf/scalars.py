@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from clustergen.hostlist import HostlistError, expand
 from clustergen.units.digits import whole
 
 TRUE = ("yes", "up", "true", "1")
@@ -79,6 +80,23 @@ def amount(text: str) -> int | None:
 def words(text: str) -> list[str]:
     """The words of a list with commas, without blanks around them."""
     return [word for part in text.split(",") if (word := part.strip())]
+
+
+def hosts_of(text: str) -> list[str]:
+    """The names of a host list; the text itself where it is none."""
+    try:
+        return expand(text) if text.strip() else []
+    except HostlistError:
+        return [text]
+
+
+def files_of(text: str) -> list[str]:
+    """`/dev/nvidia[0-3]` as its files; also several, with commas."""
+    paths: list[str] = []
+    for part in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", text):
+        directory, slash, name = part.strip().rpartition("/")
+        paths += [directory + slash + each for each in hosts_of(name)]
+    return paths
 
 
 def gres(text: str) -> dict[tuple[str, str], int]:
