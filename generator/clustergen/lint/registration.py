@@ -13,7 +13,7 @@ from clustergen.verify.registration import refusals
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.simulated_hardware import not_simulated
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
-from clustergen.verify.slurm_roots import for_release
+from clustergen.verify.slurm_roots import for_release, installs
 
 _MOST_NODES = 100
 _TIMEOUT = 60
@@ -36,7 +36,9 @@ def registered(report: Report) -> tuple[Report, tuple[str, ...]]:
     if site.slurm is None or report.directory.shown("slurm.conf").rpartition("/")[2] != "slurm.conf":
         return report, ("registration: requires a slurm.conf of that name.",)
     if install is None:
-        return report, (f"registration: Slurm {report.release} is not here; run clustergen setup parsers.",)
+        versions = ", ".join(one.version for one in installs())
+        advice = f"installed: {versions}" if versions else "run clustergen setup parsers"
+        return report, (f"registration: Slurm {report.release} is not here; {advice}.",)
     if why := not_simulated():
         return report, (f"registration: {why}.",)
     nodes, left = _nodes(site)
