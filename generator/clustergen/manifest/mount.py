@@ -1,7 +1,5 @@
 """Fields of every file system: where it is mounted, on which nodes, and how."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 from clustergen.catalogue.roles import Role

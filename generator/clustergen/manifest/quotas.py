@@ -1,7 +1,5 @@
 """Quotas of a file system: hard limits of space and files, by user, group, project or directory."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Storage: the model of any file system, composed of those of all kinds."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from clustergen.manifest.composition import union

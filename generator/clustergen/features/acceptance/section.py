@@ -1,7 +1,5 @@
 """Acceptance: whether the tree has the gates that judge a finished cluster."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.manifest.base import Section, field, section

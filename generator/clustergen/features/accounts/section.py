@@ -1,7 +1,5 @@
 """QOS, accounts and users: what slurmdbd's database holds about who may run what."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema

@@ -1,7 +1,5 @@
 """Backups of Slurm's database and of the state of slurmctld."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Containers in jobs: enroot and pyxis."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.manifest.base import AbsolutePath, Section, field, section

@@ -1,7 +1,5 @@
 """Container runtimes beside enroot and pyxis: Docker, Podman, Apptainer, Slurm's OCI jobs, and registry mirrors."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.catalogue.roles import Role

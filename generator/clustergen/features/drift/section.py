@@ -1,7 +1,5 @@
 """The timer that compares machines with the manifest."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

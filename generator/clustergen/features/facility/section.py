@@ -1,7 +1,5 @@
 """The machine room: cable routes, cooling, UPS and prices."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

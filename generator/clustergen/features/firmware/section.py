@@ -1,7 +1,5 @@
 """Settings of system firmware that the site decides: compared with what the BMC shows, and never set."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from clustergen.manifest.base import Section, field, section, text

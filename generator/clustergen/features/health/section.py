@@ -1,7 +1,5 @@
 """Health checks of compute nodes, which slurmd runs."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

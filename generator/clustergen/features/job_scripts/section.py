@@ -1,7 +1,5 @@
 """The surroundings of a job on its node: scripts and local scratch."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

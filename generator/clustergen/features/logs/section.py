@@ -1,7 +1,5 @@
 """Logs of all nodes in one place."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from clustergen.catalogue.network import ports

@@ -1,7 +1,5 @@
 """Power saving: idle nodes are switched off, and on again when a job needs them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

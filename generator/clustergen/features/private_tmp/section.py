@@ -1,7 +1,5 @@
 """Directories of each job's own."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

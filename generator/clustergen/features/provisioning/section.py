@@ -1,7 +1,5 @@
 """Nodes without a system disk: a provisioning server gives them image, files and addresses at every boot."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import NOT_EMPTY, Name, Section, field, text

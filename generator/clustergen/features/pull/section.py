@@ -1,7 +1,5 @@
 """Nodes that bring themselves to the tree from a git repository."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Reports of how the cluster was used."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import NOT_EMPTY, Section, field

@@ -1,7 +1,5 @@
 """The nodes' time zone."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from clustergen.manifest.base import field, text

@@ -1,7 +1,5 @@
 """Tuning of a node type: settings of kernel and drivers. Nothing is set unless it is stated."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

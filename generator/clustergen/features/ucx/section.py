@@ -1,7 +1,5 @@
 """UCX and Open MPI, as written."""
 
-from __future__ import annotations
-
 from clustergen.manifest.base import EnvName, OptionName, OptionValue, Section, field, section
 
 

@@ -1,7 +1,5 @@
 """Guide and job templates for the users of the cluster."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, AnyName, Phrase, Section, field

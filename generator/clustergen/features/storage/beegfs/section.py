@@ -1,7 +1,5 @@
 """BeeGFS: what the manifest says of it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.manifest.base import (

@@ -1,7 +1,5 @@
 """CephFS: what the manifest says of it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import (

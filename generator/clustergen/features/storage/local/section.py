@@ -1,7 +1,5 @@
 """Local disks: what the manifest says of it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.catalogue.roles import Role

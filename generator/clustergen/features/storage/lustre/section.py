@@ -1,7 +1,5 @@
 """Lustre: what the manifest says of it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

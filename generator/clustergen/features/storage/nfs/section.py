@@ -1,7 +1,5 @@
 """NFS: what the manifest says of it."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

@@ -4,8 +4,6 @@ Its daemon mounts the file system, by what the storage cluster has recorded: the
 Joining the cluster and the licence are up to people.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.manifest.base import Host, field
