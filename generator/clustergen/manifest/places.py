@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin
 
 from clustergen.manifest.base import Section
 from clustergen.manifest.model import Manifest
@@ -39,7 +39,9 @@ def section_for(function: Callable[..., Any], manifest: Manifest) -> Any:
 
 @cache
 def _argument(function: Callable[..., Any]) -> Any:
-    return get_type_hints(function, include_extras=True)["section"] if "section" in function.__annotations__ else None
+    annotation = function.__annotations__.get("section")
+    # `get_type_hints` would evaluate the others as well, of a hundred rules.
+    return eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation  # noqa: S307 - code of a rule
 
 
 def _path(kind: Any) -> tuple[str, ...]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 8_000_000
 _LINE_END = r"\r\n|\n|\r"
 _ESCAPES = ("\\", "''")  # one may hide the form of a secret
-_PRINTABLE_BYTES = bytes((9, 10, 13, *range(0x20, 0x7F)))
 _UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 
 
@@ -142,8 +141,8 @@ class Source:
         except UnicodeDecodeError as err:
             self.diagnostics.append(self._not_utf8(err))
             return
-        # Almost every manifest is printable ASCII, which is quickly seen.
-        bad = re.search(_UNPRINTABLE, self._text) if self.raw.translate(None, _PRINTABLE_BYTES) else None
+        # Almost every manifest is printable; to compile the pattern takes as long as to read one.
+        bad = None if self._text.replace("\n", "").isprintable() else re.search(_UNPRINTABLE, self._text)
         self._root, problems = (None, [_unprintable(bad)]) if bad else parse(self._text)
         root = self._root
         if root is not None and isinstance(root.value, dict) and root.value:
