@@ -29,7 +29,7 @@ class FileKind:
     """A kind of file other than a manifest."""
 
     title: str
-    pattern: re.Pattern[str]
+    pattern: str
     hint: str
     file: str = ""
     """What the output of a command is called in a directory of facts."""
@@ -37,43 +37,43 @@ class FileKind:
     def advice(self, path: Path) -> str:
         return self.hint.format(path=path, tree=path.parent, file=self.file)
 
-
-def _kind(title: str, pattern: str, hint: str, file: str = "") -> FileKind:
-    return FileKind(title, re.compile(pattern, re.MULTILINE | re.IGNORECASE), hint, file)
+    def begins(self, head: str) -> bool:
+        """True if a file with this beginning is of the kind."""
+        return re.search(self.pattern, head, re.MULTILINE | re.IGNORECASE) is not None
 
 
 _KINDS = {
-    "fabric": _kind(
+    "fabric": FileKind(
         "output of ibnetdiscover", r'^(?:Switch|Ca|Rt)\s+\d+\s+"[SHR]-|^# Topology file: generated', _FABRIC
     ),
-    "lldp": _kind("output of lldpcli", r'\A\s*\{\s*"lldp"', _LLDP),
-    "slurmd": _kind(
+    "lldp": FileKind("output of lldpcli", r'\A\s*\{\s*"lldp"', _LLDP),
+    "slurmd": FileKind(
         "output of slurmd -C", r"\A(?:slurmd: .*\n)*NodeName=.*\n(?:Gres=.*\n)?UpTime=", _FACTS, "slurmd-C"
     ),
-    "scontrol": _kind(
+    "scontrol": FileKind(
         "output of scontrol show nodes", r"\ANodeName=\S+ (?:Arch|CoresPerSocket)=", _FACTS, "scontrol-nodes"
     ),
-    "lscpu": _kind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
-    "nvidia": _kind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
-    "processors": _kind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
-    "names": _kind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
-    "table": _kind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _FACTS, "nvidia-smi"),
-    "topo": _kind(
+    "lscpu": FileKind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
+    "nvidia": FileKind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
+    "processors": FileKind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
+    "names": FileKind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
+    "table": FileKind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _FACTS, "nvidia-smi"),
+    "topo": FileKind(
         "output of nvidia-smi topo -m", r"^\s*(?:\x1b\[4m)?\s*GPU0\s+.*(?:CPU|NIC)", _FACTS, "nvidia-smi-topo-m"
     ),
-    "ibstat": _kind("output of ibstat", r"^CA '\w+'$", _FACTS, "ibstat"),
-    "lsblk": _kind("output of lsblk", r'\A\s*\{\s*"blockdevices"', _FACTS, "lsblk.json"),
-    "dmidecode": _kind("output of dmidecode", r"\A# dmidecode ", _FACTS, "dmidecode"),
-    "sacctmgr": _kind(
+    "ibstat": FileKind("output of ibstat", r"^CA '\w+'$", _FACTS, "ibstat"),
+    "lsblk": FileKind("output of lsblk", r'\A\s*\{\s*"blockdevices"', _FACTS, "lsblk.json"),
+    "dmidecode": FileKind("output of dmidecode", r"\A# dmidecode ", _FACTS, "dmidecode"),
+    "sacctmgr": FileKind(
         "output of sacctmgr dump", r"^# To edit this file start with a cluster line|^Cluster - '", _IMPORT
     ),
-    "nccl": _kind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
-    "ucx": _kind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
-    "plan": _kind("a saved plan", r'\A\s*\{\s*"kind": "clustergen plan"', "run clustergen apply {path}"),
-    "slurm": _kind("a Slurm configuration file", _SLURM_KEY, _SLURM),
+    "nccl": FileKind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
+    "ucx": FileKind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
+    "plan": FileKind("a saved plan", r'\A\s*\{\s*"kind": "clustergen plan"', "run clustergen apply {path}"),
+    "slurm": FileKind("a Slurm configuration file", _SLURM_KEY, _SLURM),
 }
 """In the order in which they are tried: output of slurmd -C also has NodeName."""
-_LOCK = _kind("the lock file of a rendered tree", r'\A\s*\{\s*"(?:format|clustergen|manifest)"', _VERIFY)
+_LOCK = FileKind("the lock file of a rendered tree", r'\A\s*\{\s*"(?:format|clustergen|manifest)"', _VERIFY)
 
 
 def other_kind(path: Path) -> FileKind | None:
@@ -83,9 +83,9 @@ def other_kind(path: Path) -> FileKind | None:
     head = _beginning(path)
     if _is_manifest(head):
         return None
-    if path.suffix == ".json" and _LOCK.pattern.search(head):
+    if path.suffix == ".json" and _LOCK.begins(head):
         return _LOCK
-    return next((kind for kind in _KINDS.values() if kind.pattern.search(head)), None)
+    return next((kind for kind in _KINDS.values() if kind.begins(head)), None)
 
 
 def is_slurm(kind: FileKind) -> bool:

@@ -12,7 +12,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, placed
 from clustergen.cluster.gpu_set import GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.diagnostics.shapes import on_one_line
+from clustergen.diagnostics.words import on_one_line
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.model import Manifest
 

@@ -19,10 +19,9 @@ from clustergen.diagnostics.shapes import (
     list_as_mapping,
     list_hint,
     named_entries,
-    on_one_line,
     refusal,
 )
-from clustergen.diagnostics.words import one_of, quote, suggest
+from clustergen.diagnostics.words import on_one_line, one_of, quote, suggest
 from clustergen.units import Bare, Bytes, UnitError
 
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40

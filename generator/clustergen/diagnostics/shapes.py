@@ -5,7 +5,6 @@ Each proposal is tried against the type of its field, so that what a hint says t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin
@@ -15,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from clustergen.diagnostics.forms import form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import HostlistError, compress
 
 _MOST_ITEMS = 8
@@ -144,16 +144,6 @@ def _is_enough(model: type[BaseModel], name: str) -> bool:
 def _short(value: Any) -> str | None:
     line = on_one_line(value)
     return line if len(line) <= _LONGEST_HINT else None
-
-
-def on_one_line(value: Any) -> str:
-    """A value as YAML, which JSON is: quotes only where a text needs them."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {on_one_line(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(on_one_line, value))}]"
-    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w/.=-]*|[0-9.]+/[0-9]+|[0-9]+(\.[0-9]+){3}", value)
-    return value if plain and value.lower() not in ("true", "false", "null") else json.dumps(value)
 
 
 def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:

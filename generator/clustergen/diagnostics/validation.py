@@ -40,8 +40,7 @@ from clustergen.diagnostics.model_path import (
     tags_of,
     takes_switch,
 )
-from clustergen.diagnostics.shapes import on_one_line
-from clustergen.diagnostics.words import did_you_mean, one_of, quote, suggest, where
+from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
 
 TextOf: TypeAlias = Callable[[ManifestPath], str | None]

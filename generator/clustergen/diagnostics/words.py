@@ -22,6 +22,18 @@ def printable(text: str) -> str:
     return re.sub(_UNPRINTABLE, _visible, text)
 
 
+def on_one_line(value: Any) -> str:
+    """A value as YAML, which JSON is: quotes only where a text needs them."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {on_one_line(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(on_one_line, value))}]"
+    import json
+
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z/][\w/.=-]*|[0-9.]+/[0-9]+|[0-9]+(\.[0-9]+){3}", value)
+    return value if plain and value.lower() not in ("true", "false", "null") else json.dumps(value)
+
+
 def _visible(match: re.Match[str]) -> str:
     char = match.group()
     if char < "\x20":

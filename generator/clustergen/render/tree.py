@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from clustergen import __version__
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
-from clustergen.render.node_hardware import Hardware
 
 if TYPE_CHECKING:  # on nodes that pull, the playbooks run without pydantic
     from clustergen.cluster.model import NodeGroup
+    from clustergen.render.node_hardware import Hardware
 
 LOCK = "clustergen.lock.json"
 README = "README.md"

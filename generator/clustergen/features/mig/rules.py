@@ -9,7 +9,7 @@ from clustergen.catalogue import mig as catalogue
 from clustergen.cluster.gpu_settings import MigPlans
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
-from clustergen.diagnostics.shapes import on_one_line
+from clustergen.diagnostics.words import on_one_line
 
 
 def mig_plans(cluster: Cluster) -> Iterator[Finding]:

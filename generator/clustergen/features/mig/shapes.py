@@ -12,7 +12,7 @@ from clustergen.catalogue.mig import mig_example, mig_listing
 from clustergen.catalogue.systems import system
 from clustergen.cluster.gpus import plan_hint
 from clustergen.diagnostics import Finding, ManifestPath, quote, where
-from clustergen.diagnostics.shapes import on_one_line
+from clustergen.diagnostics.words import on_one_line
 
 _CODES = ("type-wrong", "text-malformed", "value-out-of-range", "key-missing", "key-unknown")
 _PROFILE = re.compile(r"[1-9]g\.[0-9]+gb([+-][a-z.]+)?")

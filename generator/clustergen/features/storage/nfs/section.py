@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from clustergen.diagnostics.shapes import on_one_line
+from clustergen.diagnostics.words import on_one_line
 from clustergen.manifest.base import (
     NOT_EMPTY,
     AbsolutePath,
