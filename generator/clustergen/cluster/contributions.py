@@ -349,7 +349,7 @@ class Group:
     """
 
     name: str
-    has: Callable[[NodeGroup], bool]
+    members: tuple[NodeGroup, ...]
     before: Literal["cloud", "gpu_node", ""] = ""
 
     @property

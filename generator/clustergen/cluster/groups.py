@@ -10,7 +10,7 @@ from clustergen.cluster.contributions import Group
 from clustergen.cluster.entry import Entry, Scope
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType, once_per_cluster
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, contributors, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
 from clustergen.feature import claim
 from clustergen.records import record
@@ -154,22 +154,19 @@ def _of_file_systems(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]
     return clients | {fs.server_group: server(fs.kind) for fs in file_systems() if fs.server_group}
 
 
-def _tests(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
-    """Group → whether an entry of the manifest is in it, of groups that are not of an entry of storage or a type."""
+def _of_nodes(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+    """Group → whether an entry of the manifest is in it, of groups that follow from roles and types."""
     tests: dict[str, Callable[[NodeGroup], bool]] = {"all": lambda group: True}
     for role in ROLES:
         tests[group_name(role)] = lambda group, role=role: group.has(role)  # type: ignore[misc]
-    contributed = cluster.needs(Group)
-    for name, test in _derived(cluster).items():
-        tests |= {group.name: group.has for group in contributed if group.before == name} | {name: test}
-    return tests | {group.name: group.has for group in contributed if not group.before} | _of_file_systems(cluster)
+    return tests | _derived(cluster)
 
 
 def ground_groups(cluster: Cluster) -> set[str]:
     """All groups that no feature contributes, with those that have no nodes."""
     scopes = (entry_group(scope, name) for scope in ENTRY_SCOPES for name in cluster.storage)
     types = (node_type.group for node_type in cluster.node_types)
-    return {"all", *map(group_name, ROLES), *_derived(cluster), *_of_file_systems(cluster), *types, *scopes}
+    return {*_of_nodes(cluster), *_of_file_systems(cluster), *types, *scopes}
 
 
 def all_groups(cluster: Cluster) -> set[str]:
@@ -178,17 +175,26 @@ def all_groups(cluster: Cluster) -> set[str]:
 
 def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
     """Entries of one group; reads no more of the cluster than it depends on."""
-    test = _tests(cluster).get(name)
-    return tuple(filter(test, cluster.groups)) if test else membership(cluster).get(name, ())
+    if test := (_of_nodes(cluster) | _of_file_systems(cluster)).get(name):
+        return tuple(filter(test, cluster.groups))
+    contributed = {group.name: group.members for group in cluster.needs(Group)}
+    return contributed[name] if name in contributed else membership(cluster).get(name, ())
 
 
 @once_per_cluster
 def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""
-    groups_by_name = {name: tuple(filter(test, cluster.groups)) for name, test in _tests(cluster).items()}
-    owners = dict.fromkeys(ground_groups(cluster), "clustergen")
-    for group in cluster.needs(Group):
-        claim(owners, group.name, group.has.__module__, f"contribute the group {group.name}")
+    contributed, ground = cluster.needs(Group), ground_groups(cluster)
+    if clash := next((group.name for group in contributed if group.name in ground), None):
+        functions = contributors()["Iterator[Group]"]
+        owner = next(each for each in functions if any(group.name == clash for group in each(cluster)))
+        claim({clash: "clustergen"}, clash, owner.__module__, f"contribute the group {clash}")
+    groups_by_name: dict[str, tuple[NodeGroup, ...]] = {}
+    for name, test in _of_nodes(cluster).items():
+        groups_by_name |= {group.name: group.members for group in contributed if group.before == name}
+        groups_by_name[name] = tuple(filter(test, cluster.groups))
+    groups_by_name |= {group.name: group.members for group in contributed if not group.before}
+    groups_by_name |= {name: tuple(filter(test, cluster.groups)) for name, test in _of_file_systems(cluster).items()}
     entries = _entries(cluster)
     targets, exported = (_by_entry(cluster, each) for each in (entries.targets, entries.exported))
     for name in cluster.storage:

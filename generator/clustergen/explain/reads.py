@@ -80,7 +80,7 @@ class Reads:
         if kind in self.types and self._makers.setdefault(id(value), part) != part:
             maker = self._makers[id(value)]
             return self.of[maker] if isinstance(maker, tuple) else {(id(value), "__dict__")}
-        if isinstance(value, Cluster | Section | FunctionType):
+        if isinstance(value, Cluster | Section) or (isinstance(value, FunctionType) and value.__closure__):
             return {ANYTHING}
         return {token for inner in _within(value) for token in self._of_others(inner, part)}
 

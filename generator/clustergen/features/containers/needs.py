@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 from clustergen.cluster.contributions import (
     AddressPool,
@@ -37,23 +36,16 @@ _CACHE, _RUNTIME, _DOCKER, _PODMAN = (
 
 
 def groups(cluster: Cluster) -> Iterator[Group]:
-    def runs(*runtimes: type[Docker | Podman | Apptainer]) -> Callable[[NodeGroup], bool]:
-        @cache
-        def roles() -> set[str]:
-            return {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
+    def running(*runtimes: type[Docker | Podman | Apptainer]) -> tuple[NodeGroup, ...]:
+        roles = {role for runtime in runtimes if cluster.has(runtime) for role in cluster.of(runtime).roles}
+        return tuple(group for group in cluster.groups if any(map(group.has, roles)))
 
-        return lambda group: any(group.has(role) for role in roles())
-
-    def cdi(group: NodeGroup) -> bool:
-        is_gpu_node = group.type.gpus is not None and group.has("slurm-compute")
-        return is_gpu_node and (docker(group) or podman(group))
-
-    docker, podman = runs(Docker), runs(Podman)
-    yield Group("docker_node", docker)
-    yield Group("podman_node", podman)
-    yield Group("apptainer_node", runs(Apptainer))
-    yield Group("registry_client", runs(Podman, Apptainer))  # they read registries.conf
-    yield Group("cdi_node", cdi)
+    yield Group("docker_node", running(Docker))
+    yield Group("podman_node", running(Podman))
+    yield Group("apptainer_node", running(Apptainer))
+    yield Group("registry_client", running(Podman, Apptainer))  # they read registries.conf
+    with_cdi = (group for group in running(Docker, Podman) if group.type.gpus is not None)
+    yield Group("cdi_node", tuple(group for group in with_cdi if group.has("slurm-compute")))
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

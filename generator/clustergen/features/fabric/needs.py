@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Group, Package
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.model import Cluster
 
 
 def packages(_: Cluster) -> Iterator[Package]:
@@ -13,7 +13,5 @@ def packages(_: Cluster) -> Iterator[Package]:
 
 
 def groups(cluster: Cluster) -> Iterator[Group]:
-    def has_port(group: NodeGroup) -> bool:
-        return cluster.networks.fabric is not None and bool(group.type.fabric_ports())
-
-    yield Group("fabric_node", has_port)
+    groups = cluster.groups if cluster.networks.fabric is not None else ()
+    yield Group("fabric_node", tuple(group for group in groups if group.type.fabric_ports()))

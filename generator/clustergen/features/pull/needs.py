@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import FirstBoot, Group, Package, Requisite
 from clustergen.cluster.groups import membership, targets_on
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.model import Cluster
 from clustergen.features.pull.resolved import GROUP, Pull, installs_itself
 
 
 def groups(cluster: Cluster) -> Iterator[Group]:
     """Nodes that nobody else depends on, so that each can change on its own."""
-
-    def pulls(group: NodeGroup) -> bool:
-        return group.roles == ("slurm-compute",) and not targets_on(cluster, group)
-
     if cluster.has(Pull):
-        yield Group(GROUP, pulls, before="gpu_node")
+        compute_only = (group for group in cluster.groups if group.roles == ("slurm-compute",))
+        members = tuple(group for group in compute_only if not targets_on(cluster, group))
+        yield Group(GROUP, members, before="gpu_node")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

@@ -13,7 +13,7 @@ def groups(cluster: Cluster) -> Iterator[Group]:
     """Where users log in."""
     if cluster.has(UserGuide):
         entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
-        yield Group("user_node", lambda group: group.has(entrance), before="cloud")
+        yield Group("user_node", cluster.with_role(entrance), before="cloud")
 
 
 def packages(_: Cluster) -> Iterator[Package]:
