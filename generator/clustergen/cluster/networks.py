@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from clustergen.cluster.annotations import INTERNAL, Hosts
@@ -101,7 +100,7 @@ class BmcNetwork(Network):
 
 @record
 class Roce:
-    """Lossless Ethernet on the hosts."""
+    """Lossless Ethernet on the hosts. Absent: the fabric is not RoCE."""
 
     dscp: int  # of RDMA traffic
     priority: int  # of RDMA traffic
@@ -119,10 +118,9 @@ class Roce:
 
 @record
 class SubnetManager:
-    """The InfiniBand subnet manager."""
+    """The subnet manager. Absent: the fabric is not InfiniBand."""
 
     where: Literal["switch", "node", "ufm"]  # on a managed switch, on nodes, or on a UFM appliance
-    routing: str  # engines in the order in which opensm tries them
     pkey: str | None  # of the partition of jobs; None: the default
 
 
@@ -135,12 +133,8 @@ class Fabric(Network):
     rails: tuple[str, ...]  # networks of the rails, where each has its own
     gateways: tuple[str, ...]  # by rail
     has_separate_rails: bool  # no packet goes from one rail to another
-    sharp: bool  # reductions in the switches
     service_level: int | None  # of NCCL's traffic; None: the default
-    roce: Roce
-    subnet_manager: SubnetManager
     ipoib_mode: Literal["datagram", "connected"]
-    opensm_options: Mapping[str, str | int]
 
 
 @record
@@ -200,24 +194,19 @@ def resolve_fabric(manifest: Manifest, cluster: Cluster) -> Fabric | None:
     section = manifest.networks.fabric
     if section is None:
         return None
-    has_uplinks = any(switch.uplinks for switch in cluster.switches)
     layout = section.layout or (
         "rail"
         if any(switch.rail is not None for switch in cluster.switches)
         else "fat-tree"
-        if has_uplinks
+        if any(switch.uplinks for switch in cluster.switches)
         else "single"
     )
-    manager = section.subnet_manager
-    routing = manager.routing or ("ftree,updn" if layout != "single" and has_uplinks else "updn")
     return copied(
         Fabric,
         section,
         **{**_common(section, cluster), "type": section.type},
         layout=layout,
         port_mtu=_port_mtu(section),
-        roce=copied(Roce, section.roce),
-        subnet_manager=copied(SubnetManager, manager, routing=routing),
     )
 
 

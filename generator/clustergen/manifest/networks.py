@@ -13,22 +13,15 @@ from clustergen.manifest.base import (
     Domain,
     HostList,
     ModelName,
-    OptionName,
     PlaceName,
     Rate,
     Section,
     field,
-    section,
     text,
 )
+from clustergen.manifest.composition import Place, composed
 
-OpensmValue = Annotated[
-    str,
-    text(r"^[A-Za-z0-9_./:,()-]+( +[A-Za-z0-9_./:,()-]+)*$", "use letters, digits, blanks and _ . / : , ( ) -", 500),
-]
 Mtu = Annotated[int, Field(ge=576, le=65520)]
-
-
 RailRange = Annotated[
     str,
     text(r"^([0-9]|[1-5][0-9]|6[0-3])-([0-9]|[1-5][0-9]|6[0-3])$", "write a rail from 0 to 63, or a range: 0-7"),
@@ -172,33 +165,7 @@ class Switch(Section):
         return tuple(range(first, last + 1))
 
 
-class Roce(Section):
-    """Lossless Ethernet: host settings that keep RDMA traffic from being dropped or mixed with other traffic."""
-
-    dscp: Annotated[int, Field(ge=0, le=63)] = field(26, "DSCP of RDMA packets.")
-    priority: Annotated[int, Field(ge=0, le=7)] = field(3, "Priority that PFC protects.")
-    cnp_dscp: Annotated[int, Field(ge=0, le=63)] = field(48, "DSCP of congestion notification packets.")
-    cnp_priority: Annotated[int, Field(ge=0, le=7)] = field(6, "Priority of congestion notification packets.")
-    pfc: bool = field(True, "Priority flow control on the RDMA priority.")
-    ecn: bool = field(True, "ECN marking and DCQCN reaction on the RDMA priority.")
-    trust: Literal["dscp", "pcp"] = field("dscp", "Header field that selects the priority.")
-
-
-class SubnetManager(Section):
-    """The InfiniBand subnet manager, which assigns LIDs and routes."""
-
-    where: Literal["switch", "node", "ufm"] = field(
-        "switch",
-        "switch: a managed switch runs it; node: opensm on the nodes with role subnet-manager; ufm: NVIDIA UFM.",
-    )
-    routing: Literal["minhop", "updn", "dnup", "ftree", "dor", "torus-2QoS", "nue", "dfsssp", "sssp", "lash"] | None = (
-        field(None, "opensm routing engine; default ftree for a fat tree with spines, otherwise updn.")
-    )
-    pkey: Annotated[str, text(r"^0x[0-9a-fA-F]{4}$", 'write four hexadecimal digits: "0x8001"')] | None = field(
-        None, "Partition key that jobs use."
-    )
-
-
+@composed("networks.fabric")
 class Fabric(Network):
     """The network between GPUs."""
 
@@ -213,12 +180,12 @@ class Fabric(Network):
     )
     gateways: tuple[Address, ...] = field((), "Router of each rail's network, if the rails are routed.")
     interfaces: tuple[Device, ...] = field((), "Interface names by rail, if they differ from the catalogue's.")
-    sharp: bool = field(False, "Use in-network reductions (SHARP), which must be licensed and running.")
+    sharp: Place
     service_level: Annotated[int, Field(ge=0, le=15)] | None = field(None, "InfiniBand SL of NCCL traffic.")
-    roce: Roce = section(Roce, "Lossless Ethernet settings.")
-    subnet_manager: SubnetManager = section(SubnetManager, "InfiniBand subnet manager.")
+    roce: Place
+    subnet_manager: Place
     ipoib_mode: Literal["datagram", "connected"] = field("datagram", "IPoIB mode of the fabric's IP interfaces.")
-    opensm_options: dict[OptionName, OpensmValue | int] = field({}, "More keys of opensm.conf.")
+    opensm_options: Place
     switches: tuple[Switch, ...] = field((), "Switches, for Slurm's topology and the port check.")
 
     @property

@@ -13,9 +13,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
-from clustergen.manifest.networks import Fabric
 from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.stated import is_stated
 from clustergen.rules.address_space import IpNetwork, Unused, ends, host_range, is_inside, network_of
 
 
@@ -279,24 +277,3 @@ def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
                     f"{key} of the {name} network has no effect: clustergen does not configure these interfaces",
                     f"{_configure(name)}remove {key} and set it in the nodes' own network configuration",
                 )
-
-
-def of_other_fabrics(_: Cluster, section: Fabric) -> Iterator[Finding]:
-    """Values of the fabric that only another type, or another place of the subnet manager, has a use for."""
-    idle: list[tuple[str, ...]] = []
-    if section.type != "infiniband":
-        idle += [(key,) for key in ("sharp", "service_level", "ipoib_mode", "opensm_options", "subnet_manager")]
-        why = f"the fabric is {'RoCE' if section.type == 'roce' else 'Ethernet'}, not InfiniBand"
-    elif section.subnet_manager.where != "node":
-        idle += [("opensm_options",), ("subnet_manager", "routing")]
-        why = "opensm runs on no node; set networks.fabric.subnet_manager.where: node"
-    for key in idle:
-        if is_stated(section, ".".join(key)):
-            yield _of_fabric(key, why)
-    if section.type != "roce" and is_stated(section, "roce"):
-        yield _of_fabric(("roce",), "the fabric is not RoCE")
-
-
-def _of_fabric(key: tuple[str, ...], why: str) -> Finding:
-    message = f"{key[-1]} of the fabric has no effect: {why}"
-    return Finding("network-value-unused", ("networks", "fabric", *key), message, "remove it", key=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.cluster import networks
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import expand, span_of
 from clustergen.manifest.networks import Fabric
+from clustergen.manifest.stated import is_stated
 from clustergen.rules.rates import rate_words, technology
 
 _SWITCHES: ManifestPath = ("networks", "fabric", "switches")
@@ -187,3 +188,23 @@ def switch_kind(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
                 f"{model.model} has {model.port_gbit} Gb/s ports, but the fabric's rate is {rate_words(fabric)}",
                 fitting_switches(model.fabric, rate),
             )
+
+
+def of_infiniband(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    yield from unused_of_fabric(section, ("service_level", "ipoib_mode"), not_infiniband(section))
+
+
+def not_infiniband(section: Fabric) -> str:
+    """Why settings of InfiniBand have no effect; empty where they have one."""
+    kind = {"roce": "RoCE", "ethernet": "Ethernet"}.get(section.type)
+    return f"the fabric is {kind}, not InfiniBand" if kind else ""
+
+
+def unused_of_fabric(section: Fabric, keys: Iterable[str], why: str) -> Iterator[Finding]:
+    """Findings on values of the fabric that have no effect, if there is a reason."""
+    for key in keys if why else ():
+        if is_stated(section, key):
+            *above, name = key.split(".")
+            message = f"{name} of the fabric has no effect: {why}"
+            path = ("networks", "fabric", *above, name)
+            yield Finding("network-value-unused", path, message, "remove it", key=True)

@@ -8,6 +8,7 @@ from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.model import Cluster
 from clustergen.features.nccl import section as manifest
 from clustergen.features.nccl.section import Override
+from clustergen.manifest.networks import Fabric
 from clustergen.records import record
 
 
@@ -30,6 +31,11 @@ class Nccl:
     gid_index: int | None
 
 
+@record
+class Sharp:
+    """Reductions in the switches. Absent: NCCL does not use them."""
+
+
 def resolve(section: manifest.Nccl, _: Cluster) -> Nccl:
     return Nccl(
         version=NcclVersion(section.version),
@@ -43,4 +49,8 @@ def resolve(section: manifest.Nccl, _: Cluster) -> Nccl:
     )
 
 
-RECORDS = {Nccl: resolve}
+def resolve_sharp(section: Fabric, _: Cluster) -> Sharp | None:
+    return Sharp() if section.sharp else None
+
+
+RECORDS = {Nccl: resolve, Sharp: resolve_sharp}

@@ -19,6 +19,8 @@ from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.features.nccl.resolved import Nccl, Variable
+from clustergen.manifest.networks import Fabric
+from clustergen.rules.fabric import not_infiniband, unused_of_fabric
 
 _MOST_SOCKETS = 64  # threads times sockets of each
 _ROCE_ONLY = (
@@ -29,6 +31,10 @@ _BY_NAME = "write the interface of the management network, as =eno1, or remove i
 _LOCAL = re.compile(r"(lo$|docker|podman|cni|veth|virbr|br-|tunl|flannel|cali|lxc|dummy)")
 """Interfaces that a node has for itself and its containers."""
 _INTERFACE_LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+
+
+def sharp(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    yield from unused_of_fabric(section, ("sharp",), not_infiniband(section))
 
 
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:

@@ -32,4 +32,10 @@ class Nccl(Section):
     )
 
 
-PLACES = {"nccl": (Nccl, section(Nccl, "NCCL."))}
+PLACES = {
+    "nccl": (Nccl, section(Nccl, "NCCL.")),
+    "networks.fabric.sharp": (
+        bool,
+        field(False, "Use in-network reductions (SHARP), which must be licensed and running."),
+    ),
+}

@@ -9,9 +9,9 @@ from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.cluster.networks import Fabric
+from clustergen.cluster.networks import Fabric, Roce, SubnetManager
 from clustergen.cluster.rails import rails_are_joined, rdma_device, rdma_devices, tcp_interfaces
-from clustergen.features.nccl.resolved import Nccl, Variable
+from clustergen.features.nccl.resolved import Nccl, Sharp, Variable
 from clustergen.features.nccl.topology import TOPOLOGY, topology
 from clustergen.records import record
 from clustergen.render.formats import Safe, unquoted
@@ -82,7 +82,7 @@ def _network(cluster: Cluster, node_type: NodeType, version: NcclVersion) -> Ite
     else:
         yield _bootstrap(cluster, node_type)
         yield _hcas(cluster, node_type)
-        yield from _infiniband(fabric) if fabric.type == "infiniband" else _roce(cluster, fabric, version)
+        yield from _infiniband(cluster, fabric) if fabric.type == "infiniband" else _roce(cluster, version)
         yield from _cross_nic(cluster, node_type, fabric)
 
 
@@ -115,16 +115,16 @@ def _hcas(cluster: Cluster, node_type: NodeType) -> Setting:
     )
 
 
-def _infiniband(fabric: Fabric) -> Iterator[Setting]:
+def _infiniband(cluster: Cluster, fabric: Fabric) -> Iterator[Setting]:
     if fabric.service_level is not None:
         yield Setting("Service level of NCCL's traffic.", "NCCL_IB_SL", Safe(str(fabric.service_level)))
-    manager = fabric.subnet_manager
+    manager = cluster.of(SubnetManager)
     if manager.pkey and manager.where != "node" and int(manager.pkey, 16) & 0x7FFF != 0x7FFF:
         yield Setting(
             f"Jobs use partition {manager.pkey}. NCCL_IB_PKEY takes its place in a port's table, 0 unless stated in "
             "nccl.env; /sys/class/infiniband/DEVICE/ports/1/pkeys shows the table."
         )
-    if fabric.sharp:
+    if cluster.has(Sharp):
         yield Setting(
             "Reductions in the switches. Needs the plugin of HPC-X and the aggregation manager.",
             "NCCL_COLLNET_ENABLE",
@@ -132,8 +132,8 @@ def _infiniband(fabric: Fabric) -> Iterator[Setting]:
         )
 
 
-def _roce(cluster: Cluster, fabric: Fabric, version: NcclVersion) -> Iterator[Setting]:
-    roce = fabric.roce
+def _roce(cluster: Cluster, version: NcclVersion) -> Iterator[Setting]:
+    roce = cluster.of(Roce)
     if roce.trust == "pcp":
         yield Setting("Priority of RDMA packets in their VLAN tag.", "NCCL_IB_SL", Safe(str(roce.priority)))
     else:

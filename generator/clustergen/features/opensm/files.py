@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.networks import Fabric
+from clustergen.cluster.networks import SubnetManager
+from clustergen.features.opensm.resolved import OpensmSettings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
@@ -37,20 +38,14 @@ class Partitions:
     unit: str
 
 
-def _opensm(cluster: Cluster) -> Fabric | None:
-    fabric = cluster.networks.fabric
-    runs = fabric is not None and fabric.type == "infiniband" and fabric.subnet_manager.where == "node"
-    return fabric if runs else None
-
-
 def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
-    fabric = _opensm(cluster)
-    if fabric is None:
+    fabric, settings = cluster.networks.fabric, cluster.get(OpensmSettings)
+    if fabric is None or settings is None:
         return None
     ours = [
         Option(
             "routing_engine",
-            fabric.subnet_manager.routing,
+            settings.routing,
             "the first engine that fits the fabric is used, minhop as the fallback",
         ),
         Option("partition_config_file", os.fact("opensm_partitions"), "which ports may communicate"),
@@ -62,7 +57,7 @@ def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
         ours.append(
             Option("qos", "TRUE", f"service level {fabric.service_level} of NCCL's traffic gets a lane of its own")
         )
-    stated = {key: _plain(key, value) for key, value in fabric.opensm_options.items()}
+    stated = {key: _plain(key, value) for key, value in settings.options.items()}
     options = [
         Option(option.key, stated.pop(option.key), "stated in the manifest") if option.key in stated else option
         for option in ours
@@ -79,22 +74,20 @@ def _plain(key: str, value: str | int) -> str:
 
 
 def partitions(cluster: Cluster, os: OperatingSystem) -> Partitions | None:
-    fabric = _opensm(cluster)
-    if fabric is None:
+    if not cluster.has(OpensmSettings):
         return None
-    key = int(fabric.subnet_manager.pkey or "0x7fff", 16) & ~_FULL_MEMBER
+    key = int(cluster.of(SubnetManager).pkey or "0x7fff", 16) & ~_FULL_MEMBER
     return Partitions("" if key == _DEFAULT_KEY else f"0x{key:04x}", os.fact("opensm_unit"))
 
 
 def marker(cluster: Cluster) -> Fixed | None:
     """On the nodes with the role; only there opensm starts."""
-    return Fixed() if _opensm(cluster) else None
+    return Fixed() if cluster.has(OpensmSettings) else None
 
 
 def guard(cluster: Cluster) -> Fixed | None:
     """On all nodes with ports in an InfiniBand fabric: the package starts a subnet manager on every port it finds."""
-    fabric = cluster.networks.fabric
-    return Fixed() if fabric is not None and fabric.type == "infiniband" else None
+    return Fixed() if cluster.has(SubnetManager) else None
 
 
 def _restart_opensm(view: Opensm | Partitions) -> Effect:

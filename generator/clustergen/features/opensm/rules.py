@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.networks import SubnetManager
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.networks import Fabric
+from clustergen.rules.fabric import not_infiniband, unused_of_fabric
 
 
 def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
     """Exactly one master in an InfiniBand fabric, and someone who can be it."""
-    fabric = cluster.networks.fabric
-    where = fabric.subnet_manager.where if fabric and fabric.type == "infiniband" else None
+    where = cluster.of(SubnetManager).where if cluster.has(SubnetManager) else None
     path: ManifestPath = ("networks", "fabric", "subnet_manager", "where")
     if where == "node" and not cluster.hosts("subnet-manager"):
         yield Finding(
@@ -30,6 +32,14 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
         )
     elif where != "node":
         yield from _useless_managers(cluster, where)
+
+
+def without_effect(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    if why := not_infiniband(section):
+        yield from unused_of_fabric(section, ("opensm_options", "subnet_manager"), why)
+    elif section.subnet_manager.where != "node":
+        why = "opensm runs on no node; set networks.fabric.subnet_manager.where: node"
+        yield from unused_of_fabric(section, ("opensm_options", "subnet_manager.routing"), why)
 
 
 def _can_manage(cluster: Cluster) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.networks import Roce
 from clustergen.cluster.rails import interface, rdma_device
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
@@ -49,10 +50,9 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
 
 
 def roce_qos(cluster: Cluster) -> RoceQos | None:
-    fabric = cluster.networks.fabric
-    if fabric is None or fabric.type != "roce":
+    if not cluster.has(Roce):
         return None
-    roce = fabric.roce
+    roce = cluster.of(Roce)
     return RoceQos(
         trust=roce.trust,
         dscp=roce.dscp,

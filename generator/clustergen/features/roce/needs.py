@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.contributions import Exported, PortErrors
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
+from clustergen.cluster.networks import Roce
 
 TEXTFILE = "roce.prom"
 METRICS = tuple(
@@ -20,8 +21,7 @@ METRICS = tuple(
 
 def is_exported(cluster: Cluster) -> bool:
     """True if nodes of a RoCE fabric export the counters of their ports."""
-    fabric = cluster.networks.fabric
-    return fabric is not None and fabric.type == "roce" and cluster.has(NodeExporter)
+    return cluster.has(Roce) and cluster.has(NodeExporter)
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

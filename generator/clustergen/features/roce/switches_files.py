@@ -34,21 +34,23 @@ class Page:
 
 def page(cluster: Cluster) -> Page | None:
     fabric = cluster.networks.fabric
-    if fabric is None or fabric.type != "roce":
+    if fabric is None or not cluster.has(Roce):
         return None
+    roce = cluster.of(Roce)
     tables = (
-        table_of("What must match", "Hosts: what clustergen-roce-qos.service sets and reads back.", _rows(fabric)),
+        table_of(
+            "What must match", "Hosts: what clustergen-roce-qos.service sets and reads back.", _rows(fabric, roce)
+        ),
         table_of("Where", "", _places(cluster)),
     )
-    return Page(cluster.name, tables, Safe(_sonic(fabric.roce, _port_mtu(fabric))), tuple(_nvue(fabric.roce)))
+    return Page(cluster.name, tables, Safe(_sonic(roce, _port_mtu(fabric))), tuple(_nvue(roce)))
 
 
 def _port_mtu(fabric: Fabric) -> int:
     return max(_SWITCH_MTU, (fabric.port_mtu or 0) + _FRAME)
 
 
-def _rows(fabric: Fabric) -> Iterator[dict[str, str]]:
-    roce = fabric.roce
+def _rows(fabric: Fabric, roce: Roce) -> Iterator[dict[str, str]]:
     rate = fabric.rate_gbit
     rows = [
         ("Trust", roce.trust.upper(), f"trust {roce.trust.upper()} on all ports; keep the DSCP between networks"),

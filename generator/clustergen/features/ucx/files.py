@@ -8,6 +8,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.networks import Roce, SubnetManager
 from clustergen.cluster.rails import rdma_devices, tcp_interfaces
 from clustergen.features.ucx.resolved import Ucx
 from clustergen.features.ucx.rules import LINE
@@ -60,21 +61,16 @@ def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
     if fabric is None or not rdma_devices(cluster, node_type):
         return []
     marks = []
-    if fabric.type == "roce" and fabric.roce.trust == "dscp":
-        value = Safe(str(fabric.roce.traffic_class))
-        marks.append(
-            Parameter("UCX_IB_TRAFFIC_CLASS", value, f"DSCP {fabric.roce.dscp}: the switches know RDMA by it.")
-        )
-    level = (
-        fabric.service_level
-        if fabric.type == "infiniband"
-        else fabric.roce.priority
-        if fabric.roce.trust == "pcp"
-        else None
-    )
+    level = fabric.service_level if fabric.type == "infiniband" else None
+    if roce := cluster.get(Roce):
+        if roce.trust == "pcp":
+            level = roce.priority
+        else:
+            value = Safe(str(roce.traffic_class))
+            marks.append(Parameter("UCX_IB_TRAFFIC_CLASS", value, f"DSCP {roce.dscp}: the switches know RDMA by it."))
     if level is not None:
         marks.append(Parameter("UCX_IB_SL", Safe(str(level)), "Service level, as NCCL's."))
-    key = fabric.subnet_manager.pkey if fabric.type == "infiniband" else None
+    key = cluster.of(SubnetManager).pkey if cluster.has(SubnetManager) else None
     if key and int(key, 16) & 0x7FFF != 0x7FFF:
         marks.append(Parameter("UCX_IB_PKEY", Safe(f"0x{int(key, 16) | 0x8000:04x}"), "The partition of the jobs."))
     return marks

@@ -10,6 +10,7 @@ from clustergen.cluster.contributions import Picture, PrivateDirectories
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.networks import SubnetManager
 from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.placement import switches_of
@@ -121,9 +122,9 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "Jobs of root", "rejected"
     if fabric := cluster.networks.fabric:
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
-        if fabric.type == "infiniband":
+        if manager := cluster.get(SubnetManager):
             hosts = cluster.folded("subnet-manager")
-            yield "Subnet manager", f"opensm on {hosts}" if hosts else _SUBNET_MANAGER[fabric.subnet_manager.where]
+            yield "Subnet manager", f"opensm on {hosts}" if hosts else _SUBNET_MANAGER[manager.where]
     yield "Files", f"{sum(file.group is not None for file in outline.files.values())} for nodes, in overlays/"
 
 
