@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clustergen.cluster.model import Cluster
-from clustergen.manifest.model import Manifest
 from clustergen.records import record
 
 
@@ -50,26 +48,3 @@ class NodeLogins:
     SECTIONS = ("Host",)
     needs_job: bool  # users can ssh only to nodes where they have a job
     admin_group: str | None  # its members can ssh to all nodes
-
-
-def resolve_limits(manifest: Manifest, _: Cluster) -> UserLimits:
-    memlock = manifest.host.memlock
-    return UserLimits(None if memlock == "unlimited" else memlock.value, manifest.host.nofile)
-
-
-def resolve_kernel(manifest: Manifest, _: Cluster) -> KernelSettings:
-    host = manifest.host
-    return KernelSettings({key: str(value) for key, value in host.sysctl.items()}, host.hugepages)
-
-
-def resolve_hosts_file(manifest: Manifest, _: Cluster) -> HostsFile:
-    return HostsFile(manifest.host.hosts_file, manifest.host.extra_hosts)
-
-
-def resolve_firewall(manifest: Manifest, _: Cluster) -> Firewall:
-    firewall = manifest.host.firewall
-    return Firewall(bool(firewall), firewall == "nftables")
-
-
-def resolve_logins(manifest: Manifest, _: Cluster) -> NodeLogins:
-    return NodeLogins(manifest.host.ssh_adopt, manifest.host.admin_group)

@@ -11,7 +11,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import ansible, dcgm, gpu_settings, host, named_rows, networks, site, storage
+from clustergen.cluster import ansible, dcgm, gpu_settings, named_rows, networks, site, storage
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
@@ -50,11 +50,6 @@ _GROUND: Mapping[type, Resolve] = {
     site.SiteFiles: site.resolve_files,
     ansible.Ssh: ansible.resolve_ssh,
     ansible.Ansible: ansible.resolve,
-    host.UserLimits: host.resolve_limits,
-    host.KernelSettings: host.resolve_kernel,
-    host.HostsFile: host.resolve_hosts_file,
-    host.Firewall: host.resolve_firewall,
-    host.NodeLogins: host.resolve_logins,
     gpu_settings.Driver: gpu_settings.resolve_driver,
     gpu_settings.DriverModule: gpu_settings.resolve_module,
     gpu_settings.GpuSettings: gpu_settings.resolve_settings,

@@ -1,0 +1,14 @@
+"""Who may log in to compute nodes, as resolved."""
+
+from __future__ import annotations
+
+from clustergen.cluster.host import NodeLogins
+from clustergen.cluster.model import Cluster
+from clustergen.manifest.host import Host
+
+
+def resolve(section: Host, _: Cluster) -> NodeLogins:
+    return NodeLogins(section.ssh_adopt, section.admin_group)
+
+
+RECORDS = {NodeLogins: resolve}
