@@ -448,6 +448,13 @@ class ScrapeJob:
 
 
 @record
+class Sampling:
+    """An exporter whose samples are further apart than Prometheus reads those of others."""
+
+    interval_s: int
+
+
+@record
 class BootOption:
     """An option of the kernel's command line on nodes of a type, with its reason."""
 

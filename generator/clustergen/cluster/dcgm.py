@@ -9,11 +9,9 @@ from clustergen.catalogue.gpu_health import Generation, generation, max_operatin
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.cluster.monitoring import Monitoring, NodeExporter, Thresholds, textfile
+from clustergen.cluster.monitoring import NodeExporter, textfile
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.manifest.model import Manifest
-from clustergen.manifest.stated import stated_at
-from clustergen.records import copied, record
+from clustergen.records import record
 
 _JOB_LABELS = DcgmVersion("3.3")  # the first exporters that know --hpc-job-mapping-dir
 BUSY_PERCENT = 5  # utilisation from which on a GPU counts as busy
@@ -38,27 +36,9 @@ class Dcgm(Listener):
     counters: tuple[str, ...]
     job_map: str  # directory in which the prolog records which job has which GPU
     job_label_limit: int
-
-
-def resolve(manifest: Manifest, cluster: Cluster) -> Dcgm | None:
-    """By default it manages all GPUs but GeForce, of which it reports little."""
-    section = manifest.monitoring.dcgm
-    if not cluster.gpu_types:
-        return None
-    is_wanted = section.enabled
-    return copied(
-        Dcgm,
-        section,
-        node_types=tuple(
-            kind.name
-            for kind in cluster.gpu_types
-            if is_wanted or (is_wanted is None and kind.gpus and not kind.gpus.model.is_geforce)
-        ),
-        exports=bool(is_wanted) or (is_wanted is None and cluster.has(Monitoring)),
-        version=DcgmVersion(section.version),
-        port_at=stated_at(section, "monitoring", "dcgm", "port"),
-        interval_ms=section.interval,
-    )
+    hot_c: int | None  # threshold of an alert; None: by the GPU model
+    very_hot_c: int | None  # threshold of an alert; None: by the GPU model
+    throttled: float  # share of time; threshold of an alert
 
 
 @once_per_cluster
@@ -121,10 +101,11 @@ def reports(node_type: NodeType, field: str) -> bool:
 
 def limits(cluster: Cluster) -> tuple[int, int]:
     """°C from which on the coolest of the cluster's GPU models is hot, and very hot."""
-    stated = cluster.of(Thresholds)
+    stated = cluster.get(Dcgm)
     models = [kind.gpus.model.id for kind in dcgm_types(cluster).values() if kind.gpus]
     limit = min((max_operating_c().get(model) or DEFAULT_LIMIT_C for model in models), default=DEFAULT_LIMIT_C)
-    return stated.gpu_hot_c or limit - DEGREES_BELOW, stated.gpu_very_hot_c or limit
+    hot, very_hot = (stated.hot_c, stated.very_hot_c) if stated else (None, None)
+    return hot or limit - DEGREES_BELOW, very_hot or limit
 
 
 def runs_exporter(cluster: Cluster, node_type: NodeType) -> bool:

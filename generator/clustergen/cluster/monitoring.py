@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.annotations import Hosts
@@ -12,8 +11,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.ground import Metrics
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.stated import stated_at
-from clustergen.records import copied, record
+from clustergen.records import record
 
 _ARRAY = re.compile("/dev/(md|disk/by-id/md-)")
 
@@ -30,7 +28,7 @@ class NodeExporter(Listener):
     """node_exporter of all nodes."""
 
     collectors: tuple[str, ...]
-    smart: bool  # it serves the health of local disks
+    node_down_s: int  # a node that does not answer for so long is down
 
 
 @record
@@ -38,18 +36,13 @@ class Scraping:
     """How often Prometheus reads."""
 
     interval_s: int  # between two scrapes
-    slowest_s: int  # between two samples of the exporter that samples least often
 
 
 @record
 class Thresholds:
-    """Thresholds of alerts."""
+    """Thresholds of alerts of several features."""
 
-    gpu_hot_c: int | None  # None where each GPU model has its own
-    gpu_very_hot_c: int | None  # None where each GPU model has its own
     disk_free_percent: int
-    node_down_s: int
-    throttled: float  # share of time
 
 
 @record
@@ -57,8 +50,6 @@ class Prometheus(Listener):
     """Prometheus."""
 
     SECTIONS = ("Monitoring",)
-    labels: Mapping[str, str]  # of this cluster
-    targets: Mapping[str, tuple[str, ...]]  # the site's own, by job
 
 
 def resolve(manifest: Manifest, cluster: Cluster) -> Monitoring | None:
@@ -66,31 +57,12 @@ def resolve(manifest: Manifest, cluster: Cluster) -> Monitoring | None:
     return Monitoring(hosts) if hosts and manifest.monitoring.enabled else None
 
 
-def resolve_node_exporter(manifest: Manifest, cluster: Cluster) -> NodeExporter | None:
-    section = manifest.monitoring.node_exporter
-    if not cluster.has(Monitoring) or not section.enabled:
-        return None
-    port_at = stated_at(section, "monitoring", "node_exporter", "port")
-    return copied(NodeExporter, section, port_at=port_at, smart=manifest.monitoring.smart)
-
-
-def resolve_scraping(manifest: Manifest, cluster: Cluster) -> Scraping:
-    interval_s = manifest.monitoring.scrape_interval
-    slowest_ms = manifest.monitoring.dcgm.interval if cluster.gpu_types else 0
-    return Scraping(interval_s, max(interval_s, -(-slowest_ms // 1000)))
+def resolve_scraping(manifest: Manifest, _: Cluster) -> Scraping:
+    return Scraping(manifest.monitoring.scrape_interval)
 
 
 def resolve_thresholds(manifest: Manifest, _: Cluster) -> Thresholds:
-    section = manifest.monitoring.thresholds
-    return Thresholds(section.gpu_hot, section.gpu_very_hot, section.disk_free, section.node_down, section.throttled)
-
-
-def resolve_prometheus(manifest: Manifest, cluster: Cluster) -> Prometheus | None:
-    section = manifest.monitoring
-    if not cluster.has(Monitoring):
-        return None
-    labels = {"cluster": cluster.name} | section.labels
-    return copied(Prometheus, section, port_at=stated_at(section, "monitoring", "port"), labels=labels)
+    return Thresholds(manifest.monitoring.thresholds.disk_free)
 
 
 def static(groups: tuple[NodeGroup, ...]) -> tuple[NodeGroup, ...]:

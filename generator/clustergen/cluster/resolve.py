@@ -11,7 +11,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem, operating_sy
 from clustergen.catalogue.slurm_values import has_token
 from clustergen.catalogue.systems import Cpu
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.cluster import ansible, dcgm, gpu_settings, named_rows, networks, site, storage
+from clustergen.cluster import ansible, gpu_settings, named_rows, networks, site, storage
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
@@ -30,6 +30,7 @@ from clustergen.manifest.places import section_for
 from clustergen.records import replace
 
 Resolve = Callable[[Any, Cluster], object]
+_OURS = f"{__package__}."
 _GROUND: Mapping[type, Resolve] = {
     Slurm: ground.resolve,
     networks.ManagementNetwork: networks.resolve_management,
@@ -56,11 +57,8 @@ _GROUND: Mapping[type, Resolve] = {
     gpu_settings.DirectPci: gpu_settings.resolve_direct_pci,
     gpu_settings.MigPlans: gpu_settings.resolve_mig_plans,
     ground_monitoring.Monitoring: ground_monitoring.resolve,
-    dcgm.Dcgm: dcgm.resolve,
-    ground_monitoring.NodeExporter: ground_monitoring.resolve_node_exporter,
     ground_monitoring.Scraping: ground_monitoring.resolve_scraping,
     ground_monitoring.Thresholds: ground_monitoring.resolve_thresholds,
-    ground_monitoring.Prometheus: ground_monitoring.resolve_prometheus,
 }
 _DERIVED: Mapping[type, Callable[[Cluster], object]] = {table.SlurmKeys: table.slurm_keys}
 """Records that follow from others, worked out when they are first asked for."""
@@ -74,19 +72,20 @@ def section_name(record: type) -> str:
 @cache
 def records() -> Mapping[type, Resolve]:
     """The function that resolves each record, in this order: it sees the ground and the records above its own, those
-    of a feature only their own. It receives its section, or the whole manifest, and returns None where the cluster
-    does not have the record.
+    of a feature only their own and the ground's, which come first, whoever fills them. It receives its section, or the
+    whole manifest, and returns None where the cluster does not have the record.
     """
-    resolvers = dict(_GROUND)
-    owners = {section_name(record): record.__module__ for record in (*resolvers, *_DERIVED)}
+    of_features: dict[type, Resolve] = {}
+    owners = {section_name(record): record.__module__ for record in (*_GROUND, *_DERIVED)}
     for module in modules("resolved"):
         for record, function in getattr(module, "RECORDS", {}).items():
             with Attributed(module.__name__):
                 if not (isinstance(record, type) and callable(function)):
                     raise TypeError(f"RECORDS: {record!r}: {function!r} is no record with its function")
             claim(owners, section_name(record), module.__name__, f"have a record {record.__name__}")
-            resolvers[record] = function
-    return resolvers
+            of_features[record] = function
+    of_ground = {record: of_features[record] for record in of_features if record.__module__.startswith(_OURS)}
+    return {**_GROUND, **of_ground, **of_features}
 
 
 def record_types() -> tuple[type, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from clustergen.cluster.contributions import Sampling
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring, Prometheus, Scraping
 from clustergen.cluster.slurm.keys.table import switches_nodes_off
@@ -103,4 +104,5 @@ def unless_asleep(cluster: Cluster) -> str:
 
 def window(cluster: Cluster, minutes: int) -> str:
     """A range for rates: that long, and long enough to hold four samples."""
-    return f"{max(minutes, -(-4 * cluster.of(Scraping).slowest_s // 60))}m"
+    slowest_s = max(cluster.of(Scraping).interval_s, *(exporter.interval_s for exporter in cluster.needs(Sampling)), 0)
+    return f"{max(minutes, -(-4 * slowest_s // 60))}m"

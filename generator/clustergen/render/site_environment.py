@@ -95,10 +95,6 @@ _INSTEAD = {
 _MOVED = {
     ("Cluster", "manifest"): "cluster.SECTION: `clustergen resolve` prints the sections",
     ("Cluster", "slurm_name"): "cluster.slurm.cluster_name",
-    ("Fabric", "opensm_options"): "cluster.opensm_settings.options",
-    ("Fabric", "roce"): "cluster.roce",
-    ("Fabric", "sharp"): "cluster.sharp, which is absent where NCCL does not use it",
-    ("Fabric", "subnet_manager"): "cluster.subnet_manager",
     ("Partition", "spec"): "partition.max_nodes for partition.spec.max_nodes, partition.max_time_minutes for max_time",
 }
 """Name that earlier versions had → what has its values."""

@@ -15,7 +15,8 @@ def monitoring_missing(cluster: Cluster, section: Monitoring) -> Iterator[Findin
     if not cluster.has(ground.Monitoring):
         why = "monitoring.enabled is false" if not section.enabled else "no node has the role monitoring"
         for field in type(section).model_fields:
-            if field in section.model_fields_set and field != "dcgm" and getattr(section, field):
+            value = getattr(section, field)
+            if field in section.model_fields_set and value and getattr(value, "NEEDS_PROMETHEUS", True):
                 yield Finding(
                     "monitoring-missing",
                     ("monitoring", field),
@@ -23,17 +24,6 @@ def monitoring_missing(cluster: Cluster, section: Monitoring) -> Iterator[Findin
                     "add the role monitoring to a node" if section.enabled else None,
                     key=True,
                 )
-
-
-def thresholds_order(cluster: Cluster) -> Iterator[Finding]:
-    hot, very_hot = cluster.of(ground.Thresholds).gpu_hot_c, cluster.of(ground.Thresholds).gpu_very_hot_c
-    if hot and very_hot and very_hot <= hot:
-        yield Finding(
-            "thresholds-order",
-            ("monitoring", "thresholds", "gpu_very_hot"),
-            f"the critical threshold {very_hot} °C (gpu_very_hot) is not above the warning threshold"
-            f" {hot} °C (gpu_hot)",
-        )
 
 
 def not_packaged(

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.dcgm import IDLE_ALERT, JOB_INFO, dcgm_types, exports, job_form, maps_jobs
+from clustergen.cluster.dcgm import IDLE_ALERT, JOB_INFO, Dcgm, dcgm_types, exports, job_form, maps_jobs
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import Thresholds
 from clustergen.features.dcgm import faults, heat, nvlink
 from clustergen.features.dcgm.faults import XIDS
 from clustergen.render.alerts import (
@@ -127,7 +126,7 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
 
 
 def _throttling(cluster: Cluster) -> Iterator[Alert]:
-    share = cluster.of(Thresholds).throttled
+    share = cluster.of(Dcgm).throttled
     percent = f"{share * 100:g}"
     minutes = window(cluster, 5)
     yield Alert(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.gpu_health import max_operating_c
-from clustergen.cluster.dcgm import DEFAULT_LIMIT_C, DEGREES_BELOW, dcgm_types, exports, reports
+from clustergen.cluster.dcgm import DEFAULT_LIMIT_C, DEGREES_BELOW, Dcgm, dcgm_types, exports, reports
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import Thresholds
 from clustergen.render.alerts import WHERE, Alert, Severity, for_types, one_of
 
 _MARGIN = "DCGM_FI_DEV_GPU_TEMP_LIMIT"
@@ -30,8 +29,8 @@ _TEXTS: dict[str, tuple[str, Severity, str, str]] = {
 
 
 def alerts(cluster: Cluster) -> Iterator[Alert]:
-    hot, very_hot = cluster.of(Thresholds).gpu_hot_c, cluster.of(Thresholds).gpu_very_hot_c
-    for name, threshold, below in (("GpuHot", hot, DEGREES_BELOW), ("GpuVeryHot", very_hot, 0)):
+    dcgm = cluster.of(Dcgm)
+    for name, threshold, below in (("GpuHot", dcgm.hot_c, DEGREES_BELOW), ("GpuVeryHot", dcgm.very_hot_c, 0)):
         alike: dict[tuple[int, bool, bool], list[str]] = {}
         for kind in dcgm_types(cluster).values():
             if kind.gpus:

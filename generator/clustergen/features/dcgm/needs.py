@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Unit, Use, WrittenPath
+from clustergen.cluster.contributions import Daemon, Exported, PackageOf, Sampling, ScrapeJob, Unit, Use, WrittenPath
 from clustergen.cluster.dcgm import JOB_INFO, Dcgm, dcgm_types, job_form, runs_exporter
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.monitoring import Scraping, static
@@ -21,11 +21,17 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
 
 
 def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    managed, scraping = dcgm_types(cluster), cluster.of(Scraping)
+    managed = dcgm_types(cluster)
     if members := tuple(group for group in static(cluster.compute) if group.type.name in managed):
         # Read more often, the same samples would come twice.
-        interval_s = scraping.slowest_s if scraping.slowest_s > scraping.interval_s else None
+        interval_s = next((sampling.interval_s for sampling in samplings(cluster)), None)
         yield ScrapeJob("dcgm", members, cluster.of(Dcgm).port, interval_s=interval_s)
+
+
+def samplings(cluster: Cluster) -> Iterator[Sampling]:
+    interval_s = -(-cluster.of(Dcgm).interval_ms // 1000) if cluster.has(Dcgm) else 0
+    if interval_s > cluster.of(Scraping).interval_s:
+        yield Sampling(interval_s)
 
 
 def paths(cluster: Cluster) -> Iterator[WrittenPath]:

@@ -11,6 +11,7 @@ from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.features.dcgm.section import Dcgm
+from clustergen.manifest.monitoring import Thresholds
 
 
 def dcgm_field_unknown(_: Cluster, section: Dcgm) -> Iterator[Finding]:
@@ -35,6 +36,17 @@ def dcgm_release_unknown(cluster: Cluster) -> Iterator[Finding]:
             f"DCGM {dcgm.version} is newer than {LAST}, the last release in the catalogue: fields may have different"
             " names or units, and alerts on them may not fire",
             f"install DCGM {LAST} or older with the matching dcgm-exporter, and pin both packages",
+        )
+
+
+def thresholds_order(_: Cluster, section: Thresholds) -> Iterator[Finding]:
+    hot, very_hot = section.gpu_hot, section.gpu_very_hot
+    if hot and very_hot and very_hot <= hot:
+        yield Finding(
+            "thresholds-order",
+            ("monitoring", "thresholds", "gpu_very_hot"),
+            f"the critical threshold {very_hot} °C (gpu_very_hot) is not above the warning threshold"
+            f" {hot} °C (gpu_hot)",
         )
 
 

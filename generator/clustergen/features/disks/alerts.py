@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.features.disks.needs import TEXTFILE, is_read
+from clustergen.features.disks.needs import TEXTFILE
+from clustergen.features.disks.resolved import DiskHealth
 from clustergen.render.alerts import DEVICE, Alert, Topic
 
 _WORN = 0.9
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not is_read(cluster):
+    if not cluster.has(DiskHealth):
         return None
     replace = "Copy what is on it, and replace it: model {{ $labels.model }}, serial number {{ $labels.serial }}."
     alerts = (

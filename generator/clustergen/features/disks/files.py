@@ -5,7 +5,8 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
-from clustergen.features.disks.needs import TEXTFILE, is_read
+from clustergen.features.disks.needs import TEXTFILE
+from clustergen.features.disks.resolved import DiskHealth
 from clustergen.records import record
 from clustergen.render.timers import timed
 
@@ -18,7 +19,7 @@ class Values:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    return Values(textfile(cluster, os, TEXTFILE)) if is_read(cluster) else None
+    return Values(textfile(cluster, os, TEXTFILE)) if cluster.has(DiskHealth) else None
 
 
 FILES = tuple(timed("all", "metrics/clustergen-disk-metrics.py", values))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Exported, PackageOf, SafeWriter
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.disks.resolved import DiskHealth
 
 TEXTFILE = "disks.prom"
 METRICS = tuple(
@@ -16,17 +16,13 @@ METRICS = tuple(
 """What the script writes."""
 
 
-def is_read(cluster: Cluster) -> bool:
-    return cluster.has(NodeExporter) and cluster.of(NodeExporter).smart
-
-
 def exported(cluster: Cluster) -> Iterator[Exported]:
-    if is_read(cluster):
+    if cluster.has(DiskHealth):
         yield Exported(METRICS)
 
 
 def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if is_read(cluster):
+    if cluster.has(DiskHealth):
         yield SafeWriter("clustergen-disk-metrics")
 
 

@@ -18,13 +18,13 @@ _WHERE = "{{ $labels.instance }}"
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(NodeExporter):
         return None
-    limits, least = cluster.of(Thresholds), cluster.of(Thresholds).disk_free_percent
+    least, silent_s = cluster.of(Thresholds).disk_free_percent, cluster.of(NodeExporter).node_down_s
     local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}"}}'
     hour = window(cluster, 60)
     alerts = (
         *_racks(cluster),
         Alert(
-            "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{limits.node_down_s}s", "critical",
+            "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{silent_s}s", "critical",
             f"{_WHERE} does not respond",
             "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
             "Try ssh, then the BMC: power state, event log, console. Slurm sets the node DOWN by itself.",
@@ -133,7 +133,7 @@ def _racks(cluster: Cluster) -> Iterator[Alert]:
         f"count by (rack) {silent} >= {_MANY}\n"
         f"and\n"
         f"count by (rack) {silent} / count by (rack) ({nodes}) > {_MOST}",
-        f"{cluster.of(Thresholds).node_down_s}s", "critical",
+        f"{cluster.of(NodeExporter).node_down_s}s", "critical",
         "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
         "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
         "Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have power.",

@@ -77,17 +77,17 @@ class Daemon(Arguments):
 def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
     if not cluster.has(ground.Prometheus):
         return None
-    settings, interval_s = cluster.of(ground.Prometheus), cluster.of(ground.Scraping).interval_s
+    samples, interval_s = cluster.of(Samples), cluster.of(ground.Scraping).interval_s
     hosts, notifiers = cluster.of(Monitoring).hosts, cluster.needs(Notifier)
     return Prometheus(
         unit=os.fact("prometheus_unit"),
         interval=interval_s,
         timeout=min(10, interval_s),
-        labels=tuple(settings.labels.items()),
+        labels=tuple(samples.labels.items()),
         rules=tuple(topics(cluster)),
         alertmanagers=tuple(f"{host}:{notifier.port}" for host in hosts for notifier in notifiers),
         jobs=tuple(jobs(cluster).values()),
-        remote_write=cluster.of(Samples).remote_write,
+        remote_write=samples.remote_write,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import ScrapeJob, Targets
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.cluster.monitoring import Prometheus
+from clustergen.features.prometheus.resolved import Samples
 from clustergen.records import record
 
 
@@ -27,7 +27,7 @@ def jobs(cluster: Cluster) -> dict[str, ScrapeJob]:
     """All jobs by name, the manifest's own among them."""
     of_site = (
         ScrapeJob(name, others=(Targets(addresses),), has_hosts=False)
-        for name, addresses in cluster.of(Prometheus).targets.items()
+        for name, addresses in cluster.of(Samples).targets.items()
     )
     return {job.name: job for job in (*cluster.needs(ScrapeJob), *of_site)}
 
@@ -37,7 +37,7 @@ def targets(cluster: Cluster, job: ScrapeJob) -> tuple[TargetGroup, ...]:
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     leaves = {host: leaf.name for leaf in cluster.slurm.leaves for host in leaf.nodes}
     parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
-    common = ("cluster", cluster.of(Prometheus).labels["cluster"])
+    common = ("cluster", cluster.of(Samples).labels["cluster"])
     for other in job.others:
         labels = tuple((name, text) for name, text in other.labels if text)
         parts.append(TargetGroup(other.addresses, (common, *labels)))
@@ -53,7 +53,7 @@ def _split(
         by_place.setdefault((racks.get(host, ""), leaves.get(host, "")), []).append(host)
     for (rack, leaf), hosts in by_place.items():
         labels = {
-            "cluster": cluster.of(Prometheus).labels["cluster"],
+            "cluster": cluster.of(Samples).labels["cluster"],
             "node_type": group.type.name,
             "roles": ",".join(group.roles),
             "rack": rack,

@@ -1,0 +1,38 @@
+"""Alertmanager, as written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from clustergen.catalogue.network import ports
+from clustergen.manifest.base import AbsolutePath, HostPort, Name, PortNumber, Section, Url, field, text
+
+MailAddress = Annotated[
+    str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
+]
+
+
+class Receiver(Section):
+    """A receiver of alerts. Secrets (tokens, passwords) are files on the monitoring node, installed at apply time."""
+
+    email: MailAddress | None = field(None, "Address.")
+    webhook: Url | None = field(None, "URL that contains no secret.")
+    webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the URL.")
+    slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the Slack URL.")
+    slack_channel: Annotated[str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80)] | None = field(
+        None, "Slack channel."
+    )
+    severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Alerts to send.")
+
+
+PLACES = {
+    "monitoring.alertmanager": (bool, field(True, "Alertmanager beside Prometheus.")),
+    "monitoring.alertmanager_port": (PortNumber, field(ports()["alertmanager"].port, "Port of Alertmanager.")),
+    "monitoring.smtp": (HostPort | None, field(None, "Mail server, host:port.")),
+    "monitoring.smtp_require_tls": (
+        bool | None,
+        field(None, "Send mail only over STARTTLS; default true, and false if the mail server is the local host."),
+    ),
+    "monitoring.mail_from": (MailAddress | None, field(None, "Sender of alert mails.")),
+    "monitoring.receivers": (dict[Name, Receiver], field({}, "Receivers of alerts.")),
+}
