@@ -1,12 +1,12 @@
-"""GPU settings."""
+"""GPU settings: MIG layouts, which decide what Slurm counts; the driver's are of a feature."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from clustergen.manifest.base import Name, Section, field, text
+from clustergen.manifest.composition import Place, composed
 
-ModuleValue = Annotated[str, text(r"^[A-Za-z0-9_./:,;=-]+$", "use letters, digits and _ . / : , ; = -", 255)]
 MigProfile = Annotated[
     str,
     text(
@@ -25,32 +25,16 @@ class MigPlan(Section):
     )
 
 
+@composed("gpu")
 class Gpu(Section):
     """GPU settings of all nodes; a node type can override them."""
 
-    driver: Annotated[str, text(r"^[0-9]{3}$", 'write the three digits of the branch: "580"')] | None = field(
-        None, "Driver branch, as 580."
-    )
-    kernel_modules: Literal["open", "proprietary"] | None = field(
-        None, "Kernel modules; default: open, which Blackwell requires, and proprietary for GPUs before Turing."
-    )
-    persistence: bool = field(True, "nvidia-persistenced keeps the driver loaded.")
-    peermem: bool = field(False, "Load nvidia_peermem; not required with DMA-BUF.")
-    acs: Literal["leave", "off"] = field(
-        "leave",
-        "off: PCIe bridges allow direct traffic between GPUs and NICs. For bare metal only: ACS isolates virtual"
-        " machines.",
-    )
-    profiling: Literal["admin", "everybody"] = field("admin", "Who can read GPU performance counters.")
-    compute_mode: Literal["default", "exclusive-process"] | None = field(None, "Compute mode (nvidia-smi -c).")
+    driver: Place
+    kernel_modules: Place
+    persistence: Place
+    peermem: Place
+    acs: Place
+    profiling: Place
+    compute_mode: Place
     mig_plans: dict[Name, MigPlan] = field({}, "MIG layouts of a GPU, for use in node types.")
-    modprobe: dict[
-        Annotated[
-            str,
-            text(
-                r"^NVreg_[A-Za-z0-9_]+$",
-                "write a parameter of NVIDIA's kernel module, as NVreg_EnablePCIeRelaxedOrderingMode",
-            ),
-        ],
-        ModuleValue | int,
-    ] = field({}, "More options of the nvidia module.")
+    modprobe: Place

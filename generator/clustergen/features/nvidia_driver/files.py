@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clustergen.cluster.contributions import GpuUnit
-from clustergen.cluster.gpu_settings import DirectPci, DriverModule, GpuSettings
+from clustergen.cluster.gpu_settings import DriverModule
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager
+from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
 from clustergen.render.file import File

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Package, PackageOf, Unit, Variables
-from clustergen.cluster.gpu_settings import DirectPci, Driver
+from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
+from clustergen.features.nvidia_driver.resolved import DirectPci
 
 FABRIC_MANAGER = "nvidia-fabricmanager.service"
 _NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
