@@ -1,7 +1,5 @@
 """Alertmanager, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.catalogue.network import ports

@@ -1,7 +1,5 @@
 """The health of disks, as written."""
 
-from __future__ import annotations
-
 from clustergen.manifest.base import field
 
 PLACES = {

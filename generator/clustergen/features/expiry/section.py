@@ -1,7 +1,5 @@
 """Dates of licences and contracts, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from clustergen.manifest.base import field, text

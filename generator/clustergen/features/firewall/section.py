@@ -1,7 +1,5 @@
 """The firewall, as written."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from clustergen.manifest.base import field

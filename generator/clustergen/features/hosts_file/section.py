@@ -1,7 +1,5 @@
 """/etc/hosts, as written."""
 
-from __future__ import annotations
-
 from clustergen.manifest.base import Address, Domain, field
 
 PLACES = {

@@ -1,7 +1,5 @@
 """Kernel settings, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

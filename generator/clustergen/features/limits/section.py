@@ -1,7 +1,5 @@
 """Limits of users and services, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Who may log in to compute nodes, as written."""
 
-from __future__ import annotations
-
 from clustergen.manifest.base import UnixName, field
 
 PLACES = {

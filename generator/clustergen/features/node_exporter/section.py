@@ -1,7 +1,5 @@
 """node_exporter, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """NVIDIA's driver and settings of all GPUs, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import field, text

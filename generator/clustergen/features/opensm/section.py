@@ -1,7 +1,5 @@
 """The InfiniBand subnet manager, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import OptionName, Section, field, section, text

@@ -1,7 +1,5 @@
 """Prometheus, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from clustergen.catalogue.network import ports

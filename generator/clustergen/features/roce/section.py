@@ -1,7 +1,5 @@
 """Lossless Ethernet, as written."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
