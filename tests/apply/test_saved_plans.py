@@ -126,6 +126,7 @@ def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
     assert json.loads(run("plan", "--against", "HEAD~1", "--format", "json").stdout)["clusters"][0]["totals"]
 
 
+@pytest.mark.slow
 def test_without_a_commit_the_hint_names_what_else_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -180,6 +181,7 @@ def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple
     assert not (repository / "rendered").exists()
 
 
+@pytest.mark.slow
 def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -> None:
     """As with another version of clustergen, or another file of the site."""
     write(repository, LONGER)
@@ -241,6 +243,7 @@ def test_a_plan_notices_what_changed_beside_the_tree(repository: Path, kept: Pat
         plan.require_same(planned)
 
 
+@pytest.mark.slow
 def test_a_plan_bounds_what_it_reads_beside_the_tree(
     repository: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +279,7 @@ def test_a_link_to_a_neighbour_of_the_tree_leads_there_from_a_copy(tmp_path: Pat
     assert (copy / "hosts").resolve() == (old / "hosts").resolve()
 
 
+@pytest.mark.slow
 def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept: Path) -> None:
     planned, _, _ = target(Path("manifest.yaml"))
     assert planned is not None
@@ -303,6 +307,7 @@ def test_addresses_of_documentation_are_not_asked(
         made.require_addresses(is_limited=is_limited)
 
 
+@pytest.mark.slow
 def test_a_plan_is_not_saved_among_the_files_that_it_is_about(repository: Path, kept: Path) -> None:
     done = run("plan", "--out", "rendered/p.json")
     assert isinstance(done.exception, ClustergenError)
@@ -335,6 +340,7 @@ def changed(place: Path, **values: object) -> Path:
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     ("values", "message"),
@@ -367,11 +373,13 @@ def test_a_plan_that_was_changed_is_refused(repository: Path, values: dict[str, 
         saved.read(place)
 
 
+@pytest.mark.slow
 def test_what_is_of_another_kind_is_no_plan(repository: Path) -> None:
     run("plan", "--out", "p.json")
     assert saved.read(changed(repository / "p.json", kind="x")) is None
 
 
+@pytest.mark.slow
 def test_a_limit_is_kept(repository: Path) -> None:
     run("plan", "--out", "p.json")
     place = changed(repository / "p.json", nodes={**NODES, "arguments": ["--limit", "c[1:4],!c2"]})
@@ -389,6 +397,7 @@ def test_a_saved_plan_holds_no_other_options(repository: Path, arguments: tuple[
     assert not (repository / "p.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["manifest", "link", "pipe", "device"])
 def test_only_a_saved_plan_is_overwritten(repository: Path, kind: str) -> None:
     run("plan", "--out", "p.json")

@@ -56,6 +56,7 @@ def test_every_system_names_known_sources(ident: str) -> None:
     assert set(raw["source"]) <= codes()
 
 
+@pytest.mark.slow
 def test_every_source_is_used() -> None:
     used: set[str] = set()
     for name in set(TABLES) - NO_SOURCE:

@@ -85,6 +85,7 @@ def test_what_is_in_the_current_directory_is_linted() -> None:
 # --- several, and standard input --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_several_manifests_end_with_the_worst_code() -> None:
     Path("a.yaml").write_text(MANIFEST)
     Path("b.yaml").write_text(MANIFEST + "nmae: x\n")

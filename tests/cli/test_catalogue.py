@@ -39,6 +39,7 @@ def test_systems_have_the_facts_to_choose_by() -> None:
     assert "custom" not in lines  # a manifest describes it by itself
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_row_is_listed_and_shown_with_its_sources(topic: str) -> None:
     listed = rows_of(topic)

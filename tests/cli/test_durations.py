@@ -35,6 +35,7 @@ def test_what_is_quick_is_not_recorded(record: Path) -> None:
     assert not record.exists()
 
 
+@pytest.mark.slow
 def test_the_latest_names_are_kept(record: Path) -> None:
     for number in range(150):
         durations.keep(f"step {number}", 5)

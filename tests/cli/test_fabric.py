@@ -77,6 +77,7 @@ def test_json_has_all_findings_and_the_headlines(net: Net) -> None:
     assert document["remarks"]
 
 
+@pytest.mark.slow
 def test_annotations_and_markdown(net: Net) -> None:
     net.join(("<img src=x> @all mlx5_0", 1), ("leaf02-r0", 30))
     save(net)
@@ -86,6 +87,7 @@ def test_annotations_and_markdown(net: Net) -> None:
     assert "\\<img src=x> @<!-- -->all" in page
 
 
+@pytest.mark.slow
 def test_codes_are_chosen(net: Net) -> None:
     net.cut(("gpu0001 mlx5_0", 1))
     save(net)
@@ -126,6 +128,7 @@ def test_what_cannot_be_read(net: Net, name: str) -> None:
     assert isinstance(done.exception, OSError | ClustergenError)
 
 
+@pytest.mark.slow
 def test_a_manifest_without_a_plan_compares_the_fabric_with_itself(net: Net) -> None:
     Path("manifest.yaml").write_text(MANIFEST.replace("    plan: {leaf: qm9700, unit: 2}\n", ""), encoding="utf-8")
     save(net)

@@ -70,6 +70,7 @@ def test_one_of_them_from_standard_input() -> None:
     assert done.stdout.split()[:2] == ["small", "large"]
 
 
+@pytest.mark.slow
 def test_the_size_of_the_all_reduce() -> None:
     one, other = (
         json.loads(run("small", "large", "--format", "json", "--all-reduce", size).stdout) for size in ("1GiB", "2GiB")

@@ -121,6 +121,7 @@ def test_comments_in_slurm_conf_and_what_they_leave_to_programs() -> None:
     assert "node-unknown" not in lint("--format", "github").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["validate", "render"])
 def test_a_comment_in_a_manifest(verb: str) -> None:
     assert "role-repeated" in run(verb, "manifest.yaml").stdout

@@ -74,6 +74,7 @@ def test_every_verb_with_json_is_tried() -> None:
     assert _with_json() == [verb for name, _ in verbs(group, click.Context(group)) for verb in USES if verb == name]
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(("verb", "words"), [(verb, words) for verb, uses in USES.items() for words in uses])
 def test_a_document_begins_with_its_version(

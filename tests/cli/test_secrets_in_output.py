@@ -66,6 +66,7 @@ def check_import(lines: Iterable[str], directory: Path) -> str:
     return output.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secret", [SECRET, LONG], ids=["short", "long"])
 def test_lint_shows_none(secret: str, tmp_path: Path) -> None:
     check_lint(LINES, secret, tmp_path)
@@ -84,6 +85,7 @@ def test_lint_and_import_show_none_of_a_single_line(line: str, tmp_path: Path) -
     assert PART not in text or line.startswith(("HashPlugin", "Scheduler"))  # which are no secret's, and wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["StoragePas={secret}", "StoragPass={secret}", "AuthInfo=secret={secret}"])
 def test_slurmdbd_conf_is_masked_too(line: str, tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(SLURM_CONF.format(line=""))
@@ -92,6 +94,7 @@ def test_slurmdbd_conf_is_masked_too(line: str, tmp_path: Path) -> None:
     assert PART not in run("import", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -117,6 +120,7 @@ def test_validate_and_diff_show_none(change: dict[str, object], tmp_path: Path) 
     assert PART not in run("-v", "diff", path, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_diff_of_trees_shows_no_secret_that_was_written_into_one(form: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(json.dumps(manifest()))
@@ -129,6 +133,7 @@ def test_diff_of_trees_shows_no_secret_that_was_written_into_one(form: str, tmp_
     assert PART not in shown
 
 
+@pytest.mark.slow
 def test_the_line_of_a_template_is_masked(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(json.dumps(manifest()))
     template = tmp_path / "site/all/etc/x.conf.j2"
@@ -158,6 +163,7 @@ def test_a_programs_words_are_masked() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_file_of_secrets_makes_messages_repeat_nothing() -> None:
     """With too many words to look for, what is in quotes is masked."""
     text = "".join(f"StoragePas=x{number}\n" for number in range(3000))

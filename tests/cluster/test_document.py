@@ -46,6 +46,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, ["resolve", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_yaml_and_json_are_valid_by_the_schema(path: Path) -> None:
     text, data = run(path), run(path, "--format", "json")
@@ -56,6 +57,7 @@ def test_yaml_and_json_are_valid_by_the_schema(path: Path) -> None:
     assert yaml.load(text.stdout, yaml.CSafeLoader) == fields
 
 
+@pytest.mark.slow
 @given(manifests())
 def test_every_manifest_has_a_valid_document(data: dict[str, Any]) -> None:
     VALIDATOR.validate(document(cluster_of(data)))
@@ -145,6 +147,7 @@ def test_the_same_in_other_words_is_the_same_model(change: Any) -> None:
     assert _meaning(document(cluster_of(changed))) == _meaning(document(cluster_of(data)))
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(manifests())
 def test_every_manifest_in_other_words_is_the_same_model(data: dict[str, Any]) -> None:
@@ -193,17 +196,20 @@ def _kinds(field: Any) -> Iterator[str]:
         yield from _kinds(inner)
 
 
+@pytest.mark.slow
 def test_a_number_that_is_a_quantity_has_its_unit_in_its_name() -> None:
     numbers = {name for _, name, field in _properties() if {"integer", "number"} & set(_kinds(field))}
     unnamed = {name for name in numbers if _QUANTITY.search(f"_{name}_") and not re.search(f"_({_UNITS}|at)$", name)}
     assert unnamed == _WITHOUT_UNIT.keys()
 
 
+@pytest.mark.slow
 def test_no_field_has_a_text_with_a_unit() -> None:
     quantities = {f"{record}.{name}" for record, name, field in _properties() if "examples" in json.dumps(field)}
     assert quantities == _TEXTS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_no_printed_text_is_a_number_with_a_unit(path: Path) -> None:
     compiled = compiler.validate(path)
@@ -216,6 +222,7 @@ def test_no_printed_text_is_a_number_with_a_unit(path: Path) -> None:
     } == {}
 
 
+@pytest.mark.slow
 def test_every_field_has_a_description() -> None:
     bare = [
         f"{record}.{name}" for record, name, field in _properties() if not field.get("description", "$ref" in field)
@@ -261,6 +268,7 @@ def test_a_model_that_cannot_be_printed_says_so(tmp_path: Path) -> None:
     assert "--origin is for valid manifests" in refused.stderr
 
 
+@pytest.mark.slow
 def test_sections_have_names_of_their_own() -> None:
     for path in MANIFESTS.values():
         compiled = compiler.validate(path)
@@ -269,6 +277,7 @@ def test_sections_have_names_of_their_own() -> None:
         assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes_are_no_list_of_them(tmp_path: Path) -> None:
     data = manifest(monitoring={}, logs={})
     for entry in data["nodes"]:
@@ -297,6 +306,7 @@ def test_an_unknown_section_names_others(section: str, hint: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "left_out"),
     [
@@ -382,6 +392,7 @@ def placed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Value]:
     return {value.path: value for name in ("facility", "racks", "storage") for value in origins(compiled, name)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "origin", "first"),
     [
@@ -447,6 +458,7 @@ def _holds(outer: str, inner: str) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
+@pytest.mark.slow
 def test_a_schema_speaks_json() -> None:
     """Comments of the source are its descriptions, in words of JSON; a property has those of the one it overrides."""
     definitions = schema()["$defs"]

@@ -24,6 +24,7 @@ def _of_table(cluster: Cluster, file: str) -> set[tuple[tuple[str, str], ...]]:
     return {((row.key, row.value),) for row in rows} | {tuple(line.keys.items()) for line in table.lines.get(file, ())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_a_file_has_what_the_table_has(name: str) -> None:
     result, tree = compiled(name)

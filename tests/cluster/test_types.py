@@ -69,6 +69,7 @@ def _within(value: Any, where: str) -> Iterator[str]:
                 yield from _mismatches(getattr(value, field), kind, f"{name}.{field}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*MANIFESTS.values(), *FIXTURES], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_cluster_holds_what_its_annotations_say(path: Path) -> None:
     cluster = compiler.validate(path).cluster

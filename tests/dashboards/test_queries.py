@@ -270,6 +270,7 @@ def test_every_query_of_dashboards_and_alerts_has_an_answer(variant: str, tmp_pa
     assert not {query: names for query, names in lacking.items() if names}
 
 
+@pytest.mark.slow
 def test_every_query_of_a_dashboard_is_kept_for_some_cluster(tmp_path: Path) -> None:
     """A panel whose metric no exporter has is left out: a misspelt one would never be seen."""
     made, kept = set[tuple[str, str, str | int]](), set[tuple[str, str, str | int]]()

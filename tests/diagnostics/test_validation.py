@@ -380,6 +380,7 @@ def test_what_was_refused_as_a_secret_is_not_unknown_too() -> None:
     assert [diagnostic.code for diagnostic in source.diagnostics] == ["secret-in-manifest"]
 
 
+@pytest.mark.slow
 def test_a_thousand_errors_end_the_validation() -> None:
     nodes = [{"name": f"n{number}", "typ": "x", "enabled": 5} for number in range(3000)]
     data = {"name": "a", "slurm": {"version": "1"}, "nodes": nodes}

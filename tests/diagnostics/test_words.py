@@ -36,6 +36,7 @@ def test_hints_quote_the_guess() -> None:
     assert did_you_mean("zzz", ["h100"]) is None
 
 
+@pytest.mark.slow
 def test_the_limit_of_guesses_is_one_of_each_manifest(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text("".join(f"slurm{n}x: 1\n" for n in range(200)) + "slrum: 1\n", encoding="utf-8")
@@ -57,6 +58,7 @@ def test_lists_of_choices() -> None:
     assert one_of([]) == "nothing"
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_quotes_are_short_and_on_one_line(text: str) -> None:
     shown = quote(text)

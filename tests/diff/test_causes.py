@@ -108,6 +108,7 @@ def test_only_a_value_without_an_effect_is_called_so(many: tuple[str, dict[str, 
     assert cluster["manifest_untraced"] == []
 
 
+@pytest.mark.slow
 def test_a_value_alone_is_behind_the_machine_room(tmp_path: Path) -> None:
     sides = write(tmp_path / "a", text=BASE), write(tmp_path / "b", ("racks: net1", "racks: gpu1"), text=BASE)
     text = diff(*sides).stdout

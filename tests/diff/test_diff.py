@@ -13,6 +13,7 @@ from clustergen.diff.steps import AT_ONCE, PLAYS, TURNS
 from strategies.diffs import LONGER, MANIFEST, diff, rendered, write
 
 
+@pytest.mark.slow
 def test_no_change(tmp_path: Path) -> None:
     one, other = write(tmp_path / "a"), write(tmp_path / "b", ("max_time: 30", "max_time: 30min"))
     done = diff(one, other)
@@ -22,6 +23,7 @@ def test_no_change(tmp_path: Path) -> None:
     assert diff(one, one).stdout == "small: no change\n"
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_first_line_and_the_change_has_its_place(tmp_path: Path) -> None:
     one, other = write(tmp_path / "a"), write(tmp_path / "b", LONGER)
     done = diff(one, other)
@@ -33,6 +35,7 @@ def test_the_verdict_is_the_first_line_and_the_change_has_its_place(tmp_path: Pa
     assert lines[-3:] == ["  2. scontrol reconfigure, once: head", "", "Plan: 1 file to change."]
 
 
+@pytest.mark.slow
 def test_an_invalid_manifest(tmp_path: Path) -> None:
     one, other = write(tmp_path / "a"), write(tmp_path / "b", ("type: gpu,", "type: gpo,"))
     for sides in ((one, other), (other, one)):
@@ -91,6 +94,7 @@ def test_another_name_is_what_it_is_to_slurm(tmp_path: Path, what: str, verdict:
     assert done.stdout.splitlines()[0] == verdict
 
 
+@pytest.mark.slow
 def test_hosts_and_groups(tmp_path: Path) -> None:
     one = write(tmp_path / "a")
     other = write(tmp_path / "b", ('"c[1-4]"', '"c[1-3,5]"'))
@@ -127,6 +131,7 @@ def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
     assert seen == set(PLAYS) - {AT_ONCE, TURNS}
 
 
+@pytest.mark.slow
 def test_a_changed_line_of_slurm_conf_is_put_on_all_nodes(tmp_path: Path) -> None:
     new = write(tmp_path / "new", LONGER)
     data = json.loads(diff(write(tmp_path / "old"), new, "--format", "json").stdout)
@@ -134,6 +139,7 @@ def test_a_changed_line_of_slurm_conf_is_put_on_all_nodes(tmp_path: Path) -> Non
     assert put["hosts"] is None
 
 
+@pytest.mark.slow
 def test_an_upgrade_without_accounting_speaks_of_no_database(tmp_path: Path) -> None:
     text = MANIFEST.replace(", slurm-accounting", "")
     new = write(tmp_path / "new", ('"24.11"', '"26.05"'), text=text)
@@ -142,11 +148,13 @@ def test_an_upgrade_without_accounting_speaks_of_no_database(tmp_path: Path) -> 
     assert "back up StateSaveLocation" in output
 
 
+@pytest.mark.slow
 def test_another_name_of_the_cluster_says_what_keeps_slurmctld_from_starting(tmp_path: Path) -> None:
     new = write(tmp_path / "new", ("partitions:", "cluster_name: other\n  partitions:"))
     assert "delete the file clustername in StateSaveLocation" in diff(write(tmp_path / "old"), new).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edits", "labels"),
     [
@@ -166,6 +174,7 @@ def test_entries_of_nodes_find_their_like(tmp_path: Path, edits: tuple[tuple[str
     assert {value["label"] for value in cluster["manifest"]} == labels
 
 
+@pytest.mark.slow
 def test_entries_that_are_alike_are_paired_in_their_order(tmp_path: Path) -> None:
     """Names exchanged: each keeps its name, wherever it stands."""
     pair = "  - {name: a1, type: gpu, address: 10.0.1.1}\n  - {name: a2, type: gpu, address: 10.0.1.2}\nslurm:\n"

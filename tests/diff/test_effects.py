@@ -593,6 +593,7 @@ def test_every_row_of_the_table_has_a_case() -> None:
     assert covered <= table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "taken", "words"),
     [

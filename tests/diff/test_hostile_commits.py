@@ -127,6 +127,7 @@ def test_an_entry_with_a_wrong_name_is_refused_by_that_name(repository: Reposito
     assert NAMES[name] in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modes", [(FILE, FILE), (LINK, DIRECTORY), (FILE, DIRECTORY), (DIRECTORY, DIRECTORY)])
 def test_two_entries_of_one_name_are_refused(repository: Repository, modes: tuple[str, str]) -> None:
     blob = repository.blob("somewhere")
@@ -163,6 +164,7 @@ def test_a_mode_that_git_does_not_create_is_refused(repository: Repository, mode
     assert f"motd has the mode {int(mode, 8):06o}" in message or "git cannot read site/all/etc" in message
 
 
+@pytest.mark.slow
 def test_a_submodule_a_directory_that_is_a_file_and_a_broken_tree(repository: Repository) -> None:
     blob = repository.blob("x")
     assert "site/all/etc/sub is a submodule" in refusal(repository, repository.with_site((MODULE, "sub", blob)))
@@ -190,6 +192,7 @@ def test_number_depth_and_size_have_limits(repository: Repository) -> None:
         assert reason in refusal(repository, repository.with_site((DIRECTORY, "d", tree)))
 
 
+@pytest.mark.slow
 def test_plan_refuses_what_diff_refuses(repository: Repository) -> None:
     hostile = repository.tree((FILE, "PWNED", repository.blob("x")))
     commit = repository.with_site((DIRECTORY, "..", hostile))
@@ -318,6 +321,7 @@ def test_the_hint_for_a_partial_clone_can_be_pasted(partial: Path, monkeypatch: 
     assert "/etc/motd: +1 -1 lines" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["manifest.yaml", "", "./manifest.yaml"])
 def test_a_message_about_a_site_file_of_a_commit_names_it_as_in_git(repository: Repository, path: str) -> None:
     commit = repository.with_site((LINK, "motd", repository.blob("nowhere")))

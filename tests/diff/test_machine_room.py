@@ -130,6 +130,7 @@ def test_a_node_in_service_is_drained_before_it_is_recabled(
     assert "recable: drain" in plan["verdict"]
 
 
+@pytest.mark.slow
 def test_a_moved_leaf_interrupts_its_nodes(tmp_path: Path) -> None:
     racks = {"r1": {"nodes": "c[1-2]", "units": 48}, "r2": {"units": 48}}
     plan = plan_of(tmp_path, cluster(2, **racks), cluster(2, rack="r2", **racks))

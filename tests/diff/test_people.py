@@ -91,6 +91,7 @@ storage:
 """
 
 
+@pytest.mark.slow
 def test_a_unit_that_goes_is_not_run_once_more(tmp_path: Path) -> None:
     old = write(tmp_path / "a", text=MANIFEST + LUSTRE)
     new = write(tmp_path / "b", (", parameters: {osc.*.max_rpcs_in_flight: 32}", ""), text=MANIFEST + LUSTRE)
@@ -113,6 +114,7 @@ def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path
     assert {"text": text, "reason": "PartitionNodeLimit"} in removed["pending"]
 
 
+@pytest.mark.slow
 def test_one_more_user_has_no_manual_steps(tmp_path: Path) -> None:
     old = write(tmp_path / "a", text=MANIFEST + ACCOUNTS)
     cluster = plan_of(old, write(tmp_path / "b", ("bob]", "bob, dave]"), text=MANIFEST + ACCOUNTS))
@@ -120,6 +122,7 @@ def test_one_more_user_has_no_manual_steps(tmp_path: Path) -> None:
     assert cluster["worst"] == "load-accounts"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
@@ -137,6 +140,7 @@ def test_reasons_that_keep_jobs_are_printed(tmp_path: Path, edit: tuple[str, str
     assert cluster["worst"] == "refuse"
 
 
+@pytest.mark.slow
 def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
     """systemd-sysusers looks at the name alone: without people, new nodes would have another number than the others."""
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  uid: 64040\n  build:")))
@@ -144,6 +148,7 @@ def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
     assert "step 1 is manual" in cluster["verdict"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "hosts", "text"),
     [
@@ -177,6 +182,7 @@ def test_a_login_node_may_get_its_address_by_hand(tmp_path: Path, of_trees: bool
     assert "step 1 is manual" in cluster["verdict"]
 
 
+@pytest.mark.slow
 def test_a_lower_limit_of_a_qos_leaves_jobs_pending(tmp_path: Path) -> None:
     cluster = plan_of(
         write(tmp_path / "a", ("  build:", "  qos: {night: {max_wall: 2-0}}\n  build:")),
@@ -196,11 +202,13 @@ def test_a_lower_limit_of_a_qos_leaves_jobs_pending(tmp_path: Path) -> None:
     assert raised["pending"] == []
 
 
+@pytest.mark.slow
 def test_another_owner_of_slurm_takes_over_its_files(tmp_path: Path) -> None:
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  user: batch\n  build:")))
     assert any("the account batch" in text and "StateSaveLocation" in text for text in by_hand(cluster))
 
 
+@pytest.mark.slow
 def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) -> None:
     text = MANIFEST.replace(NODES, LOGIN) + HOME
     old = write(tmp_path / "a", text=text)
@@ -217,6 +225,7 @@ def test_each_host_has_one_turn_and_a_login_node_is_not_drained(tmp_path: Path) 
     assert {"text": words, "reason": "FAILED"} in cluster["pending"]
 
 
+@pytest.mark.slow
 def test_a_file_without_effect_is_listed_too(tmp_path: Path) -> None:
     """A variable of NCCL applies to jobs that start later; no daemon is restarted."""
     old, new = write(tmp_path / "a"), write(tmp_path / "b", text=MANIFEST + "nccl: {env: {NCCL_IB_TIMEOUT: 22}}\n")
@@ -226,6 +235,7 @@ def test_a_file_without_effect_is_listed_too(tmp_path: Path) -> None:
     assert "cause: `nccl:16`; " in diff(old, new, "--format", "markdown").stdout
 
 
+@pytest.mark.slow
 def test_a_controller_that_is_called_otherwise_has_its_place(tmp_path: Path) -> None:
     """Its name stands in other keys than those of its node."""
     old = write(tmp_path / "a", ("max_time: 30}", "max_time: 30}\n  options: {DebugFlags: Gres}"))
@@ -235,6 +245,7 @@ def test_a_controller_that_is_called_otherwise_has_its_place(tmp_path: Path) -> 
         assert "nodes[ctl].name" in [value["label"] for value in changes[key]["manifest"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", ["", "  scripts: {tmpdir: /local}\n"])
 def test_scratch_of_running_jobs_that_no_epilog_removes(tmp_path: Path, moved: str) -> None:
     scripts = "  scripts: {tmpdir: /scratch/jobs}\n"
@@ -249,6 +260,7 @@ def test_scratch_of_running_jobs_that_no_epilog_removes(tmp_path: Path, moved: s
     assert by_hand(plan_of(new, old)) == ([text.replace("/scratch/jobs", "/local")] if moved else [])
 
 
+@pytest.mark.slow
 def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: Path) -> None:
     scale = "  work: {type: storage_scale, mount: /work, filesystem: work, contacts: [10.0.255.9]}\n"
     old, new = write(tmp_path / "a", text=MANIFEST + HOME), write(tmp_path / "b", text=MANIFEST + HOME + scale)
@@ -259,6 +271,7 @@ def test_a_file_system_that_clients_have_to_join_names_its_steps_once(tmp_path: 
     assert not [text for text in by_hand(plan_of(new, changed)) if "follow" in text]
 
 
+@pytest.mark.slow
 def test_changed_interfaces_are_activated_by_a_playbook_of_their_own(tmp_path: Path) -> None:
     configured = ("management: {", "management: {configure: true, interface: eno1, ")
     old = write(tmp_path / "a", configured, text=MANIFEST)

@@ -60,6 +60,7 @@ def lost(who: str, left: str, heirs: str = "") -> dict[str, str]:
     return {f"pending jobs of {who} with a QOS other than {left} may wait{inherits}": "InvalidQOS"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
@@ -168,6 +169,7 @@ def plan_of(directory: Path, old: str, new: str) -> dict[str, Any]:
     return cluster
 
 
+@pytest.mark.slow
 def test_what_root_has_no_more_is_reset_and_those_that_inherit_it_are_named(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}"), GROUPS_OF_ROOT)
     of_root = {change["key"]: (change["old"], change["new"]) for change in plan["changes"] if change["name"] == "root"}
@@ -183,6 +185,7 @@ def test_what_root_has_no_more_is_reset_and_those_that_inherit_it_are_named(tmp_
     assert plan["steps"][-1]["text"].endswith(": sacctmgr remove coordinator account=root names=carol")
 
 
+@pytest.mark.slow
 def test_without_any_account_root_is_reset_by_hand(tmp_path: Path) -> None:
     old = GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}")
     step = plan_of(tmp_path, old, old.partition("  accounts:")[0])["steps"][-1]
@@ -193,6 +196,7 @@ def test_without_any_account_root_is_reset_by_hand(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_any_qos_the_lists_are_reset_by_hand(tmp_path: Path) -> None:
     """The script leaves the rights of accounts alone where the manifest says nothing about QOS."""
     old = "  accounts: {research: {qos: [normal], users: [carol]}}\n"
@@ -210,6 +214,7 @@ def test_another_parent_says_nothing_of_root(tmp_path: Path, under: str) -> None
     assert "root" not in {change["name"] for change in plan["changes"]}
 
 
+@pytest.mark.slow
 def test_functions_of_the_script_are_no_users(tmp_path: Path) -> None:
     root = "  accounts:\n    root: {qos: [normal, high]}\n"
     old = write(tmp_path / "a", text=MANIFEST + GROUPS.replace("  accounts:\n", root))

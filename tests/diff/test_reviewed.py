@@ -49,6 +49,7 @@ def test_totals_are_in_every_format(sides: tuple[str, str], cluster: dict[str, A
     assert f"\n**{totals}**\n" in diff(*sides, "--format", "markdown").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "totals"),
     [
@@ -67,6 +68,7 @@ def test_what_is_counted(tmp_path: Path, edit: tuple[tuple[str, str], ...], tota
     assert {name: n for name, n in counts.items() if n and name.startswith("nodes_")} == totals
 
 
+@pytest.mark.slow
 def test_only_nodes_that_run_jobs_are_drained(tmp_path: Path) -> None:
     home = "storage: {home: {type: nfs, server: 10.0.1.1, path: /home, mount: /home, clients: [%s]}}\nslurm:\n"
     roles = "slurm-compute, slurm-controller"
@@ -76,6 +78,7 @@ def test_only_nodes_that_run_jobs_are_drained(tmp_path: Path) -> None:
     assert counts["nodes_to_drain"] == 4
 
 
+@pytest.mark.slow
 def test_a_setting_of_jobs_has_its_values_and_its_cause(cluster: dict[str, Any]) -> None:
     (change,) = [change for change in cluster["changes"] if change["file"] == "/etc/nccl.conf"]
     assert (change["kind"], change["key"], change["old"], change["new"]) == ("setting", "NCCL_IB_TIMEOUT", "20", "22")
@@ -101,6 +104,7 @@ def test_values_that_follow_from_joining_nodes_are_one_line(sides: tuple[str, st
     assert 'nodes[c[1-6]].name: "c[1-4]" → "c[1-6]"' in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_a_revision_has_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     write(tmp_path)

@@ -148,6 +148,7 @@ def plan(directory: Path, *edits: tuple[str, str]) -> dict[str, Any]:
     return cluster
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
@@ -188,6 +189,7 @@ LIMITS = """\
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
@@ -215,6 +217,7 @@ def test_limits_that_are_not_safe_end_running_jobs(tmp_path: Path, edit: tuple[s
         assert ("running jobs may end early (TIMEOUT)" in cluster["verdict"]) is bool(texts)
 
 
+@pytest.mark.slow
 def test_a_lower_time_for_unkillable_steps_drains_nodes(tmp_path: Path) -> None:
     sides = [
         write(tmp_path / name, text=f"{MANIFEST}  unkillable_step_timeout: {seconds}\n")
@@ -226,6 +229,7 @@ def test_a_lower_time_for_unkillable_steps_drains_nodes(tmp_path: Path) -> None:
     assert jobs["text"].startswith("a node drains 60 s, not 300 s, after it began to kill a step that does not end")
 
 
+@pytest.mark.slow
 def test_without_preemption_by_qos_lists_say_nothing(tmp_path: Path) -> None:
     off = ("preemption: {by: qos, mode: requeue}", "preemption: {by: off}")
     sides = [
@@ -236,6 +240,7 @@ def test_without_preemption_by_qos_lists_say_nothing(tmp_path: Path) -> None:
     assert (cluster["running"], "no job is lost" in cluster["verdict"]) == ([], True)
 
 
+@pytest.mark.slow
 def test_terminals_and_pull_requests_show_them(tmp_path: Path) -> None:
     sides = [
         write(tmp_path / name, ("mode: requeue", f"mode: {mode}"), text=MANIFEST + POLICY)

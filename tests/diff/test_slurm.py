@@ -287,6 +287,7 @@ def test_blocks_change_places_only_with_each_other(old: str, new: str, keys: lis
     assert [change.key for change in result] == keys
 
 
+@pytest.mark.slow
 def test_it_is_light_to_import() -> None:
     """An action plugin of Ansible imports it for every host."""
     heavy = "('pydantic', 'jinja2', 'yaml', 'click')"

@@ -72,6 +72,7 @@ def test_another_name_of_the_manifest_is_no_difference_to_its_tree(tmp_path: Pat
         assert diff(*sides).stdout == "small: no change\n"
 
 
+@pytest.mark.slow
 def test_an_edited_tree_is_compared_as_it_is(tmp_path: Path) -> None:
     tree = rendered(write(tmp_path / "a"))
     (conf,) = tree.glob("overlays/*/etc/slurm/slurm.conf")

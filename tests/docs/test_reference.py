@@ -24,6 +24,7 @@ def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
     assert tables(committed) == tables(manifest.page()), "tools/update-manifest-reference writes it"
 
 
+@pytest.mark.slow
 def test_the_committed_reference_of_the_cluster_has_todays_fields() -> None:
     committed = cluster.PAGE.read_text(encoding="utf-8")
     assert committed == cluster.page(), "tools/update-cluster-reference writes it"

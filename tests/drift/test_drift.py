@@ -207,6 +207,7 @@ def test_a_partition_that_slurmctld_has_otherwise(case: str, directory: Path) ->
     assert f"slurm-partition] head: {message}\n" in run().stdout
 
 
+@pytest.mark.slow
 def test_a_missing_partition_and_partitions_that_were_not_recorded(directory: Path) -> None:
     record(directory, head={"scontrol-partitions": scontrol_partition("other", "gpu[1-4]")})
     assert {one["subject"]: one["actual"] for one in findings()} == {
@@ -571,6 +572,7 @@ def test_a_broken_answer_of_a_bmc_concerns_its_own_node(directory: Path, text: s
     }
 
 
+@pytest.mark.slow
 def test_the_page_has_the_attributes_that_drift_compares(directory: Path) -> None:
     text = FIRMWARE.replace("SYSTEM", "dell-xe9680").replace("TUNING", "{iommu: pt}")
     Path("manifest.yaml").write_text(text, encoding="utf-8")

@@ -111,6 +111,7 @@ def test_a_field_that_is_misspelt_is_guessed(word: str, hint: str) -> None:
     assert done.exception.exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["USAGE_FACTOR", "usage_factor"])
 def test_a_field_is_explained_by_its_last_name_in_any_case(word: str) -> None:
     assert run(word).output.startswith("slurm.qos.usage_factor\n")

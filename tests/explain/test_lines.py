@@ -247,6 +247,7 @@ def test_malformed_lines_are_reported(argument: str, message: str) -> None:
     assert done.exception.hint or "lock" in argument
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["slurm.partition", "topologi.conf", "MaxTim"])
 def test_a_misspelt_field_key_or_file_is_guessed_with_a_manifest(word: str) -> None:
     error = run(MANIFEST, word).exception

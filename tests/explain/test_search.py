@@ -190,6 +190,7 @@ def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
     assert all(file == tree.files[path] for path, file in values.items())
 
 
+@pytest.mark.slow
 def test_what_a_valid_manifest_can_change_is_named_first() -> None:
     """Partitions have the node's name too, so another one alone makes no valid manifest."""
     path = ROOT / "inventories" / "home-3090" / "manifest.yaml"

@@ -52,6 +52,7 @@ def test_a_superpod_has_the_cables_of_its_reference(cables):
     assert {row["side_b_device"] for row in up} == {f"spine{number:02}" for number in range(1, 17)}
 
 
+@pytest.mark.slow
 def test_no_port_has_two_cables(cables):
     ends = Counter((row[f"side_{side}_device"], row[f"side_{side}_name"]) for row in cables for side in "ab")
     assert max(ends.values()) == 1
@@ -125,6 +126,7 @@ def test_the_margin_is_added_to_the_slack_as_well(tmp_path):
     assert metres[1] == pytest.approx(1.5 * metres[0], abs=0.2)
 
 
+@pytest.mark.slow
 def test_without_places_lengths_are_unknown(tmp_path):
     data = superpod()
     del data["racks"], data["networks"]["fabric"]["plan"]["racks"]
@@ -244,6 +246,7 @@ def test_a_manifest_settles_what_cage_its_adapter_has(tmp_path):
     assert get_args(Connector) == tuple(connectors())
 
 
+@pytest.mark.slow
 def test_ports_of_management_controllers_have_their_printed_names(tmp_path):
     nodes = [HEAD, {**DGX, "name": "c[1-2]", "type": "xe", "address": "10.0.0.[11-12]"}]
     data = manifest(node_types={"xe": {"system": "dell-xe9680"}}, nodes=nodes)

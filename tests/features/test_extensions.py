@@ -110,6 +110,7 @@ def run(place: Path, *words: str, manifest: str = MANIFEST) -> tuple[int, str, s
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_an_extension_has_a_section_a_check_a_page_and_a_file(tmp_path: Path) -> None:
     install(tmp_path)
     assert "motd  " in run(tmp_path, "features")[1]
@@ -145,6 +146,7 @@ def topics(cluster: Cluster) -> Iterator[SlurmTopic]:
 """
 
 
+@pytest.mark.slow
 def test_an_extension_sets_keys_of_slurm_that_no_other_topic_sets(tmp_path: Path) -> None:
     install(tmp_path, needs=NEEDS)
     assert run(tmp_path, "render", "m.yaml")[0] == 0
@@ -194,6 +196,7 @@ def rows(_: Cluster) -> tuple[PageRow, ...]:
 """
 
 
+@pytest.mark.slow
 def test_an_exporter_from_outside_has_a_job_an_alert_with_its_runbook_and_a_row(tmp_path: Path) -> None:
     install(tmp_path, needs=EXPORTER_NEEDS, alerts=EXPORTER_ALERTS, dashboards=EXPORTER_DASHBOARDS)
     text = MANIFEST.replace("slurm-accounting]", "slurm-accounting, monitoring]")
@@ -213,6 +216,7 @@ def test_an_exporter_from_outside_has_a_job_an_alert_with_its_runbook_and_a_row(
     assert "Writers" not in rows, "nobody exports the metric"
 
 
+@pytest.mark.slow
 def test_a_section_of_node_types_has_a_file_for_each(tmp_path: Path) -> None:
     resolved = RESOLVED.replace(
         "section: Motd, cluster: Cluster) -> Message | None", "section: Mapping[str, Motd], _: Cluster)"
@@ -241,6 +245,7 @@ def test_a_section_of_node_types_has_a_file_for_each(tmp_path: Path) -> None:
     assert file.read_text().endswith("Read")
 
 
+@pytest.mark.slow
 def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
     install(tmp_path)
     code, out, _ = run(tmp_path, "--no-extensions", "validate", "m.yaml")
@@ -250,6 +255,7 @@ def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
     assert "motd" not in run(tmp_path, "features", "--no-extensions")[1]
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_use_an_extension_has_the_tree_that_it_has_without(tmp_path: Path) -> None:
     install(tmp_path)
     (tmp_path / "plain.yaml").write_text(SMALL, encoding="utf-8")
@@ -672,6 +678,7 @@ def variables(_: Cluster) -> Iterator[Variables]:
 """
 
 
+@pytest.mark.slow
 def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path) -> None:
     install(tmp_path, needs=CONTRIBUTIONS)
     login = "nodes:\n  - {name: login1, type: service, address: 10.0.255.2, roles: [login]}"
@@ -701,6 +708,7 @@ def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path
     assert lock["extensions"] == {"motd": "motd 0.3"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "message"),
     [
@@ -723,6 +731,7 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
     assert f"clustergen.cluster.needs and the extension motd of motd 0.3 both contribute the {message}" in err
 
 
+@pytest.mark.slow
 def test_a_scrape_job_of_an_extension_that_takes_the_name_of_ours(tmp_path: Path) -> None:
     job = """
 from collections.abc import Iterator
@@ -826,6 +835,7 @@ def test_the_lock_file_names_an_extension_that_has_one_stage(stage: str, tmp_pat
         assert "news" not in json.loads((tmp_path / "rendered/clustergen.lock.json").read_text())["extensions"]
 
 
+@pytest.mark.slow
 def test_a_port_of_an_extension_that_another_daemon_has(tmp_path: Path) -> None:
     daemon = '6818, None, "motd server", "slurm_compute"'
     install(tmp_path, needs=CONTRIBUTIONS.replace('7017, None, "motd server", "motd_node"', daemon))

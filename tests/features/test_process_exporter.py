@@ -38,6 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_it_is_scraped_reached_and_installed(place: Path) -> None:
     overlays = place / "rendered/overlays"
     prometheus = overlays / "monitoring/etc/prometheus"
@@ -52,6 +53,7 @@ def test_it_is_scraped_reached_and_installed(place: Path) -> None:
     assert variables["cluster_packages"]["login"] == ["process_exporter"]
 
 
+@pytest.mark.slow
 def test_a_system_without_its_package_is_refused(place: Path, tmp_path: Path) -> None:
     (tmp_path / "rocky.yaml").write_text(MANIFEST.replace("debian-13", "rocky-9"), encoding="utf-8")
     done = run(tmp_path, "validate", "rocky.yaml", path=place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from clustergen.diagnostics import CODES
 from clustergen.hardware.check import check_infiniband
 from strategies.fabric_faults import UNNAMED
 from strategies.fabric_nets import Net, cluster_of, planned_net
+
+pytestmark = pytest.mark.slow
 
 MANIFEST = """\
 name: small

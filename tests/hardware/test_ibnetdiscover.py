@@ -153,11 +153,13 @@ def test_contradictions(text: str) -> None:
     assert "discovery-contradiction" in codes(text)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=400))
 def test_any_bytes_end_in_findings(raw: bytes) -> None:
     assert all(code in CODES for code in codes(raw))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, len(MESS) - 1), st.binary(max_size=6)), max_size=4))
 def test_any_damage_ends_in_findings(changes: list[tuple[int, bytes]]) -> None:
     raw = MESS.encode()

@@ -228,6 +228,7 @@ def test_a_file_of_another_kind_for_a_network_that_is_not_ethernet(network: str,
     assert "run ibnetdiscover" in str(report.reading[0].hint)
 
 
+@pytest.mark.slow
 @given(_VALUES)
 def test_any_json_ends_in_findings(value: object) -> None:
     raw = json.dumps({"lldp": {"interface": value}}).encode()

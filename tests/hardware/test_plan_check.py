@@ -40,6 +40,7 @@ def messages(report: Report) -> str:
     return "\n".join(one.message for one in report.diagnostics())
 
 
+@pytest.mark.slow
 def test_the_planned_fabric_has_no_findings() -> None:
     report = check(right())
     assert not report.diagnostics()
@@ -68,6 +69,7 @@ def test_a_finding_names_rack_unit_and_port() -> None:
 GUEST = "leaf: qm9700, reserved_for: ufm1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plan", "leaf", "port", "codes"),
     [
@@ -90,6 +92,7 @@ def test_a_device_on_a_port_that_is_reserved_for_it_is_expected(
     assert [group.code for group in check(net, cluster).groups] == codes
 
 
+@pytest.mark.slow
 def test_a_port_of_a_node_is_not_reserved_for_a_device_when_the_node_is_elsewhere() -> None:
     cluster = cluster_of(superpod(40, plan=GUEST))
     net = planned_net(cluster)
@@ -127,6 +130,7 @@ def test_many_of_a_kind_are_counted_and_listed() -> None:
     assert len(group.items) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["cable-slow"])
 def test_a_link_below_its_rate(code: str) -> None:
     net = right().copy()
@@ -142,6 +146,7 @@ def other_names(net: Net) -> dict[str, str]:
     return {name: f"MF0;SW-{number * 7 % 101:03}:MQM9700/U1" for number, name in enumerate(net.switches)}
 
 
+@pytest.mark.slow
 def test_switches_with_their_own_names_are_recognised_by_what_is_linked() -> None:
     net = right().copy()
     net.rename(other_names(net))

@@ -87,6 +87,7 @@ def calls(names: list[str]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["a[1-4000]", "a[1-1999,2001-4000]", "a[1-2000],b[1-2000],c"])
 def test_names_in_order_are_not_sorted(text: str) -> None:
     assert calls(expand(text)) < 400

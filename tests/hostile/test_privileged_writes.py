@@ -127,6 +127,7 @@ def test_the_owner_of_a_directory_wins_no_race(rounds: int, tree: Tree, tmp_path
     assert json.loads(done.stdout) == {name: [] for name in (*scripts, *MODULES)}
 
 
+@pytest.mark.slow
 def test_every_file_in_the_exporters_directory_is_written_by_the_one_program(tree: Tree) -> None:
     """On every line of a script that names the directory, or the file that its values name."""
     files = {**node_files(tree, "c1"), **node_files(tree, "head")}

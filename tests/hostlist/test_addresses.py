@@ -19,6 +19,7 @@ def judged(text: str) -> tuple[int, int] | None:
     return result.version, int(result)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.ip_addresses().map(str), st.from_regex(r"[0-9]{0,4}(\.[0-9]{0,4}){3}", fullmatch=True)))
 def test_the_quick_way_and_pythons_agree(text: str) -> None:
     assert address_of(text) == judged(text)

@@ -4,10 +4,13 @@ from collections.abc import Callable
 from itertools import chain
 from typing import TypeVar
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clustergen.hostlist import HostlistError, ansible_ranges, compress, contains, count, expand, validate_for_slurm
+
+pytestmark = pytest.mark.slow
 
 T = TypeVar("T")
 # Few letters and digits, so that neighbours, paddings and equal prefixes come up often.

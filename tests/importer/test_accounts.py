@@ -93,6 +93,7 @@ def _notes(result: ImportResult, kind: str = "left-out") -> list[str]:
     return [f"{note.place.rpartition('/')[2]}: {note.text}" for note in result.notes if note.kind == kind]
 
 
+@pytest.mark.slow
 def test_accounts_with_their_qos(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, _DUMP, _QOS)
     assert slurm["qos"] == {
@@ -150,6 +151,7 @@ def test_accounts_with_their_qos(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_script_sets_what_the_books_say(tmp_path: Path) -> None:
     _imported(tmp_path, _DUMP, _QOS)
     path = tmp_path / "manifest.yaml"
@@ -165,6 +167,7 @@ def test_the_script_sets_what_the_books_say(tmp_path: Path) -> None:
     assert "cpu=64,gres/gpu:h100=3" in [qos["settings"].get("MaxTRESPerUser") for qos in values["qos"]]
 
 
+@pytest.mark.slow
 def test_a_dump_of_25_05_has_the_qos_itself(tmp_path: Path) -> None:
     qos = """\
 QOS - 'normal':Description='Normal QOS default'
@@ -186,6 +189,7 @@ QOS - 'spare':Description='spare':UsageFactor=0.250000
     assert not any("QOS of accounts" in words for words in _notes(result))
 
 
+@pytest.mark.slow
 def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
     """A QOS without its limits would take them from the database."""
     result, slurm = _imported(tmp_path, _DUMP)
@@ -194,6 +198,7 @@ def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
     assert any("sacctmgr -P show qos" in words for words in _notes(result))
 
 
+@pytest.mark.slow
 def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
     users = "".join(f"User - 'u{n}':DefaultAccount='art':Fairshare=1:WCKeys='w{n}'\n" for n in range(300))
     result, slurm = _imported(tmp_path, _DUMP + "Parent - 'art'\n" + users)
@@ -202,6 +207,7 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
     assert line.startswith("books0:19: WCKeys of 300 users (u0 in art: w0, u1 in art: w1, u2 in art: w2, …)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "note", "left"),
     [
@@ -226,6 +232,7 @@ def test_entries_that_leave_the_database_are_reported(
     assert slurm["qos"]["odd"] == {"priority": 0, **left}
 
 
+@pytest.mark.slow
 def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
     lines = (
         "Account - 'no way':Fairshare=1\nParent - 'no way'\nAccount - 'below':Fairshare=1\nUser - 'kim':Fairshare=1\n"
@@ -240,12 +247,14 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_slurmdbd_of_others(tmp_path: Path) -> None:
     result, slurm = _imported(tmp_path, _DUMP, dbd=None)
     assert "art" in slurm["accounts"]
     assert any("there is no slurmdbd.conf" in words for words in _notes(result, "choice"))
 
 
+@pytest.mark.slow
 def test_no_accounting_at_all(tmp_path: Path) -> None:
     conf = "\n".join(line for line in _CONF.splitlines() if "Accounting" not in line) + "\n"
     result, slurm = _imported(tmp_path, _DUMP, conf=conf, dbd=None)
@@ -289,6 +298,7 @@ _LOST: list[tuple[bytes, bytes, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "note"), _LOST, ids=[note for _, _, note in _LOST])
 def test_an_unreadable_line_is_reported(tmp_path: Path, old: bytes, new: bytes, note: str) -> None:
     result, slurm = _imported(tmp_path, _DUMP.encode().replace(old, new), _QOS)
@@ -297,6 +307,7 @@ def test_an_unreadable_line_is_reported(tmp_path: Path, old: bytes, new: bytes, 
     assert slurm["qos"].keys() == {"urgent", "spare"}
 
 
+@pytest.mark.slow
 def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
     dump = _DUMP.replace("oil & water", "Öl & Wasser").replace("\n", "\r\n").encode("latin-1")
     result, slurm = _imported(tmp_path, dump)
@@ -313,6 +324,7 @@ def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
     assert message in done.exception.message
 
 
+@pytest.mark.slow
 def test_sacctmgr_dumps_in_the_directory_are_not_reported_as_skipped(tmp_path: Path) -> None:
     directory = _directory(tmp_path)
     (directory / "books").write_text(_DUMP)

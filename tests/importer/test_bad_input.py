@@ -29,6 +29,7 @@ def left_out(result: ImportResult) -> list[str]:
     return [f"{note.place}: {note.text}" for note in result.notes if note.kind == "left-out"]
 
 
+@pytest.mark.slow
 def test_unknown_keys_are_removed_and_reported(tmp_path: Path) -> None:
     text = GOOD.replace("RealMemory", "Colour=red RealMemory") + "MaxConcurrentJobs=5\n" + PARTITION
     import_result = imported(tmp_path, text)
@@ -68,6 +69,7 @@ def test_partitions_in_one_name(tmp_path: Path) -> None:
     assert import_result.same
 
 
+@pytest.mark.slow
 def test_words_that_slurm_passes_over(tmp_path: Path) -> None:
     import_result = imported(tmp_path, GOOD + "SchedulerParameters=bf_continue,bf_colour=3\n" + PARTITION)
     assert import_result.same
@@ -110,6 +112,7 @@ def test_one_machine_that_calls_itself_localhost(tmp_path: Path) -> None:
     assert import_result.same
 
 
+@pytest.mark.slow
 def test_several_slurmd_on_one_address(tmp_path: Path) -> None:
     text = GOOD.replace("n[1-2]", "n[1-2] NodeHostname=big NodeAddr=10.0.0.5 Port=[17001-17002]")
     assert imported(tmp_path, text.replace("NodeHostname=big NodeAddr=10.0.0.5 ", "") + PARTITION).same
@@ -125,6 +128,7 @@ def test_shared_directories_keep_their_owners(tmp_path: Path) -> None:
     assert import_result.same
 
 
+@pytest.mark.slow
 def test_secrets_of_all_kinds(tmp_path: Path) -> None:
     text = GOOD + "# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
     import_result = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
@@ -215,6 +219,7 @@ def test_comments_keep_to_their_lines() -> None:
     assert comments.switched_off == 1
 
 
+@pytest.mark.slow
 def test_bytes_of_another_encoding_are_printed_as_escapes(tmp_path: Path) -> None:
     import_result = imported(
         tmp_path,

@@ -21,6 +21,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(group, [str(argument) for argument in arguments])
 
 
+@pytest.mark.slow
 def test_the_manifest_on_stdout_and_the_rest_on_stderr() -> None:
     done = run("import", DIRECTORIES / "university", "--slurm-version", "24.11")
     assert done.exit_code == 0
@@ -108,6 +109,7 @@ def test_all_or_nothing(tmp_path: Path) -> None:
     assert [path for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [p for p in before if p.is_file()]
 
 
+@pytest.mark.slow
 def test_differences_end_with_1_and_have_reasons(tmp_path: Path) -> None:
     shutil.copytree(DIRECTORIES / "gpu-lab", tmp_path, dirs_exist_ok=True)
     (tmp_path / "job_container.conf").write_text("BasePath=/raid/slurm\n")
@@ -151,6 +153,7 @@ def test_an_unknown_release_is_a_wrong_use_as_for_lint(release: str) -> None:
         assert code == 2, verb
 
 
+@pytest.mark.slow
 def test_bare_minutes_that_are_hardly_meant_are_marked(tmp_path: Path) -> None:
     """They are imported as Slurm reads them, with what lint says of them."""
     (tmp_path / "slurm.conf").write_text(

@@ -33,6 +33,7 @@ def data(result: ImportResult, tmp_path: Path) -> dict:  # type: ignore[type-arg
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "version"),
     [
@@ -47,6 +48,7 @@ def test_the_same_meaning(name: str, version: str) -> None:
     assert import_result.same
 
 
+@pytest.mark.slow
 def test_keys_unknown_to_the_release_are_left_out_and_reported(tmp_path: Path) -> None:
     import_result = import_directory(with_job_container(tmp_path, "BasePath=/raid/slurm\n"), version="26.05")
     assert import_result.errors == ()
@@ -56,6 +58,7 @@ def test_keys_unknown_to_the_release_are_left_out_and_reported(tmp_path: Path) -
     assert not import_result.same
 
 
+@pytest.mark.slow
 def test_lines_that_are_alike_are_one_entry_and_comments_keep_their_node(
     university: ImportResult, tmp_path: Path
 ) -> None:
@@ -103,6 +106,7 @@ def test_old_names_and_idle_keys_are_reported_and_differ_in_words_only(universit
     assert all(item.meant for item in university.compared)
 
 
+@pytest.mark.slow
 def test_systems_gpus_and_their_places_are_recognised(gpu_lab: ImportResult, tmp_path: Path) -> None:
     values = data(gpu_lab, tmp_path)
     assert values["node_types"]["dgx"] == {
@@ -202,6 +206,7 @@ def test_addresses_from_a_hosts_file(tmp_path: Path) -> None:
     assert {item.change.key for item in import_result.compared if not item.meant} >= {"NodeAddr"}
 
 
+@pytest.mark.slow
 def test_a_slurm_conf_by_its_name(tmp_path: Path) -> None:
     for file in (DIRECTORIES / "university").iterdir():
         shutil.copy(file, tmp_path / ("slurm.conf.prod" if file.name == "slurm.conf" else file.name))

@@ -30,18 +30,21 @@ def test_shards_become_a_field_of_the_gpu(imported: Imported) -> None:
     assert "options" not in data["slurm"]
 
 
+@pytest.mark.slow
 def test_mps_becomes_a_field_of_the_gpu(imported: Imported) -> None:
     conf = _CONF.format(types="gpu,mps", gres="gpu:h100:4,mps:400")
     _, data = imported(slurm_conf=conf)
     assert data["node_types"]["g"]["gpus"]["mps"] == 100
 
 
+@pytest.mark.slow
 def test_shards_that_differ_by_gpu_stay_a_plain_gres(imported: Imported) -> None:
     _, data = imported(slurm_conf=_CONF.format(types="gpu,shard", gres="gpu:h100:8,shard:30"))
     assert data["node_types"]["g"]["slurm_options"] == {"Gres": "gpu:h100:8,shard:30"}
     assert data["slurm"]["options"] == {"GresTypes": "gpu,shard"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gres", "count", "mig", "plans"),
     [
@@ -76,6 +79,7 @@ def test_instances_become_plans(
     assert "# CHECK: Slurm's files do not contain the MIG layout of each GPU" in result.text
 
 
+@pytest.mark.slow
 def test_a_system_tells_how_many_gpus_are_split(imported: Imported) -> None:
     conf = _CONF.format(types="gpu", gres=f"gpu:h100:4,{_MIG}1g.10gb:8").replace("1000000", "2050000")
     _, data = imported(slurm_conf=conf.replace("g[1-2]", "dgx[1-2]"))
@@ -84,6 +88,7 @@ def test_a_system_tells_how_many_gpus_are_split(imported: Imported) -> None:
     assert len(data["node_types"]["dgx"]["gpus"]["mig"]) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gres", ["gpu:h100_1g.10gb:14", "gpu:1g.10gb:14", f"{_MIG}1g.10gb:9,{_MIG}3g.40gb:1"])
 def test_instances_of_no_known_gpu_and_uneven_ones_stay(imported: Imported, gres: str) -> None:
     """No GPU has instances that end so, or several families have them."""
@@ -92,6 +97,7 @@ def test_instances_of_no_known_gpu_and_uneven_ones_stay(imported: Imported, gres
     assert "mig_plans" not in data.get("gpu", {})
 
 
+@pytest.mark.slow
 def test_detection_for_all_is_detection_where_there_are_gpus(imported: Imported) -> None:
     result, data = imported(slurm_conf=_CONF.format(types="gpu", gres="gpu:h100:8"), gres_conf="AutoDetect=nvml\n")
     assert data["node_types"]["g"]["gpus"]["autodetect"] == "nvml"
@@ -99,6 +105,7 @@ def test_detection_for_all_is_detection_where_there_are_gpus(imported: Imported)
     assert (item.change.key, item.change.nodes, item.meant) == ("AutoDetect", "cpu[1-2]", True)
 
 
+@pytest.mark.slow
 def test_detection_on_nodes_with_a_gres_of_their_own_stays(imported: Imported) -> None:
     conf = _CONF.format(types="gpu", gres="gpu:h100:8").replace(
         "RealMemory=4000", "RealMemory=4000 Gres=gpu:volta:2,gpu:fermi:1"
@@ -183,6 +190,7 @@ def test_instances_with_shorter_types(imported: Imported, gres: str, gpus: dict[
     assert "gres_lines" not in data["slurm"]
 
 
+@pytest.mark.slow
 def test_lines_that_differ_in_file_or_node_only_are_one(imported: Imported) -> None:
     """Each node has its devices in the order that it had."""
     devices = [f"NodeName=g{node} Name=gpu Type=volta File=/dev/nvidia{index}" for node in (1, 2) for index in (1, 0)]
@@ -197,6 +205,7 @@ def test_lines_that_differ_in_file_or_node_only_are_one(imported: Imported) -> N
     ]
 
 
+@pytest.mark.slow
 def test_lines_do_not_jump_over_those_for_all_nodes(imported: Imported) -> None:
     devices = [
         "NodeName=g1 Name=gpu File=/dev/nvidia0",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from clustergen.importer.directory import import_directory
 from importer.conftest import Imported
 
@@ -14,6 +16,7 @@ PartitionName=q Nodes=ALL PriorityTier=2
 HEAD = "ClusterName=c\nSlurmctldHost=head(10.0.0.9)\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\n"
 
 
+@pytest.mark.slow
 def test_fields_take_what_they_stand_for(imported: Imported) -> None:
     text = "PriorityType=priority/multifactor\nPriorityWeightAge=10\nPreemptType=preempt/partition_prio\n"
     text += "PreemptMode=GANG,SUSPEND\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\n"

@@ -14,6 +14,7 @@ from importer.conftest import Imported
 _CONF = "ClusterName=c\nSlurmctldHost=head\nSlurmUser=slurm\n"
 
 
+@pytest.mark.slow
 def test_node_types_are_called_by_what_tells_them_apart(imported: Imported) -> None:
     lines = [
         "NodeName=fat1 Sockets=2 CoresPerSocket=8 RealMemory=1030000",
@@ -47,6 +48,7 @@ def test_node_types_are_called_by_what_tells_them_apart(imported: Imported) -> N
     }
 
 
+@pytest.mark.slow
 def test_defaults_of_slurm_are_left_out_and_reported(imported: Imported) -> None:
     conf = "KillWait=30\nInactiveLimit=0\nSlurmdDebug=3\nSwitchType=switch/none\nAuthType=auth/munge\nSlurmdPort=6818\n"
     queue = "NodeName=n1\nPartitionName=p Nodes=ALL OverSubscribe=NO MaxTime=INFINITE\n"
@@ -65,6 +67,7 @@ def test_values_of_partitions_that_are_the_fields_defaults_are_no_finding(import
     assert not [note.text for note in result.notes if "Hidden" in note.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "expected"), [("90", "00:01:30"), ("3600", "01:00:00")])
 def test_a_number_alone_in_gracetime_counts_seconds(imported: Imported, text: str, expected: str) -> None:
     queue = f"NodeName=n1\nPartitionName=p Nodes=ALL PreemptMode=CANCEL GraceTime={text}\n"
@@ -72,6 +75,7 @@ def test_a_number_alone_in_gracetime_counts_seconds(imported: Imported, text: st
     assert data["slurm"]["partitions"]["p"]["grace_time"] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "kept"), [("22.05", True), ("23.02", True), ("23.11", False), ("26.05", False)])
 def test_a_default_has_to_be_that_of_this_release(imported: Imported, version: str, kept: bool) -> None:
     conf = "SelectType=select/cons_tres\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
@@ -87,6 +91,7 @@ def test_a_default_that_newer_releases_give_up_stays(imported: Imported) -> None
     assert data["slurm"]["resources"] == {"select": "linear"}
 
 
+@pytest.mark.slow
 def test_no_remark_is_printed_twice(imported: Imported) -> None:
     conf = "PrivateData=jobs,usage # of the works council\nPreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
     result, data = imported(slurm_conf=f"{_CONF}{conf}NodeName=n1\nPartitionName=p Nodes=ALL\n")
@@ -96,6 +101,7 @@ def test_no_remark_is_printed_twice(imported: Imported) -> None:
     assert "preemption" not in data["slurm"]
 
 
+@pytest.mark.slow
 def test_a_node_set_by_feature_is_reported(imported: Imported) -> None:
     conf = "NodeName=n[1-2] Feature=a\nNodeName=n3 Feature=b\nNodeSet=s Feature=a\nPartitionName=p Nodes=s,n3\n"
     result, data = imported(slurm_conf=_CONF + conf)
@@ -180,6 +186,7 @@ def test_times_of_two_numbers_are_marked_at_their_own_values(imported: Imported)
     assert note.text.startswith(meaning)
 
 
+@pytest.mark.slow
 def test_gpus_of_two_types_on_a_node_are_counted(imported: Imported, tmp_path: Path) -> None:
     nodes = "NodeName=n[1-2] CPUs=4 Gres=gpu:gtx970:1,gpu:gtx1060:2\nPartitionName=p Nodes=ALL\n"
     imported(slurm_conf=_CONF + "GresTypes=gpu\n" + nodes)

@@ -17,6 +17,8 @@ from clustergen.lint.run import lint
 from clustergen.manifest.source import load
 from strategies.lint_fragments import HEAD, NODES, PARTITIONS
 
+pytestmark = pytest.mark.slow
+
 
 def imported(directory: Path, release: str, slurm_conf: str) -> tuple[ImportResult, dict[str, Any]]:
     (directory / "slurm.conf").write_text(slurm_conf)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from clustergen.compile import render, validate
 from clustergen.diagnostics import Severity
 from clustergen.render.tree import Tree
@@ -81,6 +83,7 @@ def test_a_field_that_is_given_is_written_even_with_the_value_of_its_default(tmp
     assert "PriorityWeightFairshare" not in values
 
 
+@pytest.mark.slow
 def test_an_option_may_say_what_a_field_has_no_words_for(tmp_path: Path) -> None:
     more = "  options: {PreemptMode: 'SUSPEND,GANG', GresTypes: 'gpu,mps'}\n"
     made = tree(BASE + more, tmp_path)
@@ -99,6 +102,7 @@ def test_lines_as_they_are(tmp_path: Path) -> None:
     assert codes(BASE + "  lines: [{DownNodes: n1, Colour: red}]\n", tmp_path, Severity.ERROR) == ["slurm-key-unknown"]
 
 
+@pytest.mark.slow
 def test_gres_lines_in_place_of_ours_or_no_file_at_all(tmp_path: Path) -> None:
     made = tree(BASE + "  gres_lines: [{Name: gpu, File: '/dev/nvidia[0-1]'}]\n", tmp_path)
     assert lines(made, "gres.conf") == [{"Name": "gpu", "File": "/dev/nvidia[0-1]"}]

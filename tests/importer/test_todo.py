@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from clustergen.compile import validate
@@ -39,6 +40,7 @@ def test_missing_sections_and_names_made_of_hardware(tmp_path: Path) -> None:
     assert listed[-1].startswith("node_types: n-125g, n-31g have names made of their memory and CPUs; ")
 
 
+@pytest.mark.slow
 def test_what_the_files_contain_is_not_listed(tmp_path: Path) -> None:
     topology = "SwitchName=s1 Nodes=n[1-3]\nSwitchName=s2 Nodes=n[4-6]\nSwitchName=s0 Switches=s[1-2]\n"
     conf = BARE + "TopologyPlugin=topology/tree\nNodeName=n[1-6] CPUs=4 RealMemory=64000\n" + PARTITION
@@ -46,6 +48,7 @@ def test_what_the_files_contain_is_not_listed(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in listed] == ["networks.management", "storage", "monitoring", "login"]
 
 
+@pytest.mark.slow
 def test_the_examples_are_valid_and_leave_nothing_to_do(tmp_path: Path) -> None:
     before, _ = _todo(tmp_path, BARE + NODES.splitlines()[0] + "\n" + PARTITION)
     data = yaml.safe_load(before)

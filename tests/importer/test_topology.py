@@ -44,6 +44,7 @@ def test_a_chain_longer_than_pythons_stack(imported: Imported) -> None:
     assert result.same
 
 
+@pytest.mark.slow
 def test_a_tree_becomes_switches_with_uplinks(imported: Imported) -> None:
     tree = "SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[3-4] LinkSpeed=100 # noisy\nSwitchName=l3 Nodes=n[5-8]\n"
     above = "SwitchName=core Switches=m[1-2]\nSwitchName=m1 Switches=l[1-2]\nSwitchName=m2 Switches=l3\n"
@@ -126,6 +127,7 @@ def test_what_does_not_fit_stays_line_by_line_with_its_reason(
     assert f"# {text}\n" in result.text
 
 
+@pytest.mark.slow
 def test_topology_yaml_becomes_the_same_switches(imported: Imported) -> None:
     result, data = imported("26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE)
     assert data["slurm"]["topology"] == {"plugin": "tree", "format": "yaml"}
@@ -137,6 +139,7 @@ def test_topology_yaml_becomes_the_same_switches(imported: Imported) -> None:
     assert "Slurm ignores TopologyPlugin=topology/tree because topology.yaml exists" in meant
 
 
+@pytest.mark.slow
 def test_topology_yaml_with_blocks_or_flat(imported: Imported) -> None:
     _, data = imported("25.05", slurm_conf=_CONF % "block", topology_yaml=_BLOCKS)
     blocks = {"b1": "n[1-4]", "b2": "n[5-8]"}
@@ -174,6 +177,7 @@ def test_a_plugin_without_its_file_is_left_out_and_reported(tmp_path: Path, plug
     assert "topology.conf" in item.why
 
 
+@pytest.mark.slow
 def test_only_the_file_that_the_release_reads_counts(imported: Imported) -> None:
     result, data = imported(
         "26.05", slurm_conf=_CONF % "tree", topology_yaml=_TREE, topology_conf="SwitchName=x Nodes=n[1-8]\n"

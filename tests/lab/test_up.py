@@ -56,6 +56,7 @@ def test_installed_packages_are_another_image_and_a_substitution(
     assert len(names) == 2
 
 
+@pytest.mark.slow
 def test_containers_mount_a_file_system_that_needs_no_kernel_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_containers_mount_a_file_system_that_needs_no_kernel_module(
             prepare(compiled, place, None, Wish(mounts=[name]))
 
 
+@pytest.mark.slow
 def test_nodes_have_the_addresses_of_the_manifest_on_a_network_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

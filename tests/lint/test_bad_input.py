@@ -90,6 +90,7 @@ SIGNS = ["=", "=", "=", '"', "#", "\\", "\udce9", "(", ")", "%c", "9" * 20, " ",
 PIECES = (*KEYS, *MORE, *VALUES, *SIGNS, "TopologyPlugin=topology/tree\n")
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(PIECES), max_size=60).map("".join),
     st.sampled_from(("slurm_conf", "gres_conf", "topology_conf")),
@@ -121,6 +122,7 @@ def test_more_nodes_than_slurm_takes_are_counted_alone(tmp_path: Path) -> None:
     assert places(drift_findings, "too-many-nodes") == [(HEAD.count("\n") + 3, 10)]
 
 
+@pytest.mark.slow
 def test_a_list_is_checked_up_to_a_thousand_words(tmp_path: Path) -> None:
     words = ",".join(f"w{number}" for number in range(5_000))
     diagnostics = findings(tmp_path, slurm_conf=f"{HEAD}SchedulerParameters={words}\n")

@@ -84,6 +84,7 @@ def test_formats_for_programs_go_to_stdout(directory: Path, capfd: pytest.Captur
     assert json.loads(run(capfd, directory, "--format", "sarif")[1])["version"] == "2.1.0"
 
 
+@pytest.mark.slow
 def test_equal_findings_are_printed_once_with_their_lines(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (directory / "slurm.conf").write_text(GOOD + "Foo=1\n" * 500)
     out = run(capfd, directory)[1]
@@ -93,6 +94,7 @@ def test_equal_findings_are_printed_once_with_their_lines(directory: Path, capfd
     assert len(json.loads(run(capfd, directory, "--format", "json")[1])["diagnostics"]) == 500
 
 
+@pytest.mark.slow
 def test_a_flood_is_cut_for_people_only(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (directory / "slurm.conf").write_text(GOOD + "".join(f"Foo{number}=1\n" for number in range(500)))
     out = run(capfd, directory)[1]

@@ -105,6 +105,7 @@ def test_aliases_cannot_go_deeper_than_text() -> None:
     assert codes(deep + "b: " + "[" * half + "*a" + "]" * half) == ["yaml-too-deep"]
 
 
+@pytest.mark.slow
 def test_mistakes_are_counted_too() -> None:
     texts = codes("a: 1\n" * 5000)
     assert len(texts) == MAX_PROBLEMS + 1

@@ -68,11 +68,13 @@ def test_core_tags(text: str, meant: Any) -> None:
     assert type(result) is type(meant)
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="0123456789+-.eExobnaift_: ~", max_size=12))
 def test_any_scalar_has_a_meaning(text: str) -> None:
     assert isinstance(plain_value(text), str | int | float | None)
 
 
+@pytest.mark.slow
 @given(st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, width=32) | st.booleans() | st.none())
 def test_what_pyyaml_writes_reads_back(number: Any) -> None:
     assert value(yaml.safe_dump(number).removesuffix("...\n").strip()) == number

@@ -65,6 +65,7 @@ def test_valid_manifests_fit(validator: Draft202012Validator, path: Path) -> Non
     validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_names_of_a_sites_own_hardware_fit(validator: Draft202012Validator) -> None:
     validator.validate(yaml.safe_load(CATALOGUE))
 

@@ -41,6 +41,7 @@ def test_there_are_as_many_forms_as_the_page_says() -> None:
     assert f"refuses none of {len(harmless)} harmless values" in " ".join(page.split())
 
 
+@pytest.mark.slow
 def test_the_rules_find_the_secrets() -> None:
     assert named([row for row in forms("secrets") if not is_refused(row)]) == set()
 
@@ -49,6 +50,7 @@ def test_the_rules_leave_the_rest_alone() -> None:
     assert named([row for row in forms("harmless") if is_refused(row)]) == set()
 
 
+@pytest.mark.slow
 def test_no_value_of_a_secret_is_shown() -> None:
     """The text around a secret in an excerpt does not repeat its random part."""
     shown = []

@@ -205,6 +205,7 @@ UNSIGNED = ("Cloudant Credentials", "IBM Cloud IAM Key", "IBM COS HMAC Credentia
 REAL = 19  # characters; their patterns also take `eyJ0.0` for a web token
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("kind", sorted(FOREIGN.keys() - UNSIGNED))
 def test_the_detector_knows_the_forms_of_another(kind: str) -> None:

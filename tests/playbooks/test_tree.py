@@ -20,6 +20,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "rendered"
 
 
+@pytest.mark.slow
 def test_a_tree_as_rendered_has_no_damage(place: Path) -> None:
     assert list(Tree(place).damage()) == []
 

@@ -79,6 +79,7 @@ def test_values_of_the_manifest_are_no_assumptions(tmp_path: Path) -> None:
     assert "Assumed" not in rendered(MEASURED, tmp_path, "/slurm.conf") + rendered(MEASURED, tmp_path, "README.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "places"),
     [

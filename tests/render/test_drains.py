@@ -221,6 +221,7 @@ def test_the_table_has_a_test_for_each_row() -> None:
 UNKILLABLE_ROW = "processes that cannot be killed"
 
 
+@pytest.mark.slow
 def test_slurm_waits_for_two_health_checks_before_a_process_counts_as_unkillable(tmp_path: Path) -> None:
     assert settings(cluster(tmp_path, health={"interval": 600}))["UnkillableStepTimeout"] == "1260"
     assert settings(cluster(tmp_path, health={"enabled": False}))["UnkillableStepTimeout"] == "180"

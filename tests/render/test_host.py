@@ -240,6 +240,7 @@ def test_values_that_would_leave_their_line(tmp_path: Path, value: str) -> None:
     assert codes_of(manifest(host={"sysctl": {"vm.swappiness": value}}), tmp_path) == ["text-malformed"]
 
 
+@pytest.mark.slow
 def test_settings_follow_the_cluster(tmp_path: Path) -> None:
     small = sysctls(text_of(tree_of(manifest(), tmp_path), "c1", SYSCTL))
     assert not any("gc_thresh" in key or "arp_" in key or "userns" in key for key in small)
@@ -256,6 +257,7 @@ def test_settings_follow_the_cluster(tmp_path: Path) -> None:
     assert "-kernel.unprivileged_userns_clone" not in sysctls(text_of(tree_of(data, tmp_path), "c1", SYSCTL))
 
 
+@pytest.mark.slow
 def test_neighbours_of_a_large_cluster_are_not_forgotten(tmp_path: Path) -> None:
     networks = {"management": {"cidr": "10.0.0.0/16"}, "storage": {"cidr": "10.5.0.0/16"}}
     many = {

@@ -85,6 +85,7 @@ def hosts_of(listing: dict[str, Any], group: str) -> set[str]:
     return set(entry.get("hosts", ())).union(*(hosts_of(listing, child) for child in entry.get("children", ())))
 
 
+@pytest.mark.slow
 def test_each_variable_of_the_inventory_is_read(tmp_path: Path) -> None:
     """By a playbook, by verify, or by the site, which roles.md tells what it may read. Ansible's own need no reader."""
     tree = tree_of(manifest(**MIXED, gpu={"driver": "580"}), tmp_path)
@@ -160,6 +161,7 @@ def test_units_of_a_group_are_those_that_its_files_are_about(tmp_path: Path) -> 
     assert "slurmd.service" not in head
 
 
+@pytest.mark.slow
 def test_secrets_are_named_and_not_there(tmp_path: Path) -> None:
     tree, place = rendered(
         tmp_path,
@@ -219,6 +221,7 @@ def test_values_that_would_leave_their_place_are_refused(section: dict[str, Any]
     assert codes_of(manifest(ansible=section), tmp_path)
 
 
+@pytest.mark.slow
 def test_one_more_node_changes_its_own_line_and_one_range(tmp_path: Path) -> None:
     small = [HEAD, {"name": "n[001-199]", "type": "gpu", "address": "10.0.0.[11-209]"}]
     large = [HEAD, {"name": "n[001-200]", "type": "gpu", "address": "10.0.0.[11-210]"}]
@@ -288,6 +291,7 @@ def test_gpus_before_turing_get_the_modules_that_know_them(
     assert variables["nvidia_kernel_modules"] == expected
 
 
+@pytest.mark.slow
 def test_types_with_one_operating_system_share_its_files(tmp_path: Path) -> None:
     kinds = {"gpu": GPU, "other": {**GPU, "memory": "2TiB"}, "old": {**GPU, "os": "rocky-9"}}
     more = [{"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(("other", "old"))]

@@ -260,6 +260,7 @@ def with_labels_of_texts(text: str, tree: Any) -> str:
     return "".join(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATIONS)
 def test_every_alert_of_a_generation_fires_in_some_test(name: str, tmp_path: Path) -> None:
     tree = tree_of(monitored(node_types={"gpu": GENERATIONS[name]}), tmp_path)
@@ -271,6 +272,7 @@ def test_every_alert_of_a_generation_fires_in_some_test(name: str, tmp_path: Pat
     assert made <= fired
 
 
+@pytest.mark.slow
 def test_each_generation_exports_its_own_nvlink_counters_and_no_others(tmp_path: Path) -> None:
     """In one cluster: the alerts are made of all, each node type exports what its GPUs report."""
     counters = {
@@ -295,6 +297,7 @@ def test_each_generation_exports_its_own_nvlink_counters_and_no_others(tmp_path:
         assert ("DCGM_FI_DEV_GPU_TEMP_LIMIT" in listed) == (name != "ampere")
 
 
+@pytest.mark.slow
 def test_a_stated_threshold_replaces_limits_and_margins(tmp_path: Path) -> None:
     kind = GENERATIONS["hopper"]
     tree = tree_of(monitored(node_types={"gpu": kind}, monitoring={"thresholds": {"gpu_hot": 77}}), tmp_path)
@@ -363,6 +366,7 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_its_limit_kee
     assert limited - silent == set(), "a case in promtool/ has a value just below the limit, and expects no alert"
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("version", ["3.0", "3.3", "4.0", "4.2", "4.5", "4.6"])
 @pytest.mark.parametrize("gpus", [PAIR, LINKED])
@@ -401,6 +405,7 @@ def test_profiling_counters_only_where_the_gpu_has_them(
     assert ("DCGM_FI_PROF_" in text_of(tree, "c1", COUNTERS)) is expected
 
 
+@pytest.mark.slow
 def test_geforce_is_left_to_itself_unless_the_manifest_says_otherwise(tmp_path: Path) -> None:
     kind = {**GPU, "gpus": {"model": "rtx-3090", "count": 2}}
     tree = tree_of(monitored(node_types={"gpu": kind}), tmp_path)
@@ -409,6 +414,7 @@ def test_geforce_is_left_to_itself_unless_the_manifest_says_otherwise(tmp_path: 
     assert not any("DCGM" in rule["expr"] for rule in rules(tree).values())
 
 
+@pytest.mark.slow
 def test_types_with_other_counters_get_files_of_their_own(tmp_path: Path) -> None:
     kinds = {"gpu": GPU, "old": {**GPU, "gpus": {"model": "rtx-a6000", "count": 4}}}
     nodes = [HEAD, MONITOR, COMPUTE, {"name": "o1", "type": "old", "address": "10.0.0.31"}]
@@ -432,6 +438,7 @@ TARGETS = [{"kind": "MGT", "server": "head", "device": "tank/mgt"},
            {"kind": "MDT", "index": 0, "server": "head", "device": "/dev/disk/by-id/md-uuid-1"}]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("storage", "collectors", "shown"),
     [
@@ -489,6 +496,7 @@ def test_a_leaf_is_a_label_of_compute_nodes_alone(tmp_path: Path) -> None:
     assert leaves == {"head:9100": None, "mon:9100": None, **{f"c{i}:9100": "leaf1" for i in range(1, 5)}}
 
 
+@pytest.mark.slow
 def test_one_more_node_is_one_more_line_of_each_target_file(tmp_path: Path) -> None:
     def target_lines(count: int) -> dict[str, set[str]]:
         nodes = [HEAD, MONITOR, {"name": f"c[001-{count:03}]", "type": "gpu", "address": f"10.0.0.[11-{count + 10}]"}]
@@ -505,6 +513,7 @@ def test_one_more_node_is_one_more_line_of_each_target_file(tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_prometheus_reads_no_more_often_than_dcgm_samples(tmp_path: Path) -> None:
     spec = {"dcgm": {"interval": 30500}, "scrape_interval": 10}
     tree = tree_of(monitored(monitoring=spec), tmp_path)
@@ -516,11 +525,13 @@ def test_prometheus_reads_no_more_often_than_dcgm_samples(tmp_path: Path) -> Non
     assert "[5m]" in rules(tree)["GpuPcieReplays"]["expr"]
 
 
+@pytest.mark.slow
 def test_rates_span_at_least_four_samples(tmp_path: Path) -> None:
     tree = tree_of(monitored(monitoring={"scrape_interval": 300}), tmp_path)
     assert "[20m]" in rules(tree)["GpuPcieReplays"]["expr"]
 
 
+@pytest.mark.slow
 def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: Path) -> None:
     old = tree_of(monitored(), tmp_path)
     assert METRICS in node_files(old, "head")
@@ -577,6 +588,7 @@ promtool check metrics </var/lib/prometheus/node-exporter/roce.prom >&2 || [ $? 
     assert read <= set(re.findall(rf"{prefix}_\w+", (UNIT_TESTS / "roce.yml").read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_roce_counters_only_where_a_monitored_fabric_is_roce(tmp_path: Path) -> None:
     assert ROCE_METRICS not in node_files(tree_of(monitored(), tmp_path), "c1")
     assert ROCE_METRICS not in node_files(tree_of(manifest(networks=LOSSLESS), tmp_path), "c1")
@@ -588,6 +600,7 @@ def test_roce_counters_only_where_a_monitored_fabric_is_roce(tmp_path: Path) -> 
     assert {name for name in made if name.startswith("Roce")} == set(fired)
 
 
+@pytest.mark.slow
 def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
     tree = tree_of(monitored(slurm={"version": "25.11"}), tmp_path)
     read = {name for expr in _all_rules(tree, "slurm") for name in re.findall(r"\bslurm_\w+", expr)}
@@ -595,6 +608,7 @@ def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
     assert read <= slurm_metrics().keys()
 
 
+@pytest.mark.slow
 def test_alerts_read_what_the_node_exporter_serves(tmp_path: Path) -> None:
     nodes = [SERVER, MONITOR, LOGIN, COMPUTE]
     tree = tree_of(monitored(storage={"home": HOME}, nodes=nodes), tmp_path)
@@ -802,6 +816,7 @@ def test_without_a_monitoring_node_nothing_of_it_is_made(tmp_path: Path) -> None
     assert COUNTERS in node_files(kept, "c1")
 
 
+@pytest.mark.slow
 def test_the_exporter_asks_the_nodes_own_engine_and_maps_jobs(tmp_path: Path) -> None:
     tree = tree_of(monitored(monitoring={"dcgm": {"port": 9500, "interval": 1000}}), tmp_path)
     arguments = _arguments(text_of(tree, "c1", EXPORTER))
@@ -821,6 +836,7 @@ def test_the_exporter_asks_the_nodes_own_engine_and_maps_jobs(tmp_path: Path) ->
         assert "/etc/tmpfiles.d/clustergen-dcgm.conf" not in node_files(bare, "c1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gpus", "form"), [(0, "label"), (-1, "info")])
 def test_samples_have_the_label_of_jobs_up_to_a_number_of_gpus(gpus: int, form: str, tmp_path: Path) -> None:
     limit = 4 * 8 + gpus
@@ -874,6 +890,7 @@ def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str]
     assert "50-clustergen" not in done.stderr
 
 
+@pytest.mark.slow
 def test_arguments_reach_the_daemons_as_words(tmp_path: Path) -> None:
     """The environment file as systemd and sh read it: continuation lines go, nothing is expanded."""
     for os, env in (("debian-13", "/etc/default/"), ("rocky-9", "/etc/default/")):
@@ -901,6 +918,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     assert done.code == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_a_webhooks_url_file_is_refused_where_alertmanager_does_not_know_it(tmp_path: Path) -> None:
     spec = {"receivers": {"hook": {"webhook_url_file": "/etc/prometheus/secrets/hook"}}}
     assert codes_of(monitored(os="debian-12", monitoring=spec), tmp_path) == ["alertmanager-too-old"]
@@ -944,6 +962,7 @@ def test_metrics_of_drift_are_in_prometheus_format(tmp_path: Path) -> None:
     assert "error" not in run_on(tree, tmp_path, script).replace('severity="error"', "")
 
 
+@pytest.mark.slow
 def test_drift_runs_only_where_it_is_enabled(tmp_path: Path) -> None:
     paths = ("/usr/local/sbin/clustergen-drift", f"{PROMETHEUS}/rules/drift.yml")
     enabled = tree_of(monitored(drift={"enabled": True}), tmp_path)
@@ -956,6 +975,7 @@ def test_drift_runs_only_where_it_is_enabled(tmp_path: Path) -> None:
 DRIFT_RUNS = {"drift": ("1", "2 nodes differ", 0), "no drift": ("0", "no drift", 0), "broken manifest": ("2", "", 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DRIFT_RUNS)
 def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tmp_path: Path) -> None:
     """Its two programs are played: they are those of the site's own installation."""

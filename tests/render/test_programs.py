@@ -89,6 +89,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> list[RenderedFile]:
     return [file for tree in trees for file in tree if file.content.startswith(b"#!")]
 
 
+@pytest.mark.slow
 def test_no_template_prints_a_program(rendered: list[RenderedFile]) -> None:
     """Nor one that begins with an include."""
     listed = {f"templates/{name}" for name in programs_in_templates() | {JOB}}

@@ -91,6 +91,7 @@ def test_power_that_is_not_known_is_named(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_who_may_run_what(tmp_path: Path) -> None:
     qos = {
         "normal": {"priority": 100, "preempt": ["low"], "max_tres_per_user": {"gres/gpu": 16}},
@@ -188,6 +189,7 @@ def test_switches_of_one_level_and_model_are_one_box(tmp_path: Path) -> None:
     assert re.findall(r"^  (s\d) ---(.*) (s\d)$", text, re.MULTILINE) == [("s0", '|"48 cables"|', "s1")]
 
 
+@pytest.mark.slow
 def test_another_model_is_another_box(tmp_path: Path) -> None:
     changes = fat_tree(3)
     changes["networks"]["fabric"]["switches"][1]["model"] = "qm9700"
@@ -249,6 +251,7 @@ def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> 
     assert supplied[r"package repository storage\_scale"][0] == "`g[1-4]`"
 
 
+@pytest.mark.slow
 def test_file_systems_name_their_servers_as_clients_do(tmp_path: Path) -> None:
     storage = {
         "home": {"type": "nfs", "server": "fd00::5", "path": "/export/home", "mount": "/home"},

@@ -40,6 +40,7 @@ def codes(diagnostics: list[Diagnostic]) -> list[str]:
     return [item.code for item in diagnostics]
 
 
+@pytest.mark.slow
 def test_files_join_the_tree_with_their_mode_and_effect(tmp_path: Path) -> None:
     place(tmp_path, "gpu_node/usr/local/sbin/look", "#!/bin/sh\n").chmod(0o755)
     place(tmp_path, "slurm_node/etc/slurm/job_submit.lua", "return 0\n")
@@ -223,6 +224,7 @@ def test_directories_that_cannot_be_read(
     assert result[0].place.file == str(tmp_path / place_of)
 
 
+@pytest.mark.slow
 def test_a_link_of_a_commit_is_not_followed_by_diff(tmp_path: Path) -> None:
     """`site/all` could lead to any directory of the control host, whose files would be in the tree."""
     link_group(tmp_path)
@@ -293,6 +295,7 @@ def test_a_file_in_no_group(tmp_path: Path) -> None:
     assert result[0].hint == "move it to site/GROUP/ with its path on the node, as site/all/etc/motd"
 
 
+@pytest.mark.slow
 def test_a_template_and_a_file_of_one_name(tmp_path: Path) -> None:
     place(tmp_path, "all/etc/motd")
     place(tmp_path, "all/etc/motd.j2")
@@ -301,6 +304,7 @@ def test_a_template_and_a_file_of_one_name(tmp_path: Path) -> None:
     assert "site/all/etc/motd would be the same file" in result[0].message
 
 
+@pytest.mark.slow
 def test_leave_to_replace_what_clustergen_does_not_make(tmp_path: Path) -> None:
     place(tmp_path, "slurm_node/etc/slurm/cgroups.conf")
     _, result = rendered(tmp_path, site={"replaces": ["slurm_node/etc/slurm/cgroups.conf"]})
@@ -324,6 +328,7 @@ def test_a_path_of_ours_in_another_group(tmp_path: Path) -> None:
     assert result[0].place.file.endswith("site/all/etc/slurm/cgroup.conf")
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     ("text", "line", "words"),
@@ -353,6 +358,7 @@ def test_failing_templates_are_reported_at_their_line(tmp_path: Path, text: str,
     assert result[0].place.line == line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -380,6 +386,7 @@ def test_a_secret_in_a_site_file_is_refused_and_not_shown(tmp_path: Path, name: 
     assert result == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

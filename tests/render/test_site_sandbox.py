@@ -178,6 +178,7 @@ def test_one_template_costs_the_others_nothing(tmp_path: Path, monkeypatch: pyte
     ]
 
 
+@pytest.mark.slow
 def test_an_error_is_at_the_file_that_has_it(tmp_path: Path) -> None:
     path = site(
         tmp_path,
@@ -271,6 +272,7 @@ INSTEAD = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_template_lacks_is_answered_with_what_does_the_same(tmp_path: Path) -> None:
     _, diagnostics, _ = render(site(tmp_path, **{f"t{number:02}": text for number, text in enumerate(INSTEAD)}))
     answers = [(item["message"], item.get("hint")) for item in diagnostics]
@@ -378,6 +380,7 @@ def test_hostile_code_reaches_nothing(public: Path, uid: int) -> None:
     assert [path.name for path in public.iterdir()] == ["victim"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uid", USERS)
 def test_the_attempts_succeed_where_nothing_is_confined(
     public: Path, uid: int, monkeypatch: pytest.MonkeyPatch

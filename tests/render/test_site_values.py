@@ -235,6 +235,7 @@ def test_filters_and_tests_work_in_the_confined_process(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
+@pytest.mark.slow
 def test_names_are_those_of_the_cluster() -> None:
     resolved = cluster("ml-training")
     (text,) = printed(
@@ -261,6 +262,7 @@ def test_names_are_those_of_the_cluster() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_jinja_has_itself_works() -> None:
     (text,) = printed(
         "home-3090",

@@ -74,6 +74,7 @@ def test_root_submits_jobs_unless_the_manifest_says_no(tmp_path: Path) -> None:
     assert settings(cluster(tmp_path, slurm={"disable_root_jobs": True}))["DisableRootJobs"] == "YES"
 
 
+@pytest.mark.slow
 def test_metrics_only_where_the_build_has_them(tmp_path: Path) -> None:
     assert settings(cluster(tmp_path, "25.11"))["MetricsType"] == "metrics/openmetrics"
     assert "MetricsType" not in settings(cluster(tmp_path, "25.11", slurm={"metrics": False}))
@@ -91,6 +92,7 @@ def test_an_option_takes_the_place_of_ours_and_is_there_once(tmp_path: Path) -> 
     assert result["KillWait"] == "90"
 
 
+@pytest.mark.slow
 def test_options_of_partitions_and_node_types_come_last(tmp_path: Path) -> None:
     types = {**gpu_type(), "cpu": {**CPU, "slurm_options": {"TmpDisk": 1000}}}
     parts = {"all": {"nodes": "all", "default": True, "options": {"LLN": "YES"}}}
@@ -166,6 +168,7 @@ def test_a_step_is_unkillable_only_after_five_timeouts(tmp_path: Path) -> None:
     assert int(result["UnkillableStepTimeout"]) >= 5 * int(result["MessageTimeout"]) == 450
 
 
+@pytest.mark.slow
 def test_timeouts_grow_with_the_cluster(tmp_path: Path) -> None:
     many = {"name": "c[1-2000]", "type": "gpu", "address": "10.[1-8].0.[1-250]"}
     networks = {"management": {"cidr": "10.0.0.0/8"}}
@@ -340,6 +343,7 @@ def test_jobs_without_gpus_go_to_nodes_without_them_first(tmp_path: Path) -> Non
     assert "Weight" not in block(cluster(tmp_path), "NodeName")["c[1-4]"]
 
 
+@pytest.mark.slow
 def test_a_derived_weight_is_explained_in_the_file(tmp_path: Path) -> None:
     types = {"gpu": GPU, "cpu": CPU}
     nodes = [

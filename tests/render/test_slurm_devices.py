@@ -130,6 +130,7 @@ def test_mig_instances_are_counted_one_by_one_beside_whole_gpus(tmp_path: Path) 
     assert [line["AutoDetect"] for line in opened(made, "NodeName", file="gres.conf")] == ["nvml"]
 
 
+@pytest.mark.slow
 def test_types_of_instances_may_be_shorter_or_none_at_all(tmp_path: Path) -> None:
     plan = {"mig_plans": {"seven": {"profiles": {"1g.10gb": 7}}}}
     short = cluster(tmp_path, node_types=gpu_type(mig={0: "seven"}, mig_prefix="hbm3"), gpu=plan)

@@ -330,6 +330,7 @@ def test_pyxis_is_loaded_where_steps_start_and_where_they_run(tmp_path: Path) ->
 # --- access -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_nodes_that_just_compute_shut_users_out(tmp_path: Path) -> None:
     machine = roles("slurm-controller", "slurm-compute", name="titan")
     tree = cluster(tmp_path, nodes=[{**machine, "type": "gpu"}, {**COMPUTE, "roles": ["slurm-compute", "login"]}])

@@ -247,6 +247,7 @@ def test_a_lock_file_that_names_a_foreign_file_does_not_delete_it(tmp_path: Path
     assert write(plain_tree({"a": "1"}), directory) == [], "it is foreign now, and not named again"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_to_be_ours_is_kept(tmp_path: Path) -> None:
     directory = tmp_path / "rendered"
     write(plain_tree({"a": "1", "b": "1"}), directory)
@@ -275,6 +276,7 @@ def test_a_tree_that_lacks_its_lock_file_is_not_called_a_stranger(tmp_path: Path
         assert f"git restore {directory}/{LOCK}" in str(refusal.value.hint)
 
 
+@pytest.mark.slow
 def test_one_writer_at_a_time(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The lock is the kernel's: it ends with the process that holds it, and readers share it."""
     directory = tmp_path / "rendered"

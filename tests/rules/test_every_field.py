@@ -143,6 +143,7 @@ def test_no_section_has_a_switch_that_is_off() -> None:
     assert False not in switches.values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sections",
     [{"slurm": {"version": "24.11", "pyxis": {}}}, {"acceptance": {}}, {"drift": {}}],

@@ -193,6 +193,7 @@ def old_names(file: str, block: str, key: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_old_names_lead_to_the_same_fields() -> None:
     aliases = {old: (file, block, key) for file, block, key, _ in rows() for old in old_names(file, block, key)}
     assert {"Shared", "Features", "CryptoType", "Link"} <= aliases.keys()
@@ -202,6 +203,7 @@ def test_old_names_lead_to_the_same_fields() -> None:
     assert both == ["priority_tier", "priority_factor"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [True, False])
 def test_a_list_and_the_switch_for_one_of_its_words_agree(value: bool) -> None:
     for file, block, key, row in rows():

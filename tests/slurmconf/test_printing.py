@@ -51,6 +51,7 @@ def test_a_printed_line_is_read_back(pairs: list[tuple[str, str]]) -> None:
     assert read.number == 2
 
 
+@pytest.mark.slow
 @given(st.text(alphabet="ab/#\\.%-é", min_size=1))
 def test_a_printed_include_is_read_back(name: str) -> None:
     (read,) = parse(include(name) + "\n", "f")
@@ -63,6 +64,7 @@ def test_include_refuses_names_with_blanks(name: str) -> None:
         include(name)
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_a_comment_never_says_anything_to_slurm(text: str) -> None:
     printed = comment(text) + "\n"

@@ -162,6 +162,7 @@ def test_sums_and_multiples() -> None:
     assert sum([Bytes.parse("1GiB"), Bytes.parse("512MiB")], Bytes(0)) == Bytes.parse("1.5GiB")
 
 
+@pytest.mark.slow
 @given(st.sampled_from([Bytes, BitRate, ByteRate, Watts]), st.integers(0, 2**60))
 def test_canonical_texts_parse_to_the_same_value(kind: Any, value: int) -> None:
     assert kind.parse(str(kind(value))) == kind(value)

@@ -73,6 +73,7 @@ def test_what_passes_is_0(clustergen: Command) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None:
     damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
     done = clustergen("verify", tree, "--only", "tree")
@@ -105,6 +106,7 @@ def test_a_failure_outweighs_what_could_not_be_asked(clustergen: Command, tree: 
     assert clustergen("verify", tree, "--only", "slurm", "--only", "tree").exit_code == 1
 
 
+@pytest.mark.slow
 def test_kinds_without_a_parser_are_no_failure(clustergen: Command, tree: Path) -> None:
     done = clustergen("verify", tree, "--only", "overview")
     assert (done.exit_code, done.stdout.split()[:2]) == (0, ["no", "parser"])

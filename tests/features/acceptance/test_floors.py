@@ -95,6 +95,7 @@ def test_floors_have_four_digits(value: float, expected: float) -> None:
     assert rounded(value) == expected
 
 
+@pytest.mark.slow
 def test_a_mount_that_states_its_bandwidth_has_a_floor(tmp_path: Path) -> None:
     data = manifest(acceptance={"enabled": True})
     work = {"type": "nfs", "server": "nfs.example.org", "path": "/work", "mount": "/work", "bandwidth": "2GB/s"}
@@ -135,6 +136,7 @@ def test_a_node_type_in_two_partitions_has_gates_for_each() -> None:
     assert "c\\[1,5\\], partition spare. All gates end within " in page
 
 
+@pytest.mark.slow
 def test_geforce_gets_a_diagnosis_of_level_1_and_mig_no_collectives() -> None:
     home = compiled("home-3090")[0].cluster
     data = yaml.safe_load(MANIFESTS["dgx-a100-mig"].read_text(encoding="utf-8"))

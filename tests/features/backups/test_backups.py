@@ -67,6 +67,7 @@ def run(kind: str, text: str, directory: Path, *arguments: str, **programs: str)
     return run_script(text, {"mariadb-dump": DUMP, "sleep": "", **STOPPED, **programs}, directory, *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "suffix"), [("database", "sql"), ("state", "tar")])
 def test_a_backup_is_private_and_can_be_read_to_its_end(kind: str, suffix: str, tmp_path: Path) -> None:
     text, store = script(kind, tmp_path)
@@ -96,6 +97,7 @@ BAD_DUMPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_DUMPS)
 def test_an_incomplete_dump_leaves_no_file_and_removes_none(case: str, tmp_path: Path) -> None:
     text, store = script("database", tmp_path)
@@ -111,6 +113,7 @@ def test_an_incomplete_dump_leaves_no_file_and_removes_none(case: str, tmp_path:
     assert sorted(store.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_old_backups_are_removed_but_for_the_last_three(tmp_path: Path) -> None:
     text, store = script("database", tmp_path)
     for age in (30, 20, 9, 8, 6, 1):
@@ -131,6 +134,7 @@ def test_old_backups_are_removed_but_for_the_last_three(tmp_path: Path) -> None:
     assert len(list(store.iterdir())) == 8
 
 
+@pytest.mark.slow
 def test_a_directory_that_is_not_as_expected_is_refused(tmp_path: Path) -> None:
     text, store = script("database", tmp_path)
     store.chmod(0o755)
@@ -246,6 +250,7 @@ squeue --noheader --format='%i %r'; scontrol write batch_script 1 - | tail -n 1
     assert done.stdout.replace("\r", "").split("\n")[-4:-1] == ["2", "1 JobHeldUser", "echo kept"], done.stdout
 
 
+@pytest.mark.slow
 def test_a_dump_is_loaded_only_into_a_database_without_tables(tmp_path: Path) -> None:
     text, store = script("database", tmp_path)
     assert run("database", text, tmp_path).returncode == 0
@@ -258,6 +263,7 @@ def test_a_dump_is_loaded_only_into_a_database_without_tables(tmp_path: Path) ->
     assert (tmp_path / "loaded").read_bytes() == gzip.decompress(file.read_bytes())
 
 
+@pytest.mark.slow
 def test_a_password_is_passed_in_a_file_and_not_as_an_argument(tmp_path: Path) -> None:
     accounting = {"database_host": "db.example.org:3307", "database_user": "acct"}
     text, _ = script("database", tmp_path, accounting=accounting)
@@ -271,6 +277,7 @@ def test_a_password_is_passed_in_a_file_and_not_as_an_argument(tmp_path: Path) -
     assert "c d#" not in call
 
 
+@pytest.mark.slow
 def test_metrics_have_the_time_of_the_last_backup(tmp_path: Path) -> None:
     text, store = script("state", tmp_path)
     place = tmp_path / "clustergen-backup-state.prom"

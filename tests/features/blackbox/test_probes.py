@@ -31,6 +31,7 @@ def targets(tree: Any, job: str) -> list[str]:
     return [target for group in groups for target in group["targets"]]
 
 
+@pytest.mark.slow
 def test_each_exporter_has_its_targets(tmp_path: Path) -> None:
     tree = tree_of(probed(ipmi={"port": 9999}, blackbox={"web": [PAGE]}), tmp_path)
     assert targets(tree, "node-ipmi") == [f"c{number}:9999" for number in range(1, 5)]
@@ -40,6 +41,7 @@ def test_each_exporter_has_its_targets(tmp_path: Path) -> None:
     assert "localhost:9115" in text_of(tree, "mon", "/etc/default/prometheus-blackbox-exporter")
 
 
+@pytest.mark.slow
 def test_ipmi_without_a_bmc_leaves_nothing_in_the_tree(tmp_path: Path) -> None:
     without = manifest(nodes=[HEAD, MONITOR, COMPUTE], monitoring={"ipmi": {}}, host={"firewall": "nftables"})
     tree = tree_of(without, tmp_path)
@@ -128,6 +130,7 @@ def test_prometheus_scrapes_probes_and_sensors(tmp_path: Path) -> None:
     assert 'ipmi_up{collector="ipmi"} 0' in result["pages"]["none"].splitlines()
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_unless_the_manifest_wants_it(tmp_path: Path) -> None:
     tree = tree_of(probed(), tmp_path)
     assert not [path for host in ("mon", "c1") for path in node_files(tree, host) if "exporters" in path]

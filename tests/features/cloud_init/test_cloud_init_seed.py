@@ -68,6 +68,7 @@ def test_each_node_gets_its_addresses_and_the_user_data_of_its_system(tmp_path: 
     assert files["head"]["user-data"] == "#cloud-config\n{}\n"
 
 
+@pytest.mark.slow
 def test_user_data_of_the_site_replace_those_of_the_tree(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("#cloud-config\nusers: []\n", encoding="utf-8")
     assert seeds(tmp_path, "--user-data", str(tmp_path / "mine"), "c1").returncode == 0
@@ -97,6 +98,7 @@ def test_seeds_are_replaced_whole_with_any_bytes_and_are_private(tmp_path: Path)
     assert not (place / "meta-data").exists(), "a seed that is not complete is none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", ["link", "directory"] if os.geteuid() == 0 else ["link"])
 def test_a_seed_is_not_written_where_another_user_planted_something(planted: str, tmp_path: Path) -> None:
     """A directory of another user could be read and replaced by it; the output may be in /tmp."""
@@ -114,6 +116,7 @@ def test_a_seed_is_not_written_where_another_user_planted_something(planted: str
     assert place.stat().st_mode & 0o777 == 0o755
 
 
+@pytest.mark.slow
 def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> None:
     data = cluster()
     data["nodes"][1] = {**COMPUTE, "name": "0x[1-2]"}

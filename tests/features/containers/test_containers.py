@@ -29,6 +29,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return tree_of(manifest(containers=ALL), tmp_path_factory.mktemp("containers"))
 
 
+@pytest.mark.slow
 def test_a_runtime_is_on_the_nodes_of_its_roles(tree: Tree) -> None:
     head, compute = node_files(tree, "head"), node_files(tree, "c1")
     assert {DAEMON} == {target for target in (DAEMON, REGISTRIES, CDI) if target in head}
@@ -51,6 +52,7 @@ def test_mirrors_reach_every_runtime_that_can_use_them(tree: Tree) -> None:
     assert 'location = "m.example.org:5001"\ninsecure = true' in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "owner"), [(None, "root"), ("docker", "docker")])
 def test_docker_is_for_root_unless_a_group_is_named(group: str | None, owner: str, tmp_path: Path) -> None:
     data = manifest(containers={"docker": {"group": group} if group else {}})

@@ -67,6 +67,7 @@ def test_users_neither_reach_dcgm_nor_answer_for_it(tmp_path: Path) -> None:
     ], done
 
 
+@pytest.mark.slow
 def test_dcgm_starts_only_with_its_rules(tmp_path: Path) -> None:
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), tmp_path)
     assert "Requires=clustergen-dcgm-guard.service" in text_of(tree, "c1", DROP_IN)

@@ -97,6 +97,7 @@ python3 /run/metrics && cat {OUT} && promtool check metrics <{OUT} >&2 || [ $? =
     ]
 
 
+@pytest.mark.slow
 def test_disks_are_read_only_where_the_manifest_wants_it(tmp_path: Path) -> None:
     assert SCRIPT not in node_files(tree(tmp_path), "c1")
     assert SCRIPT in node_files(tree(tmp_path, smart=True), "c1")

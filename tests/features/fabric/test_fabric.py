@@ -125,6 +125,7 @@ def test_mtu(tmp_path: Path, fabric: dict[str, Any], mtu: str, mode: str) -> Non
     assert f"\nmtu='{mtu}'\nipoib_mode='{mode}'\n" in values
 
 
+@pytest.mark.slow
 def test_others_leave_our_interfaces_alone(tmp_path: Path) -> None:
     networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": {"type": "roce", "rate": "400Gb/s", **RAILS}}
     data = manifest(networks=networks, nodes=[HEAD, TWO_RAILS], slurm={"version": "24.11", "build": "schedmd"})
@@ -137,6 +138,7 @@ def test_others_leave_our_interfaces_alone(tmp_path: Path) -> None:
     assert not any("NetworkManager" in path or "networkd" in path for path in debian)
 
 
+@pytest.mark.slow
 def test_devices_get_the_names_of_the_manifest(tmp_path: Path) -> None:
     rules = "/etc/udev/rules.d/60-rdma-persistent-naming.rules"
     assert b"NAME_KERNEL" in node_files(fabric_tree(tmp_path), "c1")[rules].content
@@ -581,6 +583,7 @@ def test_switches_have_the_values_of_the_hosts(tmp_path: Path) -> None:
     assert "not confirmed" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "table"), [("pfc", "PFC_WD"), ("ecn", "WRED_PROFILE")])
 def test_switches_have_nothing_that_the_hosts_have_off(tmp_path: Path, key: str, table: str) -> None:
     assert table in switch_page(tmp_path)

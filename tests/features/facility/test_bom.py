@@ -133,6 +133,7 @@ def test_trays_are_bought_as_the_rack_that_they_are_sold_in(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prices", "codes"),
     [

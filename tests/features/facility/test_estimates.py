@@ -56,6 +56,7 @@ def test_eight_hdr_ports_for_64_gpus_are_bytes_and_not_bits(tmp_path):
     assert one.times[0].ring_s == pytest.approx(2 * 63 / 64 * 2**30 / 25e9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "ratio", "tbits"), [(127, 1, 203.2), (96, 3, 51.2), (96, 1, 153.6)])
 def test_bisection_of_scalable_units(nodes, ratio, tbits, tmp_path):
     """Nodes x 8 rails x 400 Gb/s: half of it in one direction, divided by the oversubscription."""

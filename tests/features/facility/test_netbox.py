@@ -91,6 +91,7 @@ def test_a_device_type_is_complete(directory, types):
             assert 1 <= supply["allocated_draw"] <= supply["maximum_draw"]
 
 
+@pytest.mark.slow
 def test_a_switch_has_all_its_ports(tmp_path):
     data = manifest()
     data["networks"]["fabric"]["plan"] = {"leaf": "qm9700"}

@@ -166,6 +166,7 @@ def test_fitted_text_is_no_wider_than_its_room(text, room):
     assert cut == text or "…" in cut
 
 
+@pytest.mark.slow
 def test_bundles_have_the_cables_of_the_table(superpod_pictures):
     texts = Counter(text.text for text in superpod_pictures["fabric.svg"].iter(f"{SVG_NAME}text"))
     assert texts["16 × 2 links"] == texts["31 links"] == 8
@@ -304,6 +305,7 @@ def test_a_title_names_the_first_and_the_last_rack_by_name(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_page_links_the_pictures_of_a_large_room(tmp_path):
     tree = tree_of(manifest(racks={"r[001-200]": {"nodes": "c[1-4]"}}), tmp_path)
     pictures = {path for path in tree.files if path.endswith(".svg")}

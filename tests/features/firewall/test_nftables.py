@@ -29,6 +29,7 @@ def opened(tree: Any, host: str) -> set[tuple[str, str, str]]:
     return {match for text in texts for match in RULE.findall(text)}
 
 
+@pytest.mark.slow
 def test_each_group_opens_the_ports_of_its_services(tmp_path: Path) -> None:
     slurm = {"version": "24.11", "srun_ports": "60001-60100", "ports": {"slurmd": 7000}}
     tree = tree_of(closed(nodes=[MONITORED, COMPUTE], slurm=slurm), tmp_path)
@@ -44,6 +45,7 @@ def test_each_group_opens_the_ports_of_its_services(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_one_machine_that_keeps_its_distributions_clock_answers_nobody(tmp_path: Path) -> None:
     alone = {"name": "titan", "type": "gpu", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-compute"]}
     ntp = {"udp", "123"}
@@ -53,6 +55,7 @@ def test_one_machine_that_keeps_its_distributions_clock_answers_nobody(tmp_path:
         assert any(ntp <= set(rule) for rule in rules) == answers
 
 
+@pytest.mark.slow
 def test_alertmanagers_find_each_other_where_there_are_several(tmp_path: Path) -> None:
     nodes = [HEAD, {"name": "mon[1-2]", "type": "service", "address": "10.0.0.[2-3]", "roles": ["monitoring"]}, COMPUTE]
     assert {("cluster", "tcp", "9094"), ("cluster", "udp", "9094")} < opened(
@@ -60,6 +63,7 @@ def test_alertmanagers_find_each_other_where_there_are_several(tmp_path: Path) -
     )
 
 
+@pytest.mark.slow
 def test_ports_of_exporters_on_localhost_stay_closed(tmp_path: Path) -> None:
     devices = {"ups": {"address": "10.0.9.1", "module": "ups_mib", "auth": "site"}}
     asking = {"blackbox": {"port": 9200}, "snmp": {"devices": devices}}
@@ -72,6 +76,7 @@ def test_ports_of_exporters_on_localhost_stay_closed(tmp_path: Path) -> None:
     assert not local & {port for _, _, port in opened(tree, "head")}
 
 
+@pytest.mark.slow
 def test_without_a_range_srun_has_that_of_the_kernel(tmp_path: Path) -> None:
     assert ("cluster", "tcp", "32768-60999") in opened(tree_of(closed(nodes=[MONITORED, COMPUTE]), tmp_path), "head")
 

@@ -107,6 +107,7 @@ def test_every_service_of_a_node_has_its_port_open(name: str, tmp_path: Path) ->
         assert [row.name for row in needed if not is_open(row, rules)] == [], host
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rocky", "roce", "ml-training"])
 def test_servers_of_every_file_system_open_ports(name: str, tmp_path: Path) -> None:
     """Also of those that no unit of the tree names, as cephadm starts its daemons."""
@@ -168,6 +169,7 @@ def test_the_second_beegfs_of_a_client_has_a_port_of_its_own(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.slow
 def test_an_export_to_other_networks_is_open_to_them(tmp_path: Path) -> None:
     home = {"type": "nfs", "server": "s1", "path": "/srv/home", "mount": "/home"}
     home |= {"port": 2050, "export": {"networks": ["10.0.0.0/24", "10.9.0.0/16", "fd00:9::/64"]}}

@@ -118,6 +118,7 @@ def test_no_passing_or_corrected_fault_drains_a_node(
         assert bool(answer.journal) is not silent
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize(
@@ -152,6 +153,7 @@ def test_faults_drain_with_the_message_and_also_beside_a_corrected_one(
     assert box.run("70-dcgm", dcgm=both).printed == answer.printed
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(
     ("name", "xid", "drains"),
@@ -172,11 +174,13 @@ def test_an_xid_drains_by_generation_and_only_until_the_driver_is_content(
     assert (answer.code, answer.journal) == (0, f"DCGM: Detected XID {xid} for GPU 3\n")
 
 
+@pytest.mark.slow
 def test_a_node_without_watches_or_dcgm_stays(trees: Path, tmp_path: Path) -> None:
     for text in ("", "Error: Health watches not enabled. Please enable watches. \n", dcgm_reports({})):
         assert scripts("hopper", trees, tmp_path).run("70-dcgm", dcgm=text) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_warn_only_logs_and_off_leaves_the_script_out(trees: Path, tmp_path: Path) -> None:
     report = dcgm_report("Memory system", "GPU 3 had uncorrectable memory errors and row remapping failed.")
     answer = scripts("hopper", trees, tmp_path, dcgm="warn").run("70-dcgm", dcgm=report)
@@ -209,6 +213,7 @@ def test_the_driver_decides_what_a_memory_error_means(
     assert (answer.code, answer.printed) == (1 if reason else 0, reason)
 
 
+@pytest.mark.slow
 def test_a_reset_brings_the_node_back(trees: Path, tmp_path: Path) -> None:
     """What drains and is not broken for good clears with the repair, although DCGM's history stays."""
     box = scripts("hopper", trees, tmp_path)
@@ -281,6 +286,7 @@ def test_a_slowdown_is_logged_and_drains_nothing(tmp_path: Path) -> None:
     assert answer.journal == "GPU 3 is slowed down by heat or by its power supply (0x0000000000000040)\n"
 
 
+@pytest.mark.slow
 def test_a_stated_power_limit_has_to_be_exactly_that(tmp_path: Path) -> None:
     kind = {"system": "dgx-h100", "nics": GPU["nics"], "gpus": {"power_limit": "500W"}}
     tree = tree_of(manifest(node_types={"gpu": kind}), tmp_path)

@@ -58,6 +58,7 @@ def test_each_system_has_its_own_form(tmp_path: Path, os: str, files: set[str]) 
     assert {name.removeprefix(directory) for name in names if name.startswith(directory)} == files
 
 
+@pytest.mark.slow
 def test_a_bond_without_stated_ports_has_those_of_the_node_type(tmp_path: Path) -> None:
     nics = [{"device": name, "network": "storage"} for name in ("x1", "x2")]
     tree = tree_of(data(nics=nics, bond={}), tmp_path)
@@ -99,6 +100,7 @@ def test_a_vlan_fits_into_the_port_that_it_shares(tmp_path: Path, mtu: int | Non
     assert "interface-not-configurable" not in codes_of(shared, tmp_path)
 
 
+@pytest.mark.slow
 def test_stated_ports_of_a_bond_are_some_of_those_that_the_node_type_lists(tmp_path: Path) -> None:
     nics = [{"device": name, "network": "storage"} for name in ("e1", "e2", "e3")]
     assert rows(text_of(tree_of(data(nics=nics), tmp_path), "c1", TABLE))[1][2] == "e1,e2"

@@ -81,6 +81,7 @@ def test_roce_marks_its_packets(tmp_path: Path, roce: dict[str, Any], expected: 
     assert {name: lint_findings[name] for name in lint_findings.keys() & {"NCCL_IB_TC", "NCCL_IB_SL"}} == expected
 
 
+@pytest.mark.slow
 def test_the_gid_index_is_for_old_releases(tmp_path: Path) -> None:
     roce = {"type": "roce"}
     old = conf(tmp_path, fabric=roce, nccl={"version": "2.20", "gid_index": 3})
@@ -89,6 +90,7 @@ def test_the_gid_index_is_for_old_releases(tmp_path: Path) -> None:
     assert "NCCL_IB_GID_INDEX" not in new
 
 
+@pytest.mark.slow
 def test_tcp_only(tmp_path: Path) -> None:
     slow = conf(tmp_path, fabric={"type": "ethernet", "rate": "25Gb/s"})
     assert slow == {"NCCL_SOCKET_IFNAME": "=ibp24s0,ibp64s0", "NCCL_NET": "Socket"}
@@ -115,6 +117,7 @@ def test_an_unknown_interface_is_not_insisted_on(tmp_path: Path) -> None:
     assert "=" not in value
 
 
+@pytest.mark.slow
 def test_devices_that_the_catalogue_assumes_are_not_insisted_on(tmp_path: Path) -> None:
     text = text_of(tree(tmp_path, kind={"system": "hgx-h100-8"}), "c1", CONF)
     assert "NCCL_IB_HCA" not in read_by_nccl(text)
@@ -126,6 +129,7 @@ def test_devices_that_the_catalogue_assumes_are_not_insisted_on(tmp_path: Path) 
     )
 
 
+@pytest.mark.slow
 def test_a_single_machine_needs_nothing(tmp_path: Path) -> None:
     alone = {"name": "titan", "type": "gpu", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-compute"]}
     kind = {key: value for key, value in GPU.items() if key != "nics"}
@@ -296,6 +300,7 @@ def mca(text: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
+@pytest.mark.slow
 def test_open_mpi_follows_the_fabric(tmp_path: Path) -> None:
     rdma = mca(text_of(tree(tmp_path, ucx={"mca": {"osc": "^ucx", "opal_cuda_support": 1}}), "c1", MPI))
     assert rdma["pml"] == "ucx"

@@ -261,6 +261,7 @@ def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[st
     assert (result.code, lines) == (0, [])
 
 
+@pytest.mark.slow
 def test_slurmd_waits_for_the_switches_where_they_are(tmp_path: Path) -> None:
     drop_in = f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf"
     dgx = tree_of(manifest(node_types={"gpu": {"system": "dgx-h100"}}), tmp_path)
@@ -311,6 +312,7 @@ def test_domains_are_as_large_as_a_rack(tmp_path: Path) -> None:
     assert len({member for members in values.values() for member in members}) == 40
 
 
+@pytest.mark.slow
 def test_racks_of_the_manifest_are_the_domains(tmp_path: Path) -> None:
     values = domains(racks(tmp_path, racks={"r1": {"nodes": "t[01-10]"}, "r2": {"nodes": "t[11-28]"}}))
     assert {name: len(members) for name, members in values.items()} == {"r1": 10, "r2": 18, "gpu-1": 12}
@@ -335,6 +337,7 @@ def test_a_node_finds_its_own_domain(tmp_path: Path, address: str, code: int) ->
         assert target.read_text(encoding="utf-8").split() == [f"10.0.0.{number}" for number in range(119, 137)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slurm", "modprobe", "is_switched", "code", "hint"),
     [
@@ -361,6 +364,7 @@ def test_users_of_a_domain_share_no_channel_unless_stated(
     assert all(hint in str(item.hint) for item in diagnostics)
 
 
+@pytest.mark.slow
 def test_a_domain_is_a_block_to_slurm_whatever_the_switches_join(tmp_path: Path) -> None:
     infiniband = {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf", "nodes": "t[01-40]"}]}
     networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": infiniband}

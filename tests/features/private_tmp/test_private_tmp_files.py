@@ -95,6 +95,7 @@ def test_comments_name_the_directories(directories: list[str], words: str, key: 
     assert re.search(rf"\| Private to each job +\| {words} +\|\n\| Jobs of root +\| rejected +\|", page)
 
 
+@pytest.mark.slow
 def test_the_users_guide_says_what_happens_to_tmp(tmp_path: Path) -> None:
     guides = {}
     for number, slurm in enumerate(({}, {"private_tmp": {}}, {"private_tmp": {"directories": ["/var/tmp"]}})):

@@ -513,6 +513,7 @@ def test_a_failed_run_leaves_the_mark_of_the_last_good_one(tmp_path: Path) -> No
     assert "another run of clustergen-pull is active" in held.stderr
 
 
+@pytest.mark.slow
 def test_only_nodes_without_dependants_pull(tmp_path: Path) -> None:
     store = {"name": "store", "type": "gpu", "address": "10.0.0.9"}
     nodes = [HEAD, COMPUTE, store, {**store, "name": "mix", "address": "10.0.0.8", "roles": ["slurm-compute", "login"]}]

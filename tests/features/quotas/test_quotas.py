@@ -174,6 +174,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
     backend, programs, message = REFUSED[case]
@@ -227,6 +228,7 @@ def purposes_of(tree: Tree, group: str) -> list[str]:
     return purposes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("os", "unit"), [("debian-13", "quotarpc.service"), ("rocky-9", "rpc-rquotad.service")], ids=["debian", "rocky"]
 )
@@ -244,6 +246,7 @@ def test_an_nfs_server_shows_users_their_limits(os: str, unit: str, tmp_path: Pa
         assert {int(number) for number in re.findall(r"udp dport (\d+)", rules)} == {111, 875}
 
 
+@pytest.mark.slow
 def test_limits_of_zfs_are_not_shown_by_rquotad(tmp_path: Path) -> None:
     tree = tree_of(data({**NFS, "export": ZFS, "quotas": [ADA]}), tmp_path)
     assert not [path for path in node_files(tree, "head") if "quotarpc" in path]

@@ -130,6 +130,7 @@ def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     assert "3 records of sacct could not be read" in files[".md"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jobs", "arguments", "message"),
     [
@@ -144,6 +145,7 @@ def test_what_fails_is_named_in_a_line(jobs: str, arguments: tuple[str, ...], me
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_no_planted_link_is_followed(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("kept", encoding="utf-8")
@@ -173,6 +175,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     assert done.code == 0, done
 
 
+@pytest.mark.slow
 def test_reports_only_where_the_manifest_wants_them(tmp_path: Path) -> None:
     assert SCRIPT not in node_files(tree_of(manifest(), tmp_path), "head")
     tree = tree_of(manifest(reports={"period": "month"}), tmp_path)

@@ -100,6 +100,7 @@ kill $(jobs -p)
     assert answers == READ, done
 
 
+@pytest.mark.slow
 def test_credentials_are_a_secret_and_the_exporter_answers_prometheus_alone(tmp_path: Path) -> None:
     tree = tree_of(watched(port=9999), tmp_path)
     everything = "".join(file.content.decode() for file in node_files(tree, "mon").values())
@@ -133,6 +134,7 @@ def rendered(directory: Path, module: str, **changes: Any) -> tuple[Any, list[An
     return tree, list(reported)
 
 
+@pytest.mark.slow
 def test_a_module_of_the_site_has_no_alerts_of_its_own(tmp_path: Path) -> None:
     site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n")
     tree, _ = rendered(tmp_path, "liebert")
@@ -140,6 +142,7 @@ def test_a_module_of_the_site_has_no_alerts_of_its_own(tmp_path: Path) -> None:
     assert [rule["alert"] for rule in rules] == ["SnmpDeviceSilent"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "hint"),
     [
@@ -155,12 +158,14 @@ def test_a_module_that_no_file_defines_is_reported(module: str, hint: str, tmp_p
     assert (problem.code, problem.hint) == ("snmp-module-unknown", hint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["slurm_compute", "slurm_controller"])
 def test_a_module_on_other_nodes_does_not_count(group: str, tmp_path: Path) -> None:
     site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n", group)
     assert [one.code for one in rendered(tmp_path, "liebert")[1]] == ["snmp-module-unknown"]
 
 
+@pytest.mark.slow
 def test_a_replaced_file_has_the_modules_that_it_names(tmp_path: Path) -> None:
     site_file(tmp_path, "modules: {liebert: {walk: [1.3.6.1.4.1.476]}}\n", name="snmp.yml")
     site = {"replaces": ["monitoring/etc/prometheus-exporters/snmp.yml"]}
@@ -168,6 +173,7 @@ def test_a_replaced_file_has_the_modules_that_it_names(tmp_path: Path) -> None:
     assert [one.code for one in rendered(tmp_path, "ups_mib", site=site)[1]] == ["snmp-module-unknown"]
 
 
+@pytest.mark.slow
 def test_a_site_file_that_is_not_yaml_is_reported(tmp_path: Path) -> None:
     site_file(tmp_path, "modules: {liebert: {walk: [1.3\n")
     (problem,) = rendered(tmp_path, "liebert")[1]

@@ -86,6 +86,7 @@ def test_a_default_is_applied_unless_a_value_is_stated(
     assert attrgetter(field)(resolved(kind, **stated).storage["b"]) == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ORDER)
 def test_the_schema_describes_every_kind_whole(kind: str) -> None:
     validator = jsonschema.Draft202012Validator({**SCHEMA["properties"]["storage"], "$defs": SCHEMA["$defs"]})

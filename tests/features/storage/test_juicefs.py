@@ -43,6 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_its_files_are_in_the_tree(place: Path) -> None:
     tree = place / "rendered"
     unit = (tree / "overlays/mount_data/etc/systemd/system/data.mount").read_text(encoding="utf-8")
@@ -78,6 +79,7 @@ def test_verify_asks_its_check_and_systemd(place: Path) -> None:
     assert "JuiceFS: metadata engines" in done.stdout
 
 
+@pytest.mark.slow
 def test_its_rule_and_its_page(place: Path, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(MANIFEST + SECOND, encoding="utf-8")
     done = run(tmp_path, "validate", "two.yaml", path=place)
@@ -89,6 +91,7 @@ def test_its_rule_and_its_page(place: Path, tmp_path: Path) -> None:
     assert "The second mount of one node could not open the port" in " ".join(shown.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_cluster_without_it_has_the_tree_that_it_has_where_it_is_not_installed(place: Path, tmp_path: Path) -> None:
     """Its rows of the catalogue are not in the inventory."""
     (tmp_path / "plain.yaml").write_text(MANIFEST.partition("storage:")[0], encoding="utf-8")
@@ -97,6 +100,7 @@ def test_a_cluster_without_it_has_the_tree_that_it_has_where_it_is_not_installed
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_without_the_package_its_kind_is_unknown(place: Path) -> None:
     done = run(place, "validate", "m.yaml")
     assert done.returncode == 2

@@ -91,6 +91,7 @@ def test_options_reach_the_unit_once(tmp_path: Path) -> None:
     assert "nosuid" not in findings
 
 
+@pytest.mark.slow
 def test_our_options_are_known_to_the_catalogue(tmp_path: Path) -> None:
     entries = {
         "lus": LUSTRE,

@@ -145,11 +145,13 @@ def test_what_cannot_be_set_is_named(tmp_path: Path, tuning: dict[str, Any], bre
     assert f"ERROR: {message}" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_set_unasked(tmp_path: Path) -> None:
     files = node_files(tuned(tmp_path), "c1")
     assert not {SCRIPT, GRUB, "/etc/clustergen/kernel-options"} & files.keys()
 
 
+@pytest.mark.slow
 def test_kernel_options_go_where_the_boot_loader_reads_them(tmp_path: Path) -> None:
     options = {"iommu": "pt", "hugepages_1gib": 2, "kernel_options": ["nmi_watchdog=0"]}
     for system in ("debian", "rocky"):

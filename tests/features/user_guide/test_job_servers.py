@@ -86,6 +86,7 @@ def run(script: str, directory: Path, *program: str, **environment: str) -> Simp
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SERVERS)
 def test_secrets_of_a_server_are_private_in_no_command_line_and_end_with_the_job(
     scripts: dict[str, str], tmp_path: Path, name: str
@@ -135,6 +136,7 @@ def test_programs_use_a_directory_that_other_users_cannot_open(
     assert job.left == []
 
 
+@pytest.mark.slow
 def test_only_the_job_s_key_opens_the_server(scripts: dict[str, str], tmp_path: Path) -> None:
     """TLS as uvicorn sets it up from the options of vLLM; the certificate holds for the node and for a tunnel's end."""
     calls = run(scripts["jobs/vllm.sh"], tmp_path).calls
@@ -167,6 +169,7 @@ def handshake(server: ssl.SSLContext, client: ssl.SSLContext) -> None:
             continue
 
 
+@pytest.mark.slow
 def test_dask_refuses_what_is_not_encrypted_and_shows_no_page(scripts: dict[str, str], tmp_path: Path) -> None:
     job = run(scripts["jobs/dask.sh"], tmp_path)
     variables = dict(line.partition("=")[::2] for line in job.environment.splitlines() if line.startswith("DASK_"))

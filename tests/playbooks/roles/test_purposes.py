@@ -54,6 +54,7 @@ def variables(directory: Path, **changes: Any) -> tuple[dict[str, Any], dict[str
     return values.pop("all"), values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "rocky-9"])
 def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path: Path) -> None:
     slurm = {**FULL["slurm"], "build": "schedmd"}
@@ -69,6 +70,7 @@ def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path
     assert of_system["os_repositories"]["slurmd"] == "slurm"
 
 
+@pytest.mark.slow
 def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
     general, _ = variables(tmp_path, **FULL)
     packages = general["cluster_packages"]
@@ -86,12 +88,14 @@ def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
     assert [disk["device"] for disk in general["cluster_disks"]] == ["/dev/nvme1n1"]
 
 
+@pytest.mark.slow
 def test_open_kernel_modules_are_not_for_gpus_before_turing(tmp_path: Path) -> None:
     old = {**GPU, "gpus": {"model": "v100-sxm2-32", "count": 4}}
     general, _ = variables(tmp_path, node_types={"gpu": old})
     assert "nvidia_driver_proprietary" in general["cluster_packages"]["gpu_node"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("driver", "expected"),
     [("580", ["nvidia-fabricmanager", "libnvidia-nscq"]), ("570", ["nvidia-fabricmanager-570", "libnvidia-nscq-570"])],
@@ -103,6 +107,7 @@ def test_the_fabric_managers_package_was_renamed(driver: str, expected: list[str
     assert packages["nvidia_pinning"] == [f"nvidia-driver-pinning-{driver}"]
 
 
+@pytest.mark.slow
 def test_slurm_comes_from_the_distribution_only_where_it_has_the_release(tmp_path: Path) -> None:
     _, systems = variables(tmp_path, slurm={"version": "24.11"})
     assert systems["os_debian_13"]["os_packages"]["slurmd"] == ["slurmd"]
@@ -121,6 +126,7 @@ def test_a_key_for_jwt_is_made_where_slurm_conf_names_one(tmp_path: Path) -> Non
     assert secret["origin"] == "made"
 
 
+@pytest.mark.slow
 def test_where_programs_come_as_archives_a_monitoring_node_without_them_is_behind(tmp_path: Path) -> None:
     monitor = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
     slurm = {"version": "24.11", "build": "schedmd"}

@@ -35,6 +35,7 @@ def test_every_default_is_an_argument(role: str) -> None:
             assert option["default"] == defaults[name], name
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_roles_say() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools/update-roles", "--check"], timeout=60, check=False)
     assert done.returncode == 0, "run tools/update-roles"

@@ -33,6 +33,7 @@ def beegfs_conf(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
+@pytest.mark.slow
 def test_each_release_has_its_own_port_keys(tmp_path: Path) -> None:
     entry = {**BEEGFS, "mgmtd": "mgmt1:9008"}
     new = beegfs_conf(text_of(stored(tmp_path, bee=entry), "c1", "/etc/beegfs/beegfs-client.conf"))
@@ -108,10 +109,12 @@ def test_the_module_is_built_against_the_headers_of_the_installed_ofed(tmp_path:
     assert done.stdout.splitlines()[-1] == (f"[{headers}]" if installed else "[]"), done.stderr
 
 
+@pytest.mark.slow
 def test_without_rdma_the_module_is_built_as_the_package_has_it(tmp_path: Path) -> None:
     assert AUTOBUILD not in node_files(stored(tmp_path, bee={**BEEGFS, "rdma": False}), "c1")
 
 
+@pytest.mark.slow
 def test_two_file_systems_share_no_port_file_or_secret(tmp_path: Path) -> None:
     tree = stored(
         tmp_path,

@@ -115,6 +115,7 @@ def test_the_primaries_of_storage_groups_are_spread_over_both_servers() -> None:
     assert pairs == [(101, 101, 201), (102, 202, 102), (301, 301, 401), (302, 402, 302)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
 @pytest.mark.parametrize("other", ["101 101 102", "7 201 301", "101 301 302"])
 def test_targets_of_other_mirror_groups_are_refused(other: str, version: str, tmp_path: Path) -> None:
@@ -128,6 +129,7 @@ def test_targets_of_other_mirror_groups_are_refused(other: str, version: str, tm
     assert not [line for line in groups(tmp_path) if line.startswith("101 ") and line != other]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["7.4", "8.2"])
 @pytest.mark.parametrize("root", [None, "", "Entry type: directory\n"])
 def test_a_root_that_cannot_be_read_is_refused(root: str | None, version: str, tmp_path: Path) -> None:
@@ -141,6 +143,7 @@ def test_a_root_that_cannot_be_read_is_refused(root: str | None, version: str, t
     assert "not mirrored yet" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_steps_by_hand_have_mirror_groups_where_something_is_mirrored(tmp_path: Path) -> None:
     """The README of the tree is what an administrator follows; mirroring later means to move all data."""
     step = "clustergen-beegfs data mirror on stor1, when all servers run"
@@ -166,6 +169,7 @@ def test_the_program_of_mirror_groups_has_settings_of_clients(tmp_path: Path) ->
     assert path not in node_files(tree_of(data("8.2", MIRRORED), tmp_path), "stor1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ["", "Metadata node: unknown\n"])
 def test_without_the_owner_of_the_root_no_metadata_group_is_created(root: str, tmp_path: Path) -> None:
     (tmp_path / "root").write_text(root)
@@ -195,6 +199,7 @@ def test_targets_are_created_once_and_then_started(version: str, tmp_path: Path)
     assert started(tmp_path) == ["beegfs-mgmtd.service", "beegfs-meta.service", "beegfs-storage.service"]
 
 
+@pytest.mark.slow
 def test_a_file_system_that_is_not_mounted_stops_its_service_alone(tmp_path: Path) -> None:
     done = run("stor1", tmp_path, "format")
     assert done.returncode == 1
@@ -251,6 +256,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_data_is_left_as_it_is(case: str, tmp_path: Path) -> None:
     place = tmp_path / "data/st1/beegfs"

@@ -135,6 +135,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
     prepare, programs, message = REFUSED[case]
@@ -158,6 +159,7 @@ def test_a_cut_run_is_continued(tmp_path: Path) -> None:
     assert [call.split()[1] for call in made(tmp_path)] == ["--mgs", "--mdt", "--mdt"]
 
 
+@pytest.mark.slow
 def test_a_label_without_what_comes_after_it_is_no_target(tmp_path: Path) -> None:
     """By the real debugfs: mkfs.lustre was killed between the two."""
     device = image(tmp_path, "ost0")
@@ -237,6 +239,7 @@ def test_datasets_are_distinguished_by_their_target(
     assert len(made(tmp_path)) == made_by
 
 
+@pytest.mark.slow
 def test_pools_get_what_is_missing(tmp_path: Path) -> None:
     lists = "[[ $1 != pool_list ]] || { [[ $2 == train ]] && echo train.flash || echo train-OST0000_UUID; }"
     assert run("mds1", tmp_path, "pools", programs={"lctl": lists}).returncode == 0

@@ -167,6 +167,7 @@ def test_without_a_hosts_file_of_ours_the_server_is_named_by_its_address(tmp_pat
     assert "What=10.1.0.1:/export/home\n" in text_of(tree_of(data, tmp_path), "c1", f"{UNITS}/home.mount")
 
 
+@pytest.mark.slow
 def test_rdma_prefers_storage_ports_that_are_known_to_have_it(tmp_path: Path) -> None:
     def port(device: str) -> dict[str, str]:
         return {"device": device, "interface": "ens9", "network": "storage"}
@@ -213,6 +214,7 @@ UNSEEN = {"command -v zpool": "empty_disks() { :; }\ncommand -v zpool"}
 NEW_POOL = {"zpool": "[[ $1 == create ]]", "zfs": "[[ $1 == create ]]"}
 
 
+@pytest.mark.slow
 def test_the_pool_is_made_of_the_disks_in_order(tmp_path: Path) -> None:
     done = run_zpool(tmp_path, NEW_POOL, changes=UNSEEN)
     assert done.returncode == 0, done
@@ -264,6 +266,7 @@ def run_on_pool(
 LISTED = [*(f"d{number}" for number in range(8)), "l0", "l1", "c0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("disks", "code", "message"),
     [
@@ -278,6 +281,7 @@ def test_a_pool_of_that_name_on_other_disks(tmp_path: Path, disks: list[str], co
     assert any(call.startswith("zfs create") for call in calls(tmp_path)) is message.startswith("differs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "code", "changed"), [((), 0, True), (("--check",), 1, False)])
 def test_a_pool_that_is_there_only_gets_its_properties(
     tmp_path: Path, arguments: tuple[str, ...], code: int, changed: bool
@@ -291,6 +295,7 @@ def test_a_pool_that_is_there_only_gets_its_properties(
     assert changes == (["zfs set atime=off tank/home"] if changed else [])
 
 
+@pytest.mark.slow
 def test_a_property_stays_one_word(tmp_path: Path) -> None:
     properties = {"comment": 'x"; touch /tmp/hacked; $(id) #'}
     run_zpool(tmp_path, NEW_POOL, changes=UNSEEN, properties=properties)

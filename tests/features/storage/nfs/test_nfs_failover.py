@@ -51,6 +51,7 @@ def data(servers: dict[str, Any] = SERVERS, home: dict[str, Any] = HOME, **stora
     )
 
 
+@pytest.mark.slow
 def test_clients_mount_the_moving_address_and_only_the_pair_exports(tmp_path: Path) -> None:
     tree = tree_of(data(data=DATA), tmp_path)
     assert "What=10.0.0.30:/srv/nfs/home\n" in text_of(tree, "c1", "/etc/systemd/system/home.mount")
@@ -136,6 +137,7 @@ def test_a_cut_format_is_continued_and_its_label_comes_last(tmp_path: Path) -> N
     assert form(tmp_path) == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "text"), [("traces", "0x1 ext4"), ("size", "3000000000000"), ("label", "other"), ("type", "ext4")]
 )
@@ -260,6 +262,7 @@ def test_a_pacemaker_that_does_not_answer_is_not_one_without_resources(tmp_path:
     assert (code, output) == (1, "refused: Pacemaker does not answer: systemctl status pacemaker\n")
 
 
+@pytest.mark.slow
 def test_labels_differ_for_names_that_begin_alike(tmp_path: Path) -> None:
     labels = set()
     for name in ("projects-a", "projects-b", "projects", "projects2"):
@@ -294,6 +297,7 @@ def test_pairs_that_cannot_work_are_errors(case: str, tmp_path: Path) -> None:
     assert "nfs-failover" in codes_of(BAD[case], tmp_path)
 
 
+@pytest.mark.slow
 def test_a_right_pair_has_no_findings_and_its_secrets_are_given(tmp_path: Path) -> None:
     assert codes_of(data(data=DATA), tmp_path) == []
     tree = tree_of(data(), tmp_path)
