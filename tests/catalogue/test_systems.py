@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustergen.catalogue import cabling, facility, hardware, netbox, systems
+from clustergen.catalogue import cabling, facility, hardware, netbox, products, systems
 from clustergen.catalogue.tables import DATA
 from clustergen.records import fields
 
@@ -34,6 +34,14 @@ def test_names_do_not_collide() -> None:
             assert systems.system(name) is system
     assert systems.system("dgx-h1000") is None
     assert systems.system("DGX_H100") is systems.system("dgx-h100")
+
+
+@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+def test_a_product_is_known_with_its_maker_and_without(system: systems.System) -> None:
+    names = {products.letters(name): ident for name, ident in systems.system_names().items()}
+    assert products.product_system(f"Maker's {system.name}, 8U") == names[products.letters(system.name)]
+    if sum(products.letters(system.name)[1:] in name for name in names) == 1:
+        assert products.product_system(system.name[1:]) == system.id
 
 
 @pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.catalogue.labels import sources
+from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.topics import TOPICS
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
@@ -55,6 +56,11 @@ def test_every_row_is_listed_and_shown_with_its_sources(topic: str) -> None:
             assert sources()[source["code"]] == (source["kind"], source["what"])
             assert source["what"] in shown.stdout
         assert row["sources"]
+
+
+def test_a_row_is_whole_in_json() -> None:
+    row = json.loads(catalogue("os", "debian-13", "--format", "json").stdout)["row"]
+    assert row["facts"] == operating_systems()["debian-13"].facts
 
 
 def test_an_alias_is_the_row() -> None:

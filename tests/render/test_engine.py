@@ -1,4 +1,4 @@
-"""Compiled templates are cached only where no other user can place code."""
+"""Texts are as their templates; compiled ones are cached only where no other user can place code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.render.engine import _bytecode_cache
+from clustergen.render.engine import _bytecode_cache, environment
+from clustergen.render.formats import JSON
 
 
 @pytest.fixture
@@ -49,3 +50,8 @@ def test_nothing_is_created_in_the_home_of_another_user(cache_home: Path, monkey
         monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert _bytecode_cache() is None
     assert list(cache_home.iterdir()) == []
+
+
+def test_blocks_leave_no_trace_and_the_last_line_ends() -> None:
+    text = environment(JSON).from_string("{% if true %}\n  a\n  {% endif %}\nb\n").render()
+    assert text == "  a\nb\n"

@@ -160,6 +160,14 @@ SITES: dict[str, tuple[str, Files]] = {
             "include gone.conf\ninclude plugstack.conf\n"
         ),
     ),
+    "files of a plugstack that include each other": (
+        "24.11",
+        {
+            **_conf(plugstack_conf="include a.conf\n"),
+            "a.conf": "include b.conf\n",
+            "b.conf": "include a.conf\nrequired\n",
+        },
+    ),
     "a plugstack.conf that nobody can read": (
         "24.11",
         {**_conf("PlugStackConfig=/etc/slurm/other.conf\n"), "other.conf": None},

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,6 @@ MANIFEST: dict[str, Any] = {
 }
 
 
-_TREES: dict[str, Tree] = {}
 WRITE_PROGRAM = "/usr/local/sbin/clustergen-write"
 
 
@@ -50,20 +50,23 @@ def manifest(**changes: Any) -> dict[str, Any]:
 
 
 def tree_of(data: Mapping[str, Any], directory: Path) -> Tree:
-    """Its tree, rendered again only where it is not one of the last 64; AssertionError where it is not valid."""
+    """Its tree; AssertionError where it is not valid."""
     path, text = directory / "manifest.yaml", json.dumps(data)
     path.write_text(text, encoding="utf-8")
     is_alone = list(directory.iterdir()) == [path]  # there is no other file that the manifest could name
-    if is_alone and text in _TREES:
-        return _TREES[text]
-    compiled = compiler.validate(path)
+    return _tree_of_text(text) if is_alone else _tree(path)
+
+
+@lru_cache(64)
+def _tree_of_text(text: str) -> Tree:
+    return _tree(Path("/nowhere/manifest.yaml"), text.encode())
+
+
+def _tree(path: Path, text: bytes | None = None) -> Tree:
+    compiled = compiler.validate(path, raw=text)
     assert compiled.ok, compiled.diagnostics
     tree, result = compiler.render(compiled, path)
     assert tree is not None, result
-    if is_alone:
-        _TREES[text] = tree
-        if len(_TREES) > 64:
-            del _TREES[next(iter(_TREES))]
     return tree
 
 
