@@ -72,6 +72,8 @@ BROKEN: dict[str, tuple[Any, str]] = {
             "an unknown numbering": {"numbering": "random"},
             "links to other GPUs than there are": {"links": [[-1, 4]]},
             "more CPUs than a machine has": {"cores": 4096},
+            "a disk in words": {"disk": "1TB"},
+            "a device outside of /dev": {"devices": ["/dev/../etc/passwd"]},
             "an unknown key": {"colour": "green"},
         }.items()
     },

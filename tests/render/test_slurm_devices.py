@@ -130,6 +130,30 @@ def test_mig_instances_are_counted_one_by_one_beside_whole_gpus(tmp_path: Path) 
     assert [line["AutoDetect"] for line in opened(made, "NodeName", file="gres.conf")] == ["nvml"]
 
 
+def test_the_lock_file_has_the_device_files_and_the_disk_of_a_node(tmp_path: Path) -> None:
+    disks = [{"device": f"sd{n}", "size": "1TiB", "use": use} for n, use in enumerate(("system", "scratch", "scratch"))]
+    types = {"cards": {**CPU, "disks": disks, "gres": {"fpga": {"files": "/dev/fpga[0-1]"}, "localtmp": "900GiB"}}}
+    types["bare"] = {**CPU, "gres": {"nic": 2}}
+    nodes = [{"name": f"{kind}1", "type": kind, "address": f"10.0.0.1{n}"} for n, kind in enumerate(types)]
+    own = [
+        {"NodeName": "bare1", "Name": "nic", "File": "/dev/infiniband/uverbs[0-1]"},
+        {"NodeName": "other", "Name": "nic", "File": "/dev/nic0"},
+        {"Name": "gpu", "File": "/dev/nvidia0"},
+    ]
+
+    def hardware(directory: str, **changes: Any) -> list[tuple[tuple[str, ...], int]]:
+        (tmp_path / directory).mkdir()
+        slurm = {"gres_lines": own, **changes.pop("slurm", {})}
+        made = cluster(tmp_path / directory, node_types=types, nodes=[HEAD, *nodes], slurm=slurm, **changes)
+        return [(one.devices, one.disk) for one in made.hardware.values()]
+
+    nics = ("/dev/infiniband/uverbs0", "/dev/infiniband/uverbs1")
+    assert sorted(hardware("local")) == [(("/dev/fpga0", "/dev/fpga1"), 2 << 20), (nics, 0)]
+    scratch = {"type": "nfs", "server": "10.0.0.9", "path": "/s", "mount": "/scratch"}
+    shared = hardware("shared", storage={"scratch": scratch}, slurm={"options": {"TmpFS": "/scratch/tmp"}})
+    assert [disk for _, disk in shared] == [0, 0]
+
+
 @pytest.mark.slow
 def test_types_of_instances_may_be_shorter_or_none_at_all(tmp_path: Path) -> None:
     plan = {"mig_plans": {"seven": {"profiles": {"1g.10gb": 7}}}}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from clustergen.records import replace
 from clustergen.render.node_hardware import Hardware
 from clustergen.render.write import write
 from clustergen.verify import simulated_hardware
@@ -34,8 +35,11 @@ H100 = Hardware(
     cpus=(*2 * ("0-7,16-23",), *2 * ("8-15,24-31",)),
 )
 CPU = Hardware(2, 8, 2, 1, "sockets", memory=65536)
+CARDS = replace(CPU, disk=100_000, devices=("/dev/fpga0", "/dev/fpga1", "/dev/cards/nic0"))
 SIZE = "Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000"
 GPUS = "Gres=gpu:h100:4"
+FPGAS = "Gres=fpga:u280:2,nic:1"
+FPGA_FILES = "Name=fpga Type=u280 File=/dev/fpga[0-1]\nName=nic File=/dev/cards/nic0"
 FILES = "Name=gpu Type=h100 File=/dev/nvidia[0-3]"
 SPLIT = (None, None, None, {"3g.40gb": 2})
 
@@ -48,6 +52,7 @@ RIGHT = {
     "shards": (H100, f"{SIZE} {GPUS},shard:16", f"{FILES}\nName=shard Count=16"),
     "drained": (CPU, f"{SIZE} State=DRAIN Reason=memory", ""),
     "mig": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:2", "AutoDetect=nvml"),
+    "cards": (CARDS, f"{SIZE} {FPGAS} TmpDisk=100000", FPGA_FILES),
 }
 """Node name → its hardware, values of its line in slurm.conf, and lines of gres.conf."""
 
@@ -105,6 +110,11 @@ WRONG = {
     ),
     "mig-count": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_3g.40gb:3", "AutoDetect=nvml", "5"),
     "mig-size": (H100, f"{SIZE} Gres=gpu:h100:3,gpu:h100_80gb_hbm3_4g.40gb:2", "AutoDetect=nvml", "count"),
+    "lost-card": (CARDS, f"{SIZE} Gres=fpga:3", "Name=fpga File=/dev/fpga[0-2]", "/dev/fpga2"),
+    "no-card": (CPU, f"{SIZE} {FPGAS}", FPGA_FILES, "/dev/fpga0"),
+    "fewer-cards": (CARDS, f"{SIZE} {FPGAS}", FPGA_FILES.replace("0-1", "1"), 'lacks "File=" parameter for node fewer'),
+    "card-type": (CARDS, f"{SIZE} {FPGAS}", FPGA_FILES.replace("u280", "u250"), "u2"),
+    "more-disk": (CARDS, f"{SIZE} TmpDisk=100001", "", "TmpDisk=100001 for more-disk, its disks hold 100000 MiB"),
     "half-cpus": (CPU, f"{SIZE} CPUs=16", "", "CPUs=16:32(hw)"),
 }
 """The same, and words of Slurm that say what is wrong."""
@@ -117,7 +127,7 @@ StateSaveLocation=/var/spool/slurmctld
 SlurmdSpoolDir=/var/spool/slurmd/%n
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-GresTypes=gpu,shard,mps,nic
+GresTypes=gpu,shard,mps,nic,fpga
 """
 
 
@@ -188,22 +198,35 @@ def test_without_a_compiler_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch
 def test_verify_has_a_row_for_each_type(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     plain = {"cpu": {"sockets": 2, "cores_per_socket": 8}, "memory": "64GiB"}
     few = {**plain, "gpus": {"model": "a100-sxm-40", "count": 2}}
-    nodes = [HEAD, COMPUTE, {"name": "p1", "type": "plain", "address": "10.0.0.21"}]
-    nodes.append({"name": "f1", "type": "few", "address": "10.0.0.22"})
-    types = {"gpu": GPU, "plain": plain, "few": few}
-    data = manifest(node_types=types, nodes=nodes, slurm={"version": current_slurm.release})
+    disk = {"disks": [{"device": "sda", "size": "1TB"}], "slurm_options": {"TmpDisk": 953674}}
+    cards = {**plain, **disk, "gres": {"fpga": {"files": "/dev/fpga[0-1]", "type": "u280"}, "localtmp": "900GiB"}}
+    types = {"gpu": GPU, "plain": plain, "few": few, "cards": cards, "lost": cards, "large": cards}
+    others = list(types)[1:]
+    nodes = [{"name": f"{kind}1", "type": kind, "address": f"10.0.0.{21 + n}"} for n, kind in enumerate(others)]
+    data = manifest(node_types=types, nodes=[HEAD, COMPUTE, *nodes], slurm={"version": current_slurm.release})
     place = tmp_path / "rendered"
     write(tree_of(data, tmp_path), place)
-    conf = place / "overlays/slurm_node/etc/slurm/slurm.conf"
-    text, count = re.subn(r"(NodeName=f1 .*RealMemory=)\d+", r"\g<1>65537", conf.read_text(encoding="utf-8"))
-    assert count == 1
-    conf.write_text(text, encoding="utf-8")
+    for file, pattern, value in (
+        ("slurm.conf", r"(NodeName=few1 .*RealMemory=)\d+", "65537"),
+        ("slurm.conf", r"(NodeName=large1 .*TmpDisk=)\d+", "953675"),
+        ("gres.conf", r"(NodeName=lost1 .*File=)\S+", "/dev/fpga[0-2]"),
+    ):
+        conf = place / "overlays/slurm_node/etc/slurm" / file
+        text, count = re.subn(pattern, rf"\g<1>{value}", conf.read_text(encoding="utf-8"))
+        assert count == 1, file
+        conf.write_text(text, encoding="utf-8")
     (check,) = (one for one in CHECKS if one.name == "slurm")
     rows = {row.what: row for row in verify(place, [check]) if row.what.startswith("slurmd registers")}
     assert {what: row.status for what, row in rows.items()} == {
         "slurmd registers: gpu (8 × H100 80GB HBM3)": "passed",
         "slurmd registers: plain (2 × 8 cores)": "passed",
         "slurmd registers: few (2 × A100-SXM4-40GB)": "failed",
+        "slurmd registers: cards (2 × 8 cores)": "passed",
+        "slurmd registers: lost (2 × 8 cores)": "failed",
+        "slurmd registers: large (2 × 8 cores)": "failed",
     }
+    lost, large = (rows[f"slurmd registers: {kind} (2 × 8 cores)"].words for kind in ("lost", "large"))
+    assert any("/dev/fpga2" in line for line in lost), lost
+    assert "slurm.conf has TmpDisk=953675 for large1, its disks hold 953674 MiB" in large
     reason = "Low RealMemory (reported:65536 < 100.00% of configured:65537)"
     assert reason in rows["slurmd registers: few (2 × A100-SXM4-40GB)"].words[-1]

@@ -10,7 +10,7 @@ from clustergen.records import record
 if TYPE_CHECKING:  # on nodes that pull, the playbooks read lock files without pydantic
     from clustergen.cluster.model import Cluster, NodeType
 
-_LIMIT = 4096  # of every number but memory: far more than any machine has
+_LIMIT = 4096  # of every number but memory and disk: far more than any machine has
 _MOST_MIB = 1 << 30
 _WORDS = re.compile(r"[ -~]{0,80}")
 _CPUS = re.compile(r"\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*")
@@ -32,6 +32,8 @@ class Hardware:
     """How Linux numbers CPUs: sockets, alternating or siblings."""
     memory: int = 0
     """Fitted MiB; 0 where nobody knows."""
+    disk: int = 0
+    """MiB of the disks on which the file system of TmpDisk can be; 0 where nobody knows."""
     gpu: str = ""
     """The name that NVML reports; empty where there are no GPUs, or nobody knows them."""
     mig_family: str = ""
@@ -54,12 +56,10 @@ def hardware(cluster: Cluster) -> dict[str, Hardware]:
     """The inventory's group → hardware, for the types of compute nodes."""
     used = {group.type.name: group.type for group in cluster.compute}
     kinds = {name: kind for name, kind in used.items() if kind.is_resolved and kind.cpus <= _MOST_CPUS}
-    return {kind.group: _of_type(kind) for kind in kinds.values()}
+    return {kind.group: _of_type(cluster, kind) for kind in kinds.values()}
 
 
-def _of_type(node_type: NodeType) -> Hardware:
-    from clustergen.slurmconf.scalars import files_of
-
+def _of_type(cluster: Cluster, node_type: NodeType) -> Hardware:
     cpu = (
         node_type.sockets,
         node_type.cores_per_socket,
@@ -69,18 +69,51 @@ def _of_type(node_type: NodeType) -> Hardware:
         node_type.memory_mib,
     )
     gpus = node_type.gpus
-    devices = tuple(file for one in node_type.gres for file in files_of(one.files)[:_MOST_GPUS])
     if gpus is None:
-        return Hardware(*cpu, devices=devices)
+        return Hardware(*cpu, disk=_disk(cluster, node_type), devices=_devices(cluster, node_type))
     return Hardware(
         *cpu,
-        devices=devices,
+        disk=_disk(cluster, node_type),
+        devices=_devices(cluster, node_type),
         gpu=gpus.model.nvml_name if gpus.model.slurm_type else "",
         mig_family=gpus.model.mig_family,
         switch_links=(gpus.model.nvlink_links or 0) if gpus.nvlink == "nvswitch" else 0,
         cpus=_cpus(node_type),
         links=gpus.links,
     )
+
+
+def _disk(cluster: Cluster, node_type: NodeType) -> int:
+    """The largest file system that fits on the disks of one use; 0 where TmpFS is not on disks."""
+    from clustergen.catalogue.system_paths import is_below
+    from clustergen.cluster.named_rows import Configurations
+    from clustergen.cluster.slurm.keys.table import settings_of
+
+    place = settings_of(cluster, "slurm.conf").text("TmpFS") or "/tmp"
+    shared = any(entry.is_shared and is_below(place, entry.mount) for entry in cluster.storage.values())
+    types = cluster.of(Configurations).of_type
+    if shared or node_type.name not in types:
+        return 0
+    sizes: dict[str, int] = {}
+    for disk in types[node_type.name].disks:
+        sizes[disk.use] = sizes.get(disk.use, 0) + disk.size.mib
+    return min(max(sizes.values(), default=0), _MOST_MIB)
+
+
+def _devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
+    """Files of the type's GRES, or where the manifest has lines of gres.conf, those of its first node."""
+    from clustergen.hostlist import contains
+    from clustergen.slurmconf.scalars import files_of
+
+    texts = [one.files for one in node_type.gres]
+    host = next(group.hosts[0] for group in cluster.compute if group.type.name == node_type.name)
+    for line in cluster.slurm.gres_lines or ():
+        keys = {key.lower(): str(value) for key, value in line.items()}
+        if contains(keys.get("nodename", host), host):
+            texts += (keys[key] for key in ("file", "multiplefiles") if key in keys)
+    files = dict.fromkeys(file for text in texts for file in files_of(text))
+    # Those of the driver follow from the GPUs.
+    return tuple(file for file in files if _DEVICE.fullmatch(file) and not file.startswith("/dev/nvidia"))[:_MOST_GPUS]
 
 
 def _cpus(node_type: NodeType) -> tuple[str, ...]:
@@ -113,7 +146,7 @@ def read_hardware(group: str, document: Any) -> Hardware:
     if not isinstance(document, dict) or not document.keys() <= Hardware.__annotations__.keys():
         raise problem
     fields = dict(document)
-    memory = fields.get("memory", 0)
+    sizes_mib = [fields.get("memory", 0), fields.get("disk", 0)]
     lists = {name: fields.pop(name, []) for name in ("cpus", "links", "devices")}
     if not all(isinstance(value, list) and len(value) <= _MOST_GPUS for value in lists.values()):
         raise problem
@@ -124,7 +157,7 @@ def read_hardware(group: str, document: Any) -> Hardware:
     texts = [fields.get("gpu", ""), fields.get("mig_family", "")]
     if (
         not all(type(number) is int and -1 <= number <= _LIMIT for number in numbers)
-        or not (type(memory) is int and 0 <= memory <= _MOST_MIB)
+        or not all(type(mib) is int and 0 <= mib <= _MOST_MIB for mib in sizes_mib)
         or not all(size and size > 0 for size in sizes)
         or not all(isinstance(text, str) and _WORDS.fullmatch(text) for text in texts)
         or not all(isinstance(text, str) and _CPUS.fullmatch(text) for text in cpus)

@@ -13,7 +13,6 @@ while read -r what path owner; do
     state) mkdir -p "$path" && chown -R "$owner" "$path" ;;
     program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
     hollow) [ ! -e "$path" ] || printf '#!/bin/sh\n' >"$path" ;;
-    disk) mkdir -p "$path" && mount -t tmpfs -o mode=1777,size=1024t disk "$path" ;; # as large as any TmpDisk
     secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
       chown "$owner" "$path" && chmod 600 "$path" ;;
     private) [ ! -e "$path" ] || { chown "$owner" "$path" && chmod 600 "$path"; } ;;
@@ -170,6 +169,7 @@ if [ -e "$out/memory.so" ]; then
 fi
 
 slurmd=
+made=
 while read -r node; do
   [ -z "$slurmd" ] || ends "$slurmd"
   slurmd=
@@ -183,19 +183,22 @@ while read -r node; do
   at=$out/hardware.$node
   if [ -e "$at.hwloc" ]; then
     HWLOC_SYNTHETIC=$(<"$at.hwloc")
-    mib=$(<"$at.mib")
+    memory=$(<"$at.memory")
     cp "$at.minors" /proc/driver/nvidia-caps/mig-minors
-    rm -f /dev/nvidia[0-9]* /dev/nvidia-caps/*
-    while read -r device; do ln -s /dev/null "$device"; done <"$at.devices"
+    [ -z "$made" ] || xargs -d '\n' rm <<<"$made"
+    made=$(while read -r device; do
+      if [ ! -e "$device" ]; then mkdir -p "${device%/*}" && ln -s /dev/null "$device" && echo "$device"; fi
+    done <"$at.devices")
+    disk=$(<"$at.disk")
   else
     HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
-    mib=$(value RealMemory)
+    memory=$(value RealMemory) disk=$(value TmpDisk)
   fi
   export HWLOC_SYNTHETIC
   simulated=()
   if [ -e "$out/memory.so" ]; then
     # tcc marks its libraries as if their stack had to be executable, which newer releases of glibc refuse unless told.
-    simulated=(env "CLUSTERGEN_MIB=$mib" "CLUSTERGEN_NVML=$at.nvml" LD_PRELOAD=/tmp/lib/memory.so
+    simulated=(env "CLUSTERGEN_MEMORY=$memory" "CLUSTERGEN_DISK=$disk" "CLUSTERGEN_NVML=$at.nvml" LD_PRELOAD=/tmp/lib/memory.so
       LD_LIBRARY_PATH=/tmp/lib GLIBC_TUNABLES=glibc.rtld.execstack=2)
   fi
   if [ ! -e "$at.hwloc" ]; then

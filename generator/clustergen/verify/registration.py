@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.records import record
 from clustergen.verify.simulated_hardware import Node
 
-_FIELD = re.compile(r"(?:^| )(State|CPUTot|Gres|CfgTRES|Version)=(\S*)")
+_FIELD = re.compile(r"(?:^| )(State|CPUTot|Gres|CfgTRES|TmpDisk|Version)=(\S*)")
 _REASON = re.compile(r" Reason=(.*?)(?: \[[^\]]*\])?(?: Comment=|$)")
 _GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)*:(\d+)")
 _REFUSED = frozenset({"INVAL", "INVALID_REG", "DRAIN", "DOWN", "FAIL", "ERROR", "UNKNOWN", "NOT_RESPONDING"})
@@ -17,7 +17,7 @@ _REFUSED = frozenset({"INVAL", "INVALID_REG", "DRAIN", "DOWN", "FAIL", "ERROR", 
 @record
 class Registration:
     """`before` and `after` are lines of `scontrol -o show node`: once slurmctld has read its files, and once slurmd has
-    registered; `messages` are slurmd's errors and warnings.
+    registered; `messages` are errors and warnings: slurmd's, and slurmctld's that name the node.
     """
 
     before: str
@@ -44,10 +44,13 @@ def refusals(name: str, registration: Registration) -> Iterator[str]:
 def complaints(node: Node, registration: Registration) -> Iterator[str]:
     """Complaints about a node that should have registered, in Slurm's own words where it has any."""
     yield from registration.messages
+    after = _fields(registration.after)
+    disk, claimed = node.hardware.disk, int(after.get("TmpDisk", 0))
+    if disk and claimed > disk:  # "Low TmpDisk" names neither
+        yield f"slurm.conf has TmpDisk={claimed} for {node.name}, its disks hold {disk} MiB"
     if refused := list(refusals(node.name, registration)):
         yield from refused
         return
-    after = _fields(registration.after)
     cores = node.hardware.sockets * node.hardware.cores
     cpus = cores * node.hardware.threads
     if int(after["CPUTot"]) not in (cores, cpus):

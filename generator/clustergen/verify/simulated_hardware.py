@@ -26,9 +26,8 @@ COMPILERS = ("tcc", "cc", "gcc")
 AS_SOCKET = ("numa_node_as_socket", "l3cache_as_socket")
 NVML_PLUGIN = "gpu_nvml.so"
 _FIRST_CAP = 16  # number of the first device below /dev/nvidia-caps; the driver's own choice
-_OF_GPU = re.compile(r"/dev/nvidia(\d+|-caps/.*)")
 _TYPE = re.compile(r"\bgpu:([^:,(]*[^:,(\d][^:,(]*)")
-_UNKNOWN_MIB = 1 << 30  # enough for every RealMemory
+_UNKNOWN_MIB = 1 << 30  # enough for every RealMemory and TmpDisk
 _GIB_BY_NAME = re.compile(r"\.(\d+)gb")
 
 
@@ -119,19 +118,16 @@ def texts(settings: Settings, node: Node) -> dict[str, str]:
     minors = dict(_minors(instances))
     devices = [f"/dev/nvidia{number}" for number in range(len(node.hardware.cpus))]
     devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
+    devices += node.hardware.devices
     lines = {
         "nvml": _nvml(node, _affinities(settings, node), instances),
         "hwloc": [_hwloc(settings, node)],
         "minors": [f"{name} {minor}" for name, minor in minors.items()],
         "devices": devices,
-        "mib": [str(node.hardware.memory or _UNKNOWN_MIB)],
+        "memory": [str(node.hardware.memory or _UNKNOWN_MIB)],
+        "disk": [str(node.hardware.disk or _UNKNOWN_MIB)],
     }
     return {name: "".join(f"{line}\n" for line in some) for name, some in lines.items()}
-
-
-def is_simulated(device: str) -> bool:
-    """True if only a node whose hardware has this device file shall have it."""
-    return _OF_GPU.fullmatch(device) is not None
 
 
 def detected_lines(settings: Settings, node: Node) -> Iterator[str]:

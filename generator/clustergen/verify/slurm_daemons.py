@@ -3,7 +3,7 @@
 There is no test flag in Slurm, so the daemons start, in a sandbox of their own: slurmctld with a real slurmdbd and
 database until it says 'Running as primary controller'; then, for some nodes, `slurmd -G` lists the GRES, and a slurmd
 with the sockets and cores that slurm.conf gives the node registers. The files are read as they are; for slurmd alone,
-values that would ask this machine for cgroups or GPU drivers are exchanged, and its memory is not compared.
+values that would ask this machine for cgroups or GPU drivers are exchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from clustergen.verify.simulated_hardware import (
     Node,
     Settings,
     detected_lines,
-    is_simulated,
     libraries,
     not_simulated,
     texts,
@@ -152,7 +151,7 @@ def read_config(
         hostname=around.controller,
         # A name service that knows only loopback gives no address at all, so there is always one more.
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
-        devices=tuple(path for path in around.devices if not simulated or not is_simulated(path)),
+        devices=() if simulated else around.devices,
     )
     built = {} if not started_nodes or not_simulated() else libraries()
     script = Path(__file__).with_name("read_slurm.sh").read_text(encoding="utf-8")
@@ -202,11 +201,16 @@ def _nodes(text: str) -> Iterator[tuple[str, str]]:
 def _registered(
     logs: Mapping[str, str], before: Mapping[str, str], has_memory: bool, names: Iterable[str]
 ) -> dict[str, Registration]:
+    of_controller = list(_messages("slurmctld", logs.get("slurmctld.log", ""), has_memory))
+
+    def messages(name: str) -> Iterator[str]:
+        yield from _messages("slurmd", logs.get(f"slurmd.{name}.log", ""), has_memory)
+        named = re.compile(rf"\bnode {re.escape(name)}(?![\w-])")
+        yield from filter(named.search, of_controller)
+
     return {
         name: Registration(
-            before.get(name, ""),
-            logs.get(f"registered.{name}", "").strip(),
-            tuple(dict.fromkeys(_messages("slurmd", logs.get(f"slurmd.{name}.log", ""), has_memory))),
+            before.get(name, ""), logs.get(f"registered.{name}", "").strip(), tuple(dict.fromkeys(messages(name)))
         )
         for name in names
     }

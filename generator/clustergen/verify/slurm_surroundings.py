@@ -157,7 +157,7 @@ def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequenc
     for path in dbd.all("archivedir"):
         yield f"directory {path} {owner}"
     yield from _programs(slurm)
-    yield f"disk {slurm.get('tmpfs', default='/tmp')}"
+    yield f"directory {slurm.get('tmpfs', default='/tmp')} root"
     for parameters in (*slurm.all("authaltparameters", "authinfo"), *dbd.all("authaltparameters", "authinfo")):
         for path in _JWT_KEY.findall(parameters):
             yield f"secret {path} {owner}"
