@@ -95,7 +95,7 @@ def _snapshot(name: str, configuration: Configuration) -> Snapshot:
     files = {file: _file(file, text) for file, text in configuration.texts().items()}
     groups: Mapping[str, tuple[str, ...]] = GROUPS
     inventory = Inventory("dc", SlurmRelease(configuration.release), groups)
-    return Snapshot(name, inventory, files, {}, None)
+    return Snapshot(name, inventory, files, {}, {}, None)
 
 
 def _file(name: str, text: str) -> NodeFile:

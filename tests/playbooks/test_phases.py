@@ -19,10 +19,11 @@ FACT = {
     "leftovers": [OLD, OLD_MOUNT],
     "withheld": [MOUNT, OLD_MOUNT],
     "effects": ["reconfigure", "restart-slurmdbd", "sysctl"],
-    "later": ["remount:home.mount", "drain"],
+    "later": ["remount:home.mount", "drain", "reboot"],
     "units": ["slurmd.service"],
     "start": [],
     "without": [],
+    "absent": [],
 }
 
 
@@ -52,6 +53,7 @@ def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, recon
         ("users", [], [], ["create", "restart-slurmdbd"], False),
         ("trial", [CONF, MOUNT], [OLD, OLD_MOUNT], FACT["effects"], False),
         ("live", [CONF], [OLD], FACT["effects"], False),
+        ("waiting", [], [], ["reboot"], False),
         ("emptied", [MOUNT], [OLD_MOUNT], FACT["later"], True),
     ],
 )
@@ -66,6 +68,12 @@ def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
     assert (MOUNT in request["record"]) is has_mount
     assert request["only_trial"] is (phase == "trial")
     assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
+
+
+def test_units_of_packages_that_wait_are_started_with_them() -> None:
+    fact = {"units": ["chrony.service", "nvidia-imex.service"], "absent": ["nvidia-imex.service"]}
+    assert asked(put, {"tree": TREE, "phase": "live"}, fact)["units"] == ["chrony.service"]
+    assert asked(put, {"tree": TREE, "phase": "emptied"}, fact)["units"] == fact["units"]
 
 
 def test_values_are_put_before_the_programs_that_read_them() -> None:

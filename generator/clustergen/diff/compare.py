@@ -13,6 +13,7 @@ from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
+from clustergen.diff.packages import package_changes
 from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
@@ -87,7 +88,8 @@ class Comparison:
 
     def changes(self) -> list[Change]:
         """The worst first; of equals Slurm's own first, then by file."""
-        changes = [*self._systems(), *map(_redacted, self._slurm()), *self._files()]
+        packages = package_changes(self.old, self.new, self._pairs)
+        changes = [*self._systems(), *packages, *map(_redacted, self._slurm()), *self._files()]
         return sorted(changes, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
 
     def _systems(self) -> Iterator[Change]:

@@ -112,6 +112,8 @@ def subject(change: Change) -> str:
         return "Slurm"
     if change.kind == "system":
         return "operating system"
+    if change.kind == "packages":
+        return f"packages of {change.name}" if change.name else "packages"
     if change.is_beside_slurm:
         return f"{change.file} {change.key}".rstrip()
     name = change.name.replace(" in ", " of account ") if change.kind == "user" else change.name

@@ -23,6 +23,8 @@ from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_loc
 from clustergen.render.side import NodeFile
 from clustergen.render.tree import FILE_LIMIT, LOCK, Tree
 
+_VARIABLES = "inventory/group_vars/"
+
 
 @dataclass(eq=False)
 class Snapshot:
@@ -34,6 +36,8 @@ class Snapshot:
     """Files that go on nodes, by path in the tree."""
     texts: Mapping[str, str]
     """Other files that a diff compares, by path: tables of the machine room, and what features compare."""
+    variables: Mapping[str, str]
+    """The inventory's variables of groups, by path."""
     source: Source | None
     commit: str = ""
     """The short id of the commit that it was read from."""
@@ -76,7 +80,8 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
         if file.group is not None and file.target is not None
     }
     texts = {file.path: file.content.decode() for file in tree if _is_compared(file.path)}
-    return Snapshot(name, of_cluster(cluster, tree.groups), files, texts, source)
+    variables = {file.path: file.content.decode() for file in tree if file.path.startswith(_VARIABLES)}
+    return Snapshot(name, of_cluster(cluster, tree.groups), files, texts, variables, source)
 
 
 def _is_compared(path: str) -> bool:
@@ -101,6 +106,7 @@ def _of_directory(name: str, directory: Path, commit: str) -> Snapshot:
     try:
         files = {path: _node_file(directory / path, entry) for path, entry in lock["files"].items() if "group" in entry}
         texts = {path: _text(directory / path) for path in lock["files"] if _is_compared(path)}
+        variables = {path: _text(directory / path) for path in lock["files"] if path.startswith(_VARIABLES)}
         inventory = of_files(_text(directory / HOSTS), _text(directory / VARIABLES))
         lost = next((path for path, file in files.items() if file.group not in inventory.groups), None)
         if lost is not None:
@@ -114,7 +120,7 @@ def _of_directory(name: str, directory: Path, commit: str) -> Snapshot:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    return Snapshot(name, inventory, files, texts, _manifest(name, directory, lock), commit)
+    return Snapshot(name, inventory, files, texts, variables, _manifest(name, directory, lock), commit)
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:

@@ -9,7 +9,7 @@ from clustergen.diff import manual_steps
 from clustergen.diff.change import Change, folded
 from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
-from clustergen.render.effects import Effect
+from clustergen.render.effects import NONE, Effect
 from clustergen.slurmconf.scalars import hosts_of
 
 GATE = "Jobs at risk"
@@ -68,10 +68,14 @@ _LOCAL = {
 
 
 def _put(work: Work) -> Iterable[Step]:
-    if work.changes or work.added:
+    for change in work.changes:
+        if change.kind == "packages" and change.new and change.effect == NONE:
+            yield Step(f"install {change.new}", work.hosts([change]), PUT)
+    in_files = [change for change in work.changes if change.kind != "packages"]
+    if in_files or work.added:
         # Slurm's files are everywhere, whichever nodes their lines are about.
-        everywhere = any(not change.is_beside_slurm and change.file != VALUES for change in work.changes)
-        hosts = None if everywhere else work.hosts(work.changes)
+        everywhere = any(not change.is_beside_slurm and change.file != VALUES for change in in_files)
+        hosts = None if everywhere else work.hosts(in_files)
         yield Step("install the changed files", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
     if work.added:
         yield Step("install packages and all files, start all units", folded(work.added), PUT)
@@ -159,7 +163,7 @@ def _turns(work: Work) -> Iterable[Step]:
         for effect in change.effects:
             if effect.kind in ("remount", "reboot") or (effect.kind == "drain" and effect.unit):
                 for host in work.compute if change.nodes is None else hosts_of(change.nodes):
-                    verbs.setdefault(host, {})[_verb(change, effect)] = None
+                    verbs.setdefault(host, {}).update(dict.fromkeys(_verbs(change, effect)))
     serving = set(work.compute)
     alike: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for host, host_verbs in verbs.items():
@@ -177,11 +181,14 @@ def _turn(verb: str) -> int:
     return 0 if verb.startswith("unmount ") else 2 if verb == "reboot" else 1
 
 
-def _verb(change: Change, effect: Effect) -> str:
+def _verbs(change: Change, effect: Effect) -> Iterable[str]:
+    if change.kind == "packages":
+        yield f"install {change.new}"
     if effect.kind == "remount":
         goes = change.kind == "file" and change.new is None
-        return f"{'unmount' if goes else 'unmount and mount'} {effect.unit}"
-    return "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
+        yield f"{'unmount' if goes else 'unmount and mount'} {effect.unit}"
+    else:
+        yield "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
 
 
 _LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")

@@ -60,6 +60,10 @@ class Solo(LabNodes):
             tasks += [{"ansible.builtin.set_fact": {"pkg_mgr": "dnf", "cacheable": True}}]  # this node is a Debian
         for role in ("repositories", "packages"):
             tasks += [{"ansible.builtin.include_role": {"name": f"clustergen.cluster.{role}"}}]
+        return self.tasks(tasks, variables, fails)
+
+    def tasks(self, tasks: list[dict[str, Any]], variables: dict[str, Any], fails: bool = False) -> str:
+        """What Ansible printed."""
         play = [{"hosts": "solo", "gather_facts": False, "vars": variables, "tasks": tasks}]
         book = self.directory / "play.yml"
         book.write_text(json.dumps(play), encoding="utf-8")
@@ -94,6 +98,30 @@ def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
         solo.out("solo", "grep -c '^Signed-By: /etc/apt/keyrings/' /etc/apt/sources.list.d/clustergen-*").count(":1")
         == 3
     )
+
+
+@pytest.mark.parametrize(("old", "new"), [("580", "590"), ("590", "580")])
+def test_a_branch_of_the_driver_is_replaced_as_a_whole(solo: Solo, old: str, new: str) -> None:
+    replaced = ["nvidia_pinning", "nvidia_driver_open", "nvidia_fabricmanager"]
+    values = {
+        **variables(DEBIAN),
+        "nvidia_driver_branch": new,
+        "nvidia_kernel_modules": "open",
+        "cluster_packages": {"all": replaced},
+        "kernel_modules_required": False,
+    }
+    values["os_packages"]["nvidia_pinning"] = [f"nvidia-driver-pinning-{new}"]
+    names = values["os_packages"]["nvidia_driver_open"] + values["os_packages"]["nvidia_fabricmanager"]
+    install = "apt-get -qq -y --allow-downgrades install"
+    solo.out("solo", f"{install} nvidia-driver-pinning-{old} && {install} {' '.join(names)}")
+    fact = {"ansible.builtin.set_fact": {"clustergen": {"replaces": replaced, "waiting": replaced}, "cacheable": True}}
+    role = {"ansible.builtin.include_role": {"name": "clustergen.cluster.install", "tasks_from": "replace"}}
+    solo.tasks([fact, role], values)
+    versions = solo.out("solo", f"dpkg-query -W -f '${{Version}}\n' {' '.join(names)}").split()
+    assert versions == [f"{new}.10-1"] * 3
+    pins = solo.out("solo", "dpkg-query -W -f '${Package} ${db:Status-Status}\n' 'nvidia-driver-pinning-*'")
+    assert f"nvidia-driver-pinning-{new} installed" in pins
+    assert f"nvidia-driver-pinning-{old} installed" not in pins
 
 
 def test_apt_takes_nothing_that_another_one_signed(solo: Solo) -> None:

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Makes this node the mirror of three vendors: signed repositories of empty packages, where each vendor has its own.
 # Usage: vendors.sh "PACKAGE…" for apt "PACKAGE…" for dnf; a line VENDOR:PACKAGE each. Serves /srv/mirror on port 8000.
+# The apt repository of CUDA has two branches of the driver as well.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive GNUPGHOME=/srv/keys
 apt-get -qq update
@@ -20,17 +21,26 @@ declare -A rpm=([cuda]=$cuda/rhel9/x86_64 [nvidia_container]=$toolkit/stable/rpm
 mkdir -p "${deb[@]}" "${rpm[@]}" "$beegfs/gpg"
 gpg --armor --export vendor | tee "$toolkit/gpgkey" "$beegfs/gpg/GPG-KEY-beegfs" > "$cuda/rhel9/x86_64/D42D0685.pub"
 
-make_deb() { # directory package
-  local root
+make_deb() { # directory package version further-field
+  local root version=${3:-1.0}
   root=$(mktemp -d)
   mkdir "$root/DEBIAN"
-  printf 'Package: %s\nVersion: 1.0\nArchitecture: all\nMaintainer: vendor\nDescription: empty\n' "$2" > "$root/DEBIAN/control"
+  printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: vendor\n%bDescription: empty\n' "$2" "$version" "${4:-}" > "$root/DEBIAN/control"
   if [ "$2" = cuda-keyring ]; then
     install -d "$root/usr/share/keyrings"
     gpg --export vendor > "$root/usr/share/keyrings/cuda-archive-keyring.gpg"
   fi
-  dpkg-deb --build "$root" "$1/${2}_1.1-1_all.deb" >/dev/null
+  if [[ $2 == nvidia-driver-pinning-* ]]; then
+    install -d "$root/etc/apt/preferences.d"
+    printf 'Package: nvidia-open nvidia-fabricmanager\nPin: version %s.*\nPin-Priority: 1001\n' "${2##*-}" > "$root/etc/apt/preferences.d/nvidia"
+  fi
+  dpkg-deb --build "$root" "$1/${2}_${version/1.0/1.1-1}_all.deb" >/dev/null
 }
+for branch in 580 590; do
+  one='Provides: nvidia-driver-pinning\nConflicts: nvidia-driver-pinning\n'
+  make_deb "${deb[cuda]}" "nvidia-driver-pinning-$branch" "$branch" "$one"
+  for name in nvidia-open nvidia-fabricmanager libnvidia-nscq; do make_deb "${deb[cuda]}" $name "$branch.10-1"; done
+done
 for entry in cuda:cuda-keyring $1; do make_deb "${deb[${entry%%:*}]}" "${entry#*:}"; done
 
 index() { # directory of Release, directory of packages, as the first names it

@@ -8,11 +8,11 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects, node_state
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects, node_state, packages
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled, units_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, purposes_of, settled, units_of
 
 
 class ActionModule(Asking):
@@ -44,10 +44,15 @@ class ActionModule(Asking):
             return dict(result, **distrusted(err))
         units, without = units_of(task_vars)
         verdict = self._verdict(task_vars, tree, files, state, before, contents, units, reboots)
+        purposes = purposes_of(task_vars)
+        waiting, families = packages.replaced(purposes, state["packages"], state["modules"])
+        for family, effect in families.items():
+            verdict.wait_for(effect, f"packages of {family} change", reboots)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
         behind = list(_behind(state, replaced, reboots))
+        names = {name for purpose in waiting for name in purposes[purpose]}
         fact = {
             "behind": bool(behind),
             **_of_files(state, verdict),
@@ -58,6 +63,10 @@ class ActionModule(Asking):
             "units": units,
             "without": without,
             **_of_node(state),
+            "packages": [name for name in state["packages"] if name not in names],
+            "waiting": waiting,
+            "replaces": waiting if {*families.values()}.issubset(verdict.later) else [],
+            "absent": [unit for unit, answer in state["units"].items() if waiting and answer["load"] == "not-found"],
             "secrets": _fingerprints(secrets, state["secrets"]),
             "replaced_secrets": [secret["name"] for secret in replaced],
         }
@@ -148,7 +157,6 @@ def _of_effects(verdict):
 def _of_node(state):
     return {
         "start": sorted(state["units"]),
-        "packages": state["packages"],
         "paths": state["paths"],
         "serving": "slurmd.service" in state["running"],
         "controlling": "slurmctld.service" in state["running"],

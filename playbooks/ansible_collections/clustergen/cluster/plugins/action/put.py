@@ -12,7 +12,9 @@ _READ_BY_PROGRAMS = ("/etc/clustergen/", "/usr/local/lib/clustergen/")
 
 
 class ActionModule(Asking):
-    """`phase`: users (only accounts and directories), trial (nothing is changed), live, or emptied (what waited for an empty node)."""
+    """`phase`: users (only accounts and directories), trial (nothing is changed), live, waiting (notes that a reboot is left to
+    do, before packages are replaced), or emptied (what waited for an empty node).
+    """
 
     _VALID_ARGS = frozenset(("tree", "phase"))
 
@@ -33,6 +35,8 @@ class ActionModule(Asking):
         if phase == "trial":
             chosen = list(fact["files"])
             removed = list(fact["leftovers"])
+        if phase == "waiting":
+            chosen = removed = []
         effects = self._effects(phase, fact, task_vars)
         if phase == "trial" and not (chosen or removed):
             return dict(result, changed=False, msg="no files to test")
@@ -57,7 +61,7 @@ class ActionModule(Asking):
                 "remove": removed if phase != "users" else [],
                 "record": record,
                 "effects": effects,
-                "units": fact["units"] if phase in ("live", "emptied") else [],
+                "units": _units(phase, fact),
                 "without": fact["without"],
                 "trials": self._not_its_trials(task_vars),
                 "only_trial": phase == "trial",
@@ -74,6 +78,8 @@ class ActionModule(Asking):
         if phase == "users":
             # Told to the journal before the secret is replaced: a run that is cut off in between is carried on.
             return ["create", *(effect for effect in fact["effects"] if kind(effect) == "restart-slurmdbd")]
+        if phase == "waiting":
+            return [effect for effect in fact["later"] if effect == "reboot"]
         if phase == "emptied":
             return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
         effects = [*fact["effects"], *_from_afar(task_vars)]
@@ -92,6 +98,13 @@ class ActionModule(Asking):
 
 def _plan(task_vars):
     return task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
+
+
+def _units(phase, fact):
+    """Those of packages that wait are started when these have come."""
+    if phase == "live":
+        return [unit for unit in fact["units"] if unit not in fact["absent"]]
+    return fact["units"] if phase == "emptied" else []
 
 
 def _from_afar(task_vars):

@@ -19,6 +19,11 @@ options:
     type: list
     elements: str
     default: []
+  modules:
+    description: Kernel modules, of which those that are loaded are returned.
+    type: list
+    elements: str
+    default: []
   paths:
     description: Paths that are to be there.
     type: list
@@ -96,6 +101,15 @@ def missing_packages(module, requested):
         if module.run_command(["rpm", "-q", "--whatprovides", name])[0]:
             missing.append(name)
     return missing
+
+
+def loaded(modules):
+    try:
+        with open("/proc/modules", encoding="ascii") as file:
+            names = {line.split()[0] for line in file}
+    except OSError:
+        return []
+    return [name for name in modules if name in names]
 
 
 def unit_states(module, units):
@@ -185,6 +199,7 @@ def main():
         argument_spec={
             "files": {"type": "list", "elements": "dict", "default": []},
             "packages": {"type": "list", "elements": "str", "default": []},
+            "modules": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "str", "default": []},
             "units": {"type": "list", "elements": "str", "default": []},
             "secrets": {"type": "list", "elements": "str", "default": [], "no_log": False},
@@ -207,6 +222,7 @@ def main():
         applied=state["tree"],
         last_run=(run_mark.read() or {"id": "none"})["id"],
         packages=missing_packages(module, asked["packages"]),
+        modules=loaded(asked["modules"]),
         paths=[path for path in asked["paths"] if not os.path.exists(path)],
         units=unit_states(module, asked["units"]),
         secrets={path: sha256(path) for path in asked["secrets"]},

@@ -79,6 +79,7 @@ def _node_state(asked):
             "effects_of": MapOf(_PATH, EFFECT, MAX_LEFTOVERS),
             "pending": ListOf(EFFECT, 500),
             "packages": ListOf(OneOf(asked["packages"]), len(asked["packages"])),
+            "modules": ListOf(OneOf(asked["modules"]), len(asked["modules"])),
             "paths": ListOf(OneOf(asked["paths"]), len(asked["paths"])),
             "units": MapOf(
                 OneOf(asked["units"]),

@@ -85,6 +85,15 @@ class Verdict:
         if effect != "none" and effect not in self.effects:
             self.effects.append(effect)
 
+    def wait_for(self, effect, reason, reboots):
+        """What is done when the node is empty; a reboot only where this run may do that."""
+        if effect == "reboot" and not reboots:
+            self.reasons.append(f"{reason} in a run that may reboot")
+            return
+        if effect not in self.later:
+            self.later.append(effect)
+        self.reasons.append(reason)
+
 
 def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, remarks=()):
     """The verdict on one host.

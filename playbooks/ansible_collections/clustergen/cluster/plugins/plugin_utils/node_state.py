@@ -6,7 +6,13 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import packages_of, paths_of, units_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
+    packages_of,
+    paths_of,
+    purposes_of,
+    units_of,
+)
 
 _MIB_FOR_FILES = 16
 _MIB_FOR_PACKAGES = 1024
@@ -17,6 +23,7 @@ def query(overlay, task_vars, secrets=()):
     return {
         "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
         "packages": packages_of(task_vars),
+        "modules": modules_of(purposes_of(task_vars)),
         "paths": paths_of(task_vars),
         "units": units_of(task_vars)[0],
         "secrets": list(secrets),

@@ -127,14 +127,17 @@ def units_of(variables):
     return [unit for unit in requested if unit not in left], without
 
 
-def packages_of(variables):
-    """Packages by name, for what a host is for."""
+def purposes_of(variables):
+    """Purpose → packages by name, for what a host is for."""
     without = variables.get("cluster_without_packages") or []
     names = variables.get("os_packages") or {}
-    purposes = [
-        purpose for purpose in of_groups(variables.get("cluster_packages"), variables) if purpose not in without
-    ]
-    packages = [name for purpose in purposes for name in names.get(purpose, ())]
+    requested = of_groups(variables.get("cluster_packages"), variables)
+    return {purpose: list(names.get(purpose, ())) for purpose in requested if purpose not in without}
+
+
+def packages_of(variables):
+    """Packages by name, with those that a site adds."""
+    packages = [name for names in purposes_of(variables).values() for name in names]
     return list(dict.fromkeys([*packages, *(variables.get("packages_extra") or [])]))
 
 

@@ -1,0 +1,107 @@
+"""Packages that `site.yml` installs on hosts which stay, from the variables of both inventories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+
+from clustergen.catalogue import package_effects
+from clustergen.catalogue.package_effects import PackageEffect
+from clustergen.cluster.groups import group_name
+from clustergen.diff.change import Change, folded
+from clustergen.diff.inventory import VARIABLES
+from clustergen.diff.snapshot import Snapshot
+from clustergen.records import replace
+from clustergen.render.effects import NONE, Effect, read
+
+KIND = "packages"
+_BESIDE_JOBS = "installed at once; running jobs continue"
+_STAY = "no playbook removes packages: they stay installed"
+_GROUPS = tuple[str, ...]
+Names = Mapping[str, Sequence[str]]
+
+
+def package_changes(
+    old: Snapshot, new: Snapshot, pairs: Mapping[tuple[_GROUPS, _GROUPS], Sequence[str]]
+) -> Iterator[Change]:
+    """`pairs`: groups before and after → the hosts that have them. A host with another operating system is left out."""
+    if old.variables == new.variables and all(before == after for before, after in pairs):
+        return
+    merged: dict[Change, list[str]] = {}
+    for (before, after), hosts in pairs.items():
+        by_system: dict[str, list[str]] = {}
+        for host in hosts:
+            system = new.inventory.systems.get(host, "")
+            if old.inventory.systems.get(host, system) == system:
+                by_system.setdefault(system, []).append(host)
+        for system, alike in by_system.items():
+            for change in _of_host(_packages(old, before, system), _packages(new, after, system)):
+                merged.setdefault(change, []).extend(alike)
+    for change, names in merged.items():
+        yield replace(change, nodes=folded(names))
+
+
+def _packages(side: Snapshot, groups: Iterable[str], system: str) -> dict[str, tuple[str, ...]]:
+    """Purpose → packages of a host, in the order of the system's table."""
+    purposes = _mapping(side.variables.get(VARIABLES, ""), "cluster_packages")
+    names = _mapping(side.variables.get(f"inventory/group_vars/os_{group_name(system)}.yml", ""), "os_packages")
+    listed = {purpose for group in groups for purpose in purposes.get(group, ())}
+    return {purpose: tuple(packages) for purpose, packages in names.items() if purpose in listed}
+
+
+@lru_cache(maxsize=64)
+def _mapping(text: str, name: str) -> Names:
+    """A variable of the inventory; empty where the text is not in clustergen's format."""
+    import yaml
+
+    try:
+        values = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get(name)  # noqa: S506
+    except (yaml.YAMLError, AttributeError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _of_host(before: dict[str, tuple[str, ...]], after: dict[str, tuple[str, ...]]) -> Iterator[Change]:
+    installed, requested = (dict.fromkeys(chain.from_iterable(side.values())) for side in (before, after))
+    replaced: dict[str, PackageEffect] = {}
+    for purpose, names in after.items():
+        row = package_effects.of_purpose(purpose)
+        if row and row.replaces and not installed.keys() >= set(names) and _of_family(before, row.family):
+            replaced.setdefault(row.family, row)
+    for row in replaced.values():
+        previous, current = (_of_family(side, row.family) for side in (before, after))
+        gone, fresh = _without(previous, current), _without(current, previous)
+        yield _change(row.family, gone or None, fresh, read(row.effect), row.note, row.source)
+        done = {*previous, *current}
+        installed, requested = ({name: None for name in side if name not in done} for side in (installed, requested))
+    if fresh := _without(requested, installed):
+        yield _change("", None, fresh, NONE, _BESIDE_JOBS)
+    if gone := _without(installed, requested):
+        yield _change("", gone, None, NONE, _STAY)
+
+
+def _without(names: Iterable[str], others: Iterable[str]) -> str:
+    listed = set(others)
+    return " ".join(dict.fromkeys(name for name in names if name not in listed))
+
+
+def _of_family(packages: Mapping[str, Sequence[str]], family: str) -> list[str]:
+    rows = {purpose: package_effects.of_purpose(purpose) for purpose in packages}
+    return [name for purpose, row in rows.items() if row and row.family == family for name in packages[purpose]]
+
+
+def _change(name: str, old: str | None, new: str | None, effect: Effect, reason: str, source: str = "") -> Change:
+    return Change(
+        file="",
+        kind=KIND,
+        name=name,
+        key="",
+        old=old,
+        new=new,
+        nodes=None,
+        effects=(effect,),
+        everywhere=False,
+        reason=reason,
+        source=source,
+    )

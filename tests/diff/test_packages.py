@@ -1,0 +1,60 @@
+"""Packages in a plan: what replaces the driver under jobs, and what is installed beside them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustergen.diff.steps import PUT, TURNS
+from strategies.diffs import diff, rendered, write
+
+BRANCH = ("slurm:", "gpu: {driver: '570'}\nslurm:")
+NEWER = ("slurm:", "gpu: {driver: '580'}\nslurm:")
+OLD = "nvidia-driver-pinning-570 nvidia-fabricmanager-570 libnvidia-nscq-570"
+NEW = "nvidia-driver-pinning-580 nvidia-fabricmanager libnvidia-nscq"
+
+
+def plan(*sides: Path) -> tuple[str, list[dict[str, Any]], list[str]]:
+    """The verdict, the changes of packages, and the steps: play and text."""
+    whole = json.loads(diff("--format", "json", *sides).stdout)["clusters"][0]
+    packages = [change for change in whole["changes"] if change["kind"] == "packages"]
+    return whole["verdict"], packages, [f"{step['play']}: {step['text']}" for step in whole["steps"]]
+
+
+@pytest.mark.parametrize(("edits", "old", "new"), [((BRANCH, NEWER), OLD, NEW), ((NEWER, BRANCH), NEW, OLD)])
+@pytest.mark.parametrize("of_trees", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_another_branch_of_the_driver_takes_an_empty_node_and_a_reboot(
+    tmp_path: Path, edits: tuple[tuple[str, str], ...], old: str, new: str, of_trees: bool
+) -> None:
+    sides = [write(tmp_path / str(number), edit) for number, edit in enumerate(edits)]
+    verdict, (change,), steps = plan(*(map(rendered, sides) if of_trees else sides))
+    assert verdict == "drains and reboots 4 nodes (c[1-4]); no job is lost"
+    assert (change["name"], change["old"], change["new"], change["nodes"]) == ("NVIDIA driver", old, new, "c[1-4]")
+    assert [value["label"] for value in change["manifest"]] == ["gpu.driver"]
+    assert steps == [f"{TURNS}: node by node: drain, install {new}, reboot, resume"]
+
+
+def test_another_flavour_of_the_kernel_modules_is_a_replacement(tmp_path: Path) -> None:
+    one = write(tmp_path / "a", ("slurm:", "gpu: {kernel_modules: open}\nslurm:"))
+    other = write(tmp_path / "b", ("slurm:", "gpu: {kernel_modules: proprietary}\nslurm:"))
+    _, (change,), _ = plan(one, other)
+    assert (change["old"], change["new"]) == ("nvidia-open", "cuda-drivers")
+    assert [effect["kind"] for effect in change["effects"]] == ["reboot"]
+
+
+def test_packages_of_something_new_are_installed_beside_jobs_and_those_of_something_gone_stay(tmp_path: Path) -> None:
+    one = write(tmp_path / "a")
+    entry = "storage:\n  home: {type: nfs, server: 10.0.9.9, path: /home, mount: /home}\nslurm:"
+    other = write(tmp_path / "b", ("slurm:", entry))
+    _, (change,), steps = plan(one, other)
+    assert (change["old"], change["new"], change["nodes"]) == (None, "nfs-common", "c[1-4]")
+    assert steps[0] == f"{PUT}: install nfs-common"
+    _, (change,), _ = plan(other, one)
+    assert (change["old"], change["new"], change["reason"]) == (
+        "nfs-common",
+        None,
+        "no playbook removes packages: they stay installed",
+    )
