@@ -1,4 +1,4 @@
-"""What it takes to replace packages that a node runs."""
+"""Effects of replacing packages that a node runs."""
 
 from __future__ import annotations
 

@@ -71,14 +71,14 @@ def _of_host(before: dict[str, tuple[str, ...]], after: dict[str, tuple[str, ...
             replaced.setdefault(row.family, row)
     for row in replaced.values():
         previous, current = (_of_family(side, row.family) for side in (before, after))
-        gone, fresh = _without(previous, current), _without(current, previous)
-        yield _change(row.family, gone or None, fresh, read(row.effect), row.note, row.source)
+        dropped, fresh = _without(previous, current), _without(current, previous)
+        yield _change(row.family, dropped or None, fresh, read(row.effect), row.note, row.source)
         done = {*previous, *current}
         installed, requested = ({name: None for name in side if name not in done} for side in (installed, requested))
     if fresh := _without(requested, installed):
         yield _change("", None, fresh, NONE, _BESIDE_JOBS)
-    if gone := _without(installed, requested):
-        yield _change("", gone, None, NONE, _STAY)
+    if dropped := _without(installed, requested):
+        yield _change("", dropped, None, NONE, _STAY)
 
 
 def _without(names: Iterable[str], others: Iterable[str]) -> str:

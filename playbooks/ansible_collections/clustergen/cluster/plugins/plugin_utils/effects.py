@@ -86,7 +86,7 @@ class Verdict:
             self.effects.append(effect)
 
     def wait_for(self, effect, reason, reboots):
-        """What is done when the node is empty; a reboot only where this run may do that."""
+        """Adds what is done when the node is empty: a reboot only where this run may do that."""
         if effect == "reboot" and not reboots:
             self.reasons.append(f"{reason} in a run that may reboot")
             return
