@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ansible_collections.clustergen.cluster.plugins.action.ask import _window
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of, replaced
 
@@ -15,24 +18,44 @@ FAMILY = ["nvidia_pinning", "nvidia_driver_open", "nvidia_fabricmanager"]
 
 
 def test_a_family_waits_as_a_whole_while_its_module_is_loaded() -> None:
-    assert replaced(GPU, ["nvidia-driver-pinning-580"], ["nvidia"]) == (FAMILY, {"NVIDIA driver": "reboot"})
-    assert replaced(GPU, ["nvidia-open", "chrony"], ["nvidia"])[0] == FAMILY
+    assert replaced(GPU, ["nvidia-driver-pinning-580"], ["nvidia"]) == dict.fromkeys(FAMILY, "reboot")
+    assert list(replaced(GPU, ["nvidia-open", "chrony"], ["nvidia"])) == FAMILY
 
 
 def test_a_node_without_the_module_gets_all_packages_at_once() -> None:
-    assert replaced(GPU, ["nvidia-driver-pinning-580", "nvidia-open"], []) == ([], {})
+    assert replaced(GPU, ["nvidia-driver-pinning-580", "nvidia-open"], []) == {}
 
 
 def test_a_companion_that_is_missing_replaces_nothing() -> None:
-    assert replaced(GPU, ["nvidia-fabricmanager", "chrony"], ["nvidia"]) == ([], {})
+    assert replaced(GPU, ["nvidia-fabricmanager", "chrony"], ["nvidia"]) == {}
     assert modules_of(GPU) == ["nvidia"]
     assert modules_of(["chrony"]) == []
 
 
 def test_without_permission_to_reboot_the_driver_stays() -> None:
     verdict = Verdict()
-    verdict.wait_for("reboot", "packages of NVIDIA driver change", False)
+    verdict.replace("reboot", False)
     assert verdict.later == []
-    assert verdict.reasons == ["packages of NVIDIA driver change in a run that may reboot"]
-    verdict.wait_for("reboot", "packages of NVIDIA driver change", True)
+    assert verdict.reasons == ["packages in use are replaced by a run that may reboot"]
+    verdict.replace("reboot", True)
     assert verdict.later == ["reboot"]
+
+
+@pytest.mark.parametrize(("purpose", "in_use"), [("beegfs_8", "beegfs"), ("beegfs_server_8", "beegfs-storage.service")])
+def test_another_major_version_of_beegfs_takes_a_window_on_clients_and_servers(purpose: str, in_use: str) -> None:
+    purposes = {purpose: ["beegfs-client", "beegfs-tools"]}
+    assert replaced(purposes, ["beegfs-tools"], [in_use]) == {purpose: "window:beegfs"}
+    assert replaced(purposes, ["beegfs-tools"], ["chrony.service"]) == {}
+    verdict = Verdict()
+    verdict.replace("window:beegfs", True)
+    assert (verdict.windows, verdict.later) == (["beegfs"], [])
+
+
+def test_a_window_is_stated_by_the_names_of_what_moves() -> None:
+    verdict = Verdict()
+    assert _window(verdict, {}) == ""
+    verdict.windows = ["home.mount", "beegfs"]
+    assert _window(verdict, {"cluster_window": ["beegfs", "home.mount"]}) == ""
+    assert """state the window: -e '{"cluster_window": ["home.mount"]}'""" in _window(
+        verdict, {"cluster_window": ["beegfs"]}
+    )

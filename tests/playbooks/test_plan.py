@@ -23,7 +23,7 @@ PartitionName=all Nodes=n[1-2] MaxTime=60
 def answer(host: str, **more: Any) -> dict[str, Any]:
     """A host that differs in something harmless."""
     units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
-    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "packages", "paths", "start")
+    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "windows", "packages", "paths", "start")
     empty: dict[str, Any] = {key: [] for key in (*lists, "replaced_secrets")}
     return {
         **empty,
@@ -232,3 +232,15 @@ def test_which_nodes_a_controllers_files_want_empty() -> None:
     assert emptied(SLURM.replace("n[1-2]", "n1")) == ["n2"]
     assert emptied(SLURM.replace("MaxTime=60", "MaxTime=90")) == []
     assert emptied_by(["n1", "n2"], "24.11", {CONF: (None, SLURM)}) == []
+
+
+def test_in_a_window_all_clients_are_emptied_before_any_file_changes() -> None:
+    drew, result, wrong = plan(cluster(windows=["home.mount"], effects=["remount:home.mount"]))
+    assert wrong == []
+    assert (drew["emptied"], drew["together"], drew["resumed"], drew["rolling"]) == (
+        ["n1", "n2"],
+        "n1,n2",
+        "n1,n2",
+        NOBODY,
+    )
+    assert drew["why"] == "maintenance window for home.mount"

@@ -183,3 +183,14 @@ def test_the_initramfs_and_the_boot_loader_are_updated_for_the_files_that_they_c
     changed: list[str], leftovers: list[str], withheld: list[str], expected: tuple[bool, bool, bool]
 ) -> None:
     assert tuple(boot(changed, leftovers, withheld).values()) == expected
+
+
+HOME = "/etc/systemd/system/home.mount"
+
+
+def test_a_file_system_of_another_server_is_remounted_with_those_of_all_clients() -> None:
+    answer = verdict({HOME: "remount:home.mount"}, moved=[HOME])
+    assert (answer.windows, answer.effects) == (["home.mount"], ["remount:home.mount"])
+    assert (answer.withheld, answer.later) == ([], [])
+    answer = verdict({HOME: "remount:home.mount"}, moved=[HOME], idle=["home.mount"])
+    assert (answer.windows, answer.withheld) == ([], [])

@@ -41,6 +41,7 @@ ACTIONS = {
     "drain": "drain the nodes first",
     "vacate": "drain the nodes, which stay drained",
     "reboot": "drain and reboot the nodes",
+    "window": "drain all clients, copy the data, unmount and mount",
     "cancel-jobs": "wait until the removed partition has no jobs",
     "refuse": "wait until no job runs on the cluster",
 }

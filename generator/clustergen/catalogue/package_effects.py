@@ -15,7 +15,7 @@ class PackageEffect:
 
     family: str
     purpose: str
-    module: str
+    in_use: str
     replaces: bool
     effect: str
     """By the words of `render.effects`."""
@@ -32,8 +32,3 @@ def _rows() -> tuple[PackageEffect, ...]:
 def of_purpose(purpose: str) -> PackageEffect | None:
     """The row of a purpose; None where its packages are installed beside running jobs."""
     return next((row for row in _rows() if fnmatchcase(purpose, row.purpose)), None)
-
-
-def modules() -> tuple[str, ...]:
-    """The kernel modules of the table, each once."""
-    return tuple(dict.fromkeys(row.module for row in _rows()))

@@ -18,6 +18,7 @@ from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import Snapshot
+from clustergen.diff.windows import moved
 from clustergen.records import record, replace
 from clustergen.render.effects import DAEMON_RELOAD, NONE, Effect
 from clustergen.render.side import NodeFile
@@ -216,6 +217,7 @@ class Comparison:
         for (target, old_file, new_file), hosts in hosts_of_files.items():
             for change in (
                 _of_policy(target, old_file, new_file, self.new.inventory.release, self._conditions)
+                or _move(target, old_file, new_file)
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)
             ):
@@ -287,6 +289,17 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
         )
         for name, before, after in differing(target, old.text, new.text)
     )
+
+
+def _move(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:
+    """A file system of another server; empty where its files stay where they are."""
+    if old is None or new is None or new.effect.kind != "remount" or old.sha256 == new.sha256:
+        return ()
+    sides = moved(target, old.text, new.text)
+    if sides is None:
+        return ()
+    effects = (Effect("window", new.effect.unit),)
+    return (Change(target, "setting", "", "source", *sides, None, effects, False, "", "clustergen.lock.json"),)
 
 
 def _slurms(files: Files) -> Files:

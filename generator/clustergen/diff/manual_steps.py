@@ -25,6 +25,7 @@ def before(work: Work) -> Iterable[Step]:
     yield from _numbers(work)
     yield from _addresses(work)
     yield from _file_systems(work)
+    yield from _moved(work)
     yield from _recabling(work)
     for change in work.changes:
         if change.file in work.reformatted:
@@ -133,6 +134,17 @@ def _file_systems(work: Work) -> Iterable[Step]:
                 entry = unit.removeprefix(first).removesuffix(last)
                 text = f"follow the manual steps for file system {entry} in the tree's README.md"
                 yield Step(text, work.hosts([change]), "")
+
+
+def _moved(work: Work) -> Iterable[Step]:
+    """Data that is elsewhere from now on."""
+    for change in work.with_kind("window"):
+        unit = change.effect.unit
+        if change.kind == "packages":
+            text = f"drain with clustergen.cluster.drain, stop all clients and servers of {change.name}, and upgrade it by its guide"
+        else:
+            text = f"drain with clustergen.cluster.drain, stop {unit}, and copy {change.old} to {change.new}"
+        yield Step(text, work.hosts([change]), "")
 
 
 def _anew(work: Work, change: Change) -> Iterable[Step]:

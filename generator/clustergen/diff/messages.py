@@ -17,6 +17,7 @@ from clustergen.render.effects import Effect, Kind
 TITLES: dict[Kind, str] = {
     "refuse": "not while jobs run",
     "cancel-jobs": "cancels the jobs of a partition",
+    "window": "maintenance window for",
     "reboot": "drain and reboot",
     "drain": "drain first",
     "vacate": "drain first, without resuming",
@@ -43,6 +44,7 @@ TITLES: dict[Kind, str] = {
 REASONS: dict[Kind, str] = {
     "refuse": "jobs would be lost",
     "cancel-jobs": "jobs that use the partition are cancelled",
+    "window": "clients of both servers would write at the same time: all are drained, and the data is copied first",
     "reboot": "it takes effect at boot",
     "drain": "jobs on the node would be harmed",
     "vacate": "jobs on the node would be lost",
@@ -170,9 +172,11 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
     anew = [change for change in plan.changes if change.kind == "system"]
     if anew:
         phrases.append(f"{_counted(hosts_with(anew, plan))} to reinstall")
+    if moving := by_kind.get("window"):
+        phrases.append(f"needs a maintenance window for {', '.join(dict.fromkeys(str(c.effect.unit) for c in moving))}")
     emptied = [
         change
-        for kind in ("drain", "vacate", "remount", "reboot")
+        for kind in ("drain", "vacate", "remount", "reboot", "window")
         for change in by_kind.get(kind, ())
         if change not in anew
     ]

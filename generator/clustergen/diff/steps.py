@@ -43,6 +43,7 @@ def _gate(work: Work) -> Iterable[Step]:
 def _drain(work: Work) -> Iterable[Step]:
     removed = set(work.removed)
     draining = [change for change in work.changes if {Effect("drain"), Effect("vacate")} & set(change.effects)]
+    draining += work.with_kind("window")
     nodes = [name for name in hosts_of(work.hosts(draining, work.compute) or "") if name not in removed]
     if nodes:
         yield Step("drain, and wait for their jobs", folded(nodes), EMPTY)
@@ -87,6 +88,10 @@ def _put(work: Work) -> Iterable[Step]:
                     by_unit.setdefault(effect.unit, []).append(change)
         for unit, changes in by_unit.items():
             yield Step(_LOCAL[kind].format(unit=unit), work.hosts(changes), PUT)
+    for change in work.with_kind("window"):
+        verb = f"install {change.new}" if change.kind == "packages" else f"unmount and mount {change.effect.unit}"
+        text = f"{verb}, on all hosts at once (cluster_window)"
+        yield Step(text, work.hosts([change]), PUT)
     for change in work.with_kind("start"):
         yield Step(f"mount {change.effect.unit}", work.hosts([change]), PUT)
 

@@ -10,7 +10,7 @@ from clustergen.diff.room import KINDS, NO_CHANGES, RoomChanges
 from clustergen.records import fields, record
 from clustergen.slurmconf.scalars import hosts_of
 
-_EMPTIES = ("drain", "vacate", "remount", "reboot")
+_EMPTIES = ("drain", "vacate", "remount", "reboot", "window")
 
 
 @record

@@ -28,6 +28,7 @@ Kind = Literal[
     "drain",
     "vacate",
     "reboot",
+    "window",
     "cancel-jobs",
     "refuse",
 ]

@@ -112,8 +112,9 @@ def test_a_branch_of_the_driver_is_replaced_as_a_whole(solo: Solo, old: str, new
     }
     values["os_packages"]["nvidia_pinning"] = [f"nvidia-driver-pinning-{new}"]
     names = values["os_packages"]["nvidia_driver_open"] + values["os_packages"]["nvidia_fabricmanager"]
+    solo.tasks([{"ansible.builtin.include_role": {"name": "clustergen.cluster.repositories"}}], values)
     install = "apt-get -qq -y --allow-downgrades install"
-    solo.out("solo", f"{install} nvidia-driver-pinning-{old} && {install} {' '.join(names)}")
+    solo.out("solo", f"apt-get -qq update && {install} nvidia-driver-pinning-{old} && {install} {' '.join(names)}")
     fact = {"ansible.builtin.set_fact": {"clustergen": {"replaces": replaced, "waiting": replaced}, "cacheable": True}}
     role = {"ansible.builtin.include_role": {"name": "clustergen.cluster.install", "tasks_from": "replace"}}
     solo.tasks([fact, role], values)

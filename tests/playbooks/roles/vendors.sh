@@ -32,7 +32,7 @@ make_deb() { # directory package version further-field
   fi
   if [[ $2 == nvidia-driver-pinning-* ]]; then
     install -d "$root/etc/apt/preferences.d"
-    printf 'Package: nvidia-open nvidia-fabricmanager\nPin: version %s.*\nPin-Priority: 1001\n' "${2##*-}" > "$root/etc/apt/preferences.d/nvidia"
+    printf 'Package: nvidia-open nvidia-fabricmanager libnvidia-nscq\nPin: version %s.*\nPin-Priority: 1001\n' "${2##*-}" > "$root/etc/apt/preferences.d/nvidia"
   fi
   dpkg-deb --build "$root" "$1/${2}_${version/1.0/1.1-1}_all.deb" >/dev/null
 }

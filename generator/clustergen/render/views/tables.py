@@ -28,6 +28,7 @@ _EFFECTS = {
     "create": "create accounts and directories",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",
+    "window": "drain all clients, copy the data, and remount",
     "drain": "drain and run {unit}",
     "reboot": "drain and reboot",
     "refuse": "wait until no job runs on the cluster",

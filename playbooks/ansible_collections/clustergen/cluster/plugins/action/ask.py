@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import time
 
@@ -45,9 +46,13 @@ class ActionModule(Asking):
         units, without = units_of(task_vars)
         verdict = self._verdict(task_vars, tree, files, state, before, contents, units, reboots)
         purposes = purposes_of(task_vars)
-        waiting, families = packages.replaced(purposes, state["packages"], state["modules"])
-        for family, effect in families.items():
-            verdict.wait_for(effect, f"packages of {family} change", reboots)
+        running = [unit for unit in units if unit not in state["units"]]
+        in_use = packages.replaced(purposes, state["packages"], [*state["modules"], *running])
+        for effect in dict.fromkeys(in_use.values()):
+            verdict.replace(effect, reboots)
+        waiting = [purpose for purpose, effect in in_use.items() if effect == "reboot"]
+        if (refusal := _window(verdict, task_vars)) and not self._task.check_mode:
+            return dict(result, failed=True, msg=refusal)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
@@ -65,7 +70,7 @@ class ActionModule(Asking):
             **_of_node(state),
             "packages": [name for name in state["packages"] if name not in names],
             "waiting": waiting,
-            "replaces": waiting if {*families.values()}.issubset(verdict.later) else [],
+            "replaces": waiting if "reboot" in verdict.later else [],
             "absent": [unit for unit, answer in state["units"].items() if waiting and answer["load"] == "not-found"],
             "secrets": _fingerprints(secrets, state["secrets"]),
             "replaced_secrets": [secret["name"] for secret in replaced],
@@ -73,7 +78,7 @@ class ActionModule(Asking):
         result.update(
             changed=bool(behind) and self._task.check_mode,
             ansible_facts={"clustergen": fact},
-            msg=_summary(behind, verdict) if behind else "up to date",
+            msg=(refusal or _summary(behind, verdict)) if behind else "up to date",
         )
         if self._task.diff or self._task.check_mode:
             result["diff"] = list(_diff(tree, files, state, before))
@@ -97,6 +102,19 @@ class ActionModule(Asking):
             next(iter(task_vars.get("slurm_controllers") or []), None),
             reboots,
             remarks,
+            {
+                target
+                for target in before
+                if before[target] is not None and self._moved(tree, files[target], before[target])
+            },
+        )
+
+    def _moved(self, tree, file, before):
+        """True if a file system is on another server."""
+        from clustergen.diff.windows import moved
+
+        return moved(
+            file["target"], before.decode("utf-8", "replace"), tree.content(file["path"]).decode("utf-8", "replace")
         )
 
     def _remark(self, tree, file, before):
@@ -121,6 +139,17 @@ class ActionModule(Asking):
         return effects.emptied_by(
             task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents, kinds
         )
+
+
+def _window(verdict, task_vars):
+    """Why a host must not be changed outside of a maintenance window; empty where it may."""
+    missing = [unit for unit in verdict.windows if unit not in (task_vars.get("cluster_window") or [])]
+    if not missing:
+        return ""
+    return (
+        f"{', '.join(missing)}: another server or major version, so nodes cannot take turns. Nothing was changed on this node. Drain all clients, "
+        f"follow the manual steps of clustergen diff, and state the window: -e '{{\"cluster_window\": {json.dumps(missing)}}}'"
+    )
 
 
 def _behind(state, replaced, reboots):
@@ -150,7 +179,7 @@ def _of_files(state, verdict):
 
 
 def _of_effects(verdict):
-    names = ("effects", "withheld", "later", "together", "refuse", "cancels", "reasons")
+    names = ("effects", "withheld", "later", "together", "windows", "refuse", "cancels", "reasons")
     return {name: getattr(verdict, name) for name in names}
 
 

@@ -80,28 +80,30 @@ class Verdict:
         self.reasons = []  # of everything that is worse than a reload
         self.refuse = []  # why it must not be while jobs are there
         self.cancels = {}  # partition → why its jobs would be lost
+        self.windows = []  # mount units of file systems that move
 
     def add(self, effect):
         if effect != "none" and effect not in self.effects:
             self.effects.append(effect)
 
-    def wait_for(self, effect, reason, reboots):
-        """Adds what is done when the node is empty: a reboot only where this run may do that."""
-        if effect == "reboot" and not reboots:
-            self.reasons.append(f"{reason} in a run that may reboot")
-            return
-        if effect not in self.later:
-            self.later.append(effect)
-        self.reasons.append(reason)
+    def replace(self, effect, reboots):
+        """Adds what it takes to replace packages in use: a reboot only where this run may do that."""
+        if kind(effect) == "window":
+            self.windows.append(effect.partition(":")[2])
+        elif not reboots:
+            self.reasons.append("packages in use are replaced by a run that may reboot")
+        else:
+            self.later += [effect] if effect not in self.later else []
+            self.reasons.append("packages in use are replaced")
 
 
-def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, remarks=()):
+def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, remarks=(), moved=()):
     """The verdict on one host.
 
     files: of the tree, by target; state: the answer of node_state; contents: target → (old or None, new), as text, for
     all of Slurm's files. `roles` are the host's groups, `units` those that it runs. Without
     `reboots` a file that takes one is put at once, and the reboot is left to the administrator. `remarks`: targets in which
-    only comments differ.
+    only comments differ; `moved`: those by which a file system is on another server.
     """
     verdict = Verdict()
     idle_units = set(state["units"])
@@ -116,6 +118,10 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
             continue  # what changed inside tells
         if effect == "reboot" and not reboots:
             verdict.reasons.append(f"{target} takes effect at the next boot")
+            continue
+        if target in moved and (unit := effect.partition(":")[2]) not in idle_units:
+            verdict.add(effect)  # with all other clients, when all of them are empty
+            verdict.windows.append(unit)
             continue
         _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
     removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}

@@ -1,25 +1,27 @@
-"""Packages of one host: those that are installed at once, and those that replace what jobs use and wait until it is empty."""
+"""Packages of one host: those that are installed at once, and those that replace what is in use."""
 
 from __future__ import annotations
+
+from fnmatch import fnmatchcase
 
 
 def modules_of(purposes):
     """Kernel modules whose packages are among the purposes."""
-    return sorted({row.module for row in map(_row, purposes) if row})
+    return sorted({row.in_use for row in map(_row, purposes) if row and "." not in row.in_use})
 
 
-def replaced(purposes, missing, loaded):
-    """The purposes whose packages wait, and the effects that they have then: a family of which one is missing that brings
-    a kernel module, or chooses its version, while that module is loaded. `purposes`: → names; `missing`: names.
+def replaced(purposes, missing, in_use):
+    """Purpose → effect, of a family of which one is missing that brings what is in use, or chooses its version.
+    `purposes`: → names; `missing`: names; `in_use`: modules that are loaded and units that run.
     """
     absent = set(missing)
-    rows = {purpose: row for purpose in purposes if (row := _row(purpose)) and row.module in loaded}
-    families = {
-        row.family: row.effect
-        for purpose, row in rows.items()
-        if row.replaces and absent.intersection(purposes[purpose])
-    }
-    return [purpose for purpose, row in rows.items() if row.family in families], families
+    rows = {purpose: row for purpose in purposes if (row := _row(purpose)) and _matches(row.in_use, in_use)}
+    families = {row.family for purpose, row in rows.items() if row.replaces and absent.intersection(purposes[purpose])}
+    return {purpose: row.effect for purpose, row in rows.items() if row.family in families}
+
+
+def _matches(pattern, in_use):
+    return any(fnmatchcase(name, pattern) for name in in_use)
 
 
 def _row(purpose):

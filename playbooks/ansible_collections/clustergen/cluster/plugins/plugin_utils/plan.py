@@ -54,6 +54,7 @@ def make_plan(answers, asked):
         if _drains(from_afar, answers, host)
         or (host in to_drain and answers[host]["serving"])
         or (answers[host]["together"] and (host in to_empty or host in controllers))
+        or (answers[host]["windows"] and answers[host]["serving"])
     ]
     alone = [
         host
@@ -107,7 +108,7 @@ def make_plan(answers, asked):
         "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
         "emptied": emptied,  # names, of which some may be no hosts of this run
-        "why": "its devices or slurmd's own directories change",
+        "why": _why(answers[host] for host in together),
         "partitions": [] if refuse else sorted(cancels),
         "refuse": lost,
         "controller": controller or next(iter(asked.all_controllers), "localhost"),
@@ -170,6 +171,11 @@ def clashes(answers):
 def _companion(hosts, few):
     """Ansible ends a run where all hosts of a play fail: one that has nothing to do in it keeps the others going."""
     return [host for host in hosts if host not in few][:1] if few else []
+
+
+def _why(facts):
+    units = sorted({unit for fact in facts for unit in fact["windows"]})
+    return f"maintenance window for {', '.join(units)}" if units else "its devices or slurmd's own directories change"
 
 
 def _prepares(fact):

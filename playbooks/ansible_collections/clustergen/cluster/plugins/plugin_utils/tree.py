@@ -22,6 +22,7 @@ _OF_SITES = (
     "cluster_name_check",
     "cluster_os_check",
     "cluster_reboots",
+    "cluster_window",
     "cluster_without_files",
     "cluster_without_packages",
     "cluster_without_units",

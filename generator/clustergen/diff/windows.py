@@ -1,0 +1,40 @@
+"""File systems that move to another server or directory, which no plan can do node by node: jobs would write to both."""
+
+from __future__ import annotations
+
+import re
+
+_NETWORK = ("nfs", "nfs4", "lustre", "ceph")
+_UNIT = re.compile(r"^(What|Type)=(\S+)", re.MULTILINE)
+_BEEGFS = re.compile(r"^sysMgmtdHost\s*=\s*(\S+)", re.MULTILINE)
+
+
+def source(target: str, text: str) -> str | None:
+    """Where a file of a node says that a network file system is: `What` of a mount unit, BeeGFS' management server; None
+    where it says nothing of that.
+    """
+    if target.endswith(".mount"):
+        values = dict(_UNIT.findall(text))
+        return values.get("What") if values.get("Type") in _NETWORK else None
+    if target.startswith("/etc/beegfs/"):
+        found = _BEEGFS.search(text)
+        return found[1] if found else None
+    return None
+
+
+def moved(target: str, old: str, new: str) -> tuple[str, str] | None:
+    """The old and the new source; None where they are of one server. Lustre's servers have several addresses: one that
+    stays is enough.
+    """
+    before, after = source(target, old), source(target, new)
+    if before is None or after is None or before == after:
+        return None
+    if _places(before) & _places(after):
+        return None
+    return before, after
+
+
+def _places(source: str) -> set[str]:
+    """Each NID of a Lustre source with its file system; anything else as a whole."""
+    nids, _, name = source.rpartition(":/")
+    return {f"{nid}:/{name}" for nid in re.split("[:,]", nids)} if "@" in nids else {source}
