@@ -235,7 +235,7 @@ def test_which_nodes_a_controllers_files_want_empty() -> None:
 
 
 def test_in_a_window_all_clients_are_emptied_before_any_file_changes() -> None:
-    drew, result, wrong = plan(cluster(windows=["home.mount"], effects=["remount:home.mount"]))
+    drew, _, wrong = plan(cluster(windows=["home.mount"], effects=["remount:home.mount"]))
     assert wrong == []
     assert (drew["emptied"], drew["together"], drew["resumed"], drew["rolling"]) == (
         ["n1", "n2"],

@@ -141,7 +141,7 @@ def _moved(work: Work) -> Iterable[Step]:
     for change in work.with_kind("window"):
         unit = change.effect.unit
         if change.kind == "packages":
-            text = f"drain with clustergen.cluster.drain, stop all clients and servers of {change.name}, and upgrade it by its guide"
+            text = f"drain with clustergen.cluster.drain, stop {change.name} everywhere, and upgrade it by its guide"
         else:
             text = f"drain with clustergen.cluster.drain, stop {unit}, and copy {change.old} to {change.new}"
         yield Step(text, work.hosts([change]), "")

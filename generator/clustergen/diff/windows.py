@@ -1,4 +1,4 @@
-"""File systems that move to another server or directory, which no plan can do node by node: jobs would write to both."""
+"""File systems that move to another server, which nodes cannot do one by one: jobs would write to both."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _BEEGFS = re.compile(r"^sysMgmtdHost\s*=\s*(\S+)", re.MULTILINE)
 
 
 def source(target: str, text: str) -> str | None:
-    """Where a file of a node says that a network file system is: `What` of a mount unit, BeeGFS' management server; None
-    where it says nothing of that.
+    """Place of a network file system by a file of a node, `What` of a mount unit or the management server of BeeGFS; None
+    where it has none.
     """
     if target.endswith(".mount"):
         values = dict(_UNIT.findall(text))
