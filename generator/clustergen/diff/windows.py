@@ -10,7 +10,7 @@ _BEEGFS = re.compile(r"^sysMgmtdHost\s*=\s*(\S+)", re.MULTILINE)
 
 
 def source(target: str, text: str) -> str | None:
-    """Place of a network file system by a file of a node, `What` of a mount unit or the management server of BeeGFS; None
+    """Place of a network file system by a file of a node: `What` of a mount unit, or the management server of BeeGFS. None
     where it has none.
     """
     if target.endswith(".mount"):
