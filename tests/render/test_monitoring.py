@@ -620,21 +620,30 @@ def test_alerts_read_what_the_node_exporter_serves(tmp_path: Path) -> None:
 
 
 SCONTROL = """cat <<'END'
-NodeName=c1 Arch=x86_64 CoresPerSocket=32 State=IDLE ThreadsPerCore=2 Weight=1
-NodeName=c2 State=DOWN*+DRAIN+INVALID_REG ThreadsPerCore=2 NextState=RESUME
-NodeName=c3 State=MIXED+DRAIN ThreadsPerCore=2
-NodeName=c4 State=ALLOCATED ThreadsPerCore=2
+NodeName=c1 Arch=x86_64 State=IDLE Partitions=a,b CfgTRES=cpu=4,mem=9M,gres/gpu=4,gres/gpu:h100=4 Reason=x State=DOWN y
+NodeName=c2 State=DOWN+DRAIN+NOT_RESPONDING+INVALID_REG Partitions=a NextState=RESUME CfgTRES=cpu=4,gres/gpu=4
+NodeName=c3 State=MIXED+DRAIN ThreadsPerCore=2 CfgTRES=cpu=4
+NodeName=c4 State=ALLOCATED Partitions=b CfgTRES=cpu=4
 END"""
 SDIAG = """cat <<'END'
-Server thread count:  1
 Agent queue size:     3
 DBD Agent queue size: 42
+Main schedule statistics (microseconds):
+	Last cycle:   627
+Backfilling stats
+	Last cycle when: Sat Nov 28 08:25:16 2026 (1795854316)
+	Last cycle:   31
+	Depth Mean (try depth): 4
 END"""
 
 
 SQUEUE = r"""case $* in
   *COMPLETING*) date -d '2 hours ago' +%Y-%m-%dT%H:%M:%S; echo NONE; date -d '1 minute ago' +%Y-%m-%dT%H:%M:%S ;;
-  *) printf 'PENDING\nPENDING\nRUNNING\n' ;;
+  *)
+    echo 'PENDING|a,b|ada|x|4|cpu=1,gres/gpu=4|'
+    echo 'RUNNING|a|ada|x|24|cpu=24,mem=9M,gres/gpu=2,gres/gpu:h100=2|'
+    echo 'CONFIGURING|b|AD\"m|y|2|cpu=2|'
+    echo 'OUT_OF_MEMORY|b|ada|x|2||' ;;
 esac"""
 SINFO = r"""cat <<'END'
 c2|drained*|root|a "quoted" \reason} 1 | with é, and "more
@@ -667,14 +676,26 @@ def test_the_script_writes_what_prometheus_reads(tmp_path: Path) -> None:
     ]
     assert 7190 < int(state["clustergen_slurm_completing_seconds"]) < 11_000
     assert {name.partition("{")[0] for name in state} == set(STATE_METRICS)
-    assert set(values) == set(SCRIPT_METRICS)
-    assert values == {
+    by_name: dict[str, dict[str, str]] = {}
+    for series, value in values.items():
+        name, _, labels = series.partition("{")
+        by_name.setdefault(name, {})[labels.rstrip("}")] = value
+    assert by_name.keys() == set(SCRIPT_METRICS)
+    assert by_name.keys() <= slurm_metrics().keys()
+    assert {name: rows[""] for name, rows in by_name.items() if "" in rows and rows[""] != "0"} == {
         "slurm_nodes": "4", "slurm_nodes_noresp": "1", "slurm_nodes_alloc": "1", "slurm_nodes_mixed": "1",
-        "slurm_nodes_idle": "1", "slurm_nodes_down": "1", "slurm_nodes_drain": "2", "slurm_nodes_fail": "0",
-        "slurm_nodes_maint": "0", "slurm_nodes_invalid_reg": "1", "slurm_jobs_pending": "2", "slurm_jobs_running": "1",
-        "slurm_agent_queue_size": "3", "slurm_slurmdbd_queue_size": "42",
+        "slurm_nodes_idle": "1", "slurm_nodes_down": "1", "slurm_nodes_drain": "2", "slurm_nodes_invalid_reg": "1",
+        "slurm_jobs_pending": "1", "slurm_jobs_running": "2", "slurm_jobs_outofmemory": "1",
+        "slurm_agent_queue_size": "3", "slurm_slurmdbd_queue_size": "42", "slurm_schedule_cycle_last": "627",
+        "slurm_bf_cycle_last": "31", "slurm_bf_try_depth_mean": "4",
     }  # fmt: skip
-    assert values.keys() <= slurm_metrics().keys()
+    a, b = ('partition="a"', 'partition="b"')
+    assert by_name["slurm_partition_gpus"] == {a: "8", b: "4"}
+    assert by_name["slurm_partition_nodes_down"] == {a: "1", b: "0"}
+    assert by_name["slurm_partition_jobs_pending"] == {a: "1", b: "1"}
+    assert by_name["slurm_partition_jobs_gpus_alloc"] == {a: "2", b: "0"}
+    assert by_name["slurm_user_jobs_cpus_alloc"] == {'username="ada"': "24", r'username="AD\\\"m"': "2"}
+    assert by_name["slurm_account_jobs_running"] == {'account="x"': "1", 'account="y"': "1"}
     node = tmp_path / "node/tmp"
     node.mkdir(parents=True)
     (node / "slurm.prom").write_bytes(out.read_bytes())

@@ -47,7 +47,7 @@ state 'idle|drained' >/dev/null
 """
 
 
-def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 3") -> Outcome:
+def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 3", others: Any = ()) -> Outcome:
     release = ".".join(install.version.split(".")[:2])
     machine = roles("slurm-controller", "slurm-accounting", "slurm-compute", name="titan")
     slurm: dict[str, Any] = {
@@ -56,7 +56,7 @@ def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 
         "accounts": {"home": {"users": ["alice"]}},
     }
     kind = {"server": {"system": "ws-4x3090"}}
-    nodes = [{**machine, "type": "server"}]
+    nodes = [{**machine, "type": "server"}, *({**node, "type": "server"} for node in others)]
     networks = {"management": {"cidr": "10.0.0.0/24"}}
     tree = cluster(directory, release, networks=networks, node_types=kind, nodes=nodes, slurm=slurm)
     box = sandbox.Sandbox(

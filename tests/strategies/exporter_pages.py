@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.metrics import slurm_metrics
 
@@ -35,9 +35,13 @@ def dcgm(counters: str, *, label: bool) -> Iterator[str]:
 
 def slurm() -> Iterator[str]:
     """slurmctld's own pages, with the names that were read from 26.05.5."""
+    yield from _of_slurm(slurm_metrics())
+
+
+def _of_slurm(names: Iterable[str]) -> Iterator[str]:
     values = {"node": "c1", "partition": "batch", "username": "ada", "account": "research"}
-    for name, metric in slurm_metrics().items():
-        labels = ",".join(f'{label}="{values[label]}"' for label in metric.labels)
+    for name in names:
+        labels = ",".join(f'{label}="{values[label]}"' for label in slurm_metrics()[name].labels)
         yield f"{name}{{{labels}}} 2"
 
 
@@ -154,8 +158,8 @@ def script() -> Iterator[str]:
     """The page of clustergen-slurm-metrics, as tests/render/test_monitoring.py reads it from the script."""
     from clustergen.features.slurm_metrics.needs import SCRIPT_METRICS
 
-    for name in SCRIPT_METRICS:
-        yield f"# TYPE {name} gauge\n{name} 2"
+    for line in _of_slurm(SCRIPT_METRICS):
+        yield f"# TYPE {line.partition('{')[0]} gauge\n{line}"
 
 
 def state() -> Iterator[str]:

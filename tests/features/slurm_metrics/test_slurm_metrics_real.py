@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue.metrics import slurm_endpoints
 from clustergen.features.slurm_metrics.needs import SCRIPT_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
+from render.test_slurm_jobs import run
 from strategies.trees import COMPUTE, HEAD, lay_out, manifest, tree_of
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -23,6 +25,7 @@ SlurmUser=root
 AuthType=auth/munge
 ProctrackType=proctrack/linuxproc
 StateSaveLocation=/run/state
+SlurmdTimeout=15
 SlurmctldPidFile=/run/slurmctld.pid
 NodeName=c[1-4] CPUs=4 RealMemory=1000
 PartitionName=a Nodes=ALL Default=YES
@@ -39,6 +42,7 @@ slurmctld -D >/run/clustergen/slurmctld.log 2>&1 &
 for _ in {1..3000}; do grep -q 'Running as primary controller' /run/clustergen/slurmctld.log && break; sleep 0.02; done
 scontrol update nodename=c1 state=drain reason='Prolog "a" \ b | c'
 scontrol update nodename=c2 state=down reason='no power'
+for _ in {1..200}; do [ "$(scontrol --oneliner show nodes | grep -c NOT_RESPONDING)" = 4 ] && break; sleep 0.2; done
 /usr/local/sbin/clustergen-slurm-metrics
 cat /var/lib/prometheus/node-exporter/slurm.prom
 """
@@ -65,5 +69,31 @@ def test_reasons_of_nodes_are_exported(slurm: SlurmInstall, tmp_path: Path) -> N
     assert any(line.startswith('clustergen_slurm_node_drained{node="c2",state="down') for line in lines)
     assert "clustergen_slurm_completing_seconds 0" in lines
     assert sum("_drained{" in line for line in lines) == 2
-    names = {line.partition("{")[0].partition(" ")[0] for line in lines}
-    assert names >= set(SCRIPT_METRICS) or release == "26.05"
+    if release != "26.05":
+        assert {"slurm_nodes 4", "slurm_nodes_noresp 4", "slurm_nodes_down 1", "slurm_nodes_drain 1"} <= set(lines)
+
+
+def test_the_script_counts_as_slurmctld_does(slurm: SlurmInstall, tmp_path: Path) -> None:
+    """A running, a failed and waiting jobs; slurmctld of 26.05 serves the same names itself."""
+    script = r"""
+sed -i s/counts=false/counts=true/ /etc/clustergen/slurm-metrics.sh
+as_alice sbatch --wrap 'exit 1' -o /dev/null >/dev/null; state 'idle none' >/dev/null
+for request in --gpus=2 --gpus=4 '--array=1-3 --gpus=4'; do as_alice sbatch $request --wrap 'sleep 60' -o /dev/null; done
+state mixed
+for _ in {1..50}; do [ "$(squeue -ht F | wc -l)$(squeue -ht R | wc -l)" = 11 ] && break; sleep 0.2; done
+mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
+grep -h ^slurm /var/lib/prometheus/node-exporter/slurm.prom; echo ==
+for page in $PAGES; do exec 3<>/dev/tcp/head/6817 && printf 'GET %s HTTP/1.0\r\n\r\n' "$page" >&3 && timeout 20 cat <&3; done |
+  grep ^slurm"""
+    pages = " ".join(slurm_endpoints())
+    done = run(slurm, tmp_path, script.replace("$PAGES", pages).replace("/head/", "/titan/"), others=(MONITOR,))
+    ours, theirs = ([line for line in part.splitlines() if line.startswith("slurm_")] for part in done.stdout.split("=="))
+    assert {line.partition(" ")[0].partition("{")[0] for line in ours} == set(SCRIPT_METRICS), done
+    assert {
+        "slurm_jobs_running 1", "slurm_jobs_pending 4", "slurm_jobs_failed 1", "slurm_nodes_mixed 1",
+        'slurm_partition_gpus{partition="main"} 4', 'slurm_partition_jobs_gpus_alloc{partition="main"} 2',
+        'slurm_user_jobs_pending{username="alice"} 4', 'slurm_account_jobs_gpus_alloc{account="home"} 2',
+    } <= set(ours)  # fmt: skip
+    if slurm.version.startswith("26.05"):
+        assert theirs, done
+        assert {line for line in ours if "_thread_cnt" not in line} <= set(theirs)

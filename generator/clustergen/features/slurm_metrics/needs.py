@@ -11,16 +11,31 @@ from clustergen.cluster.monitoring import NodeExporter, Scraping, own_endpoint
 from clustergen.cluster.slurm.keys.table import switches_nodes_off
 
 TEXTFILE = "slurm.prom"
+_JOBS = ("running", "pending", "cpus_alloc", "gpus_alloc")
 SCRIPT_METRICS = (
     "slurm_nodes",
     *(
         f"slurm_nodes_{state}"
         for state in ("noresp", "alloc", "mixed", "idle", "down", "drain", "fail", "maint", "invalid_reg")
     ),
-    "slurm_jobs_pending",
-    "slurm_jobs_running",
-    "slurm_agent_queue_size",
-    "slurm_slurmdbd_queue_size",
+    *(
+        f"slurm_jobs_{state}"
+        for state in (
+            *("pending", "running", "completed", "failed", "timeout", "outofmemory", "node_failed", "cancelled"),
+            "preempted",
+        )
+    ),
+    *(f"slurm_partition_{name}" for name in ("nodes", "gpus")),
+    *(f"slurm_partition_nodes_{state}" for state in ("alloc", "mixed", "idle", "down", "drain")),
+    *(f"slurm_{kind}_jobs_{name}" for kind in ("partition", "user", "account") for name in _JOBS),
+    *(
+        f"slurm_{name}"
+        for name in (
+            *("server_thread_cnt", "agent_queue_size", "agent_cnt", "agent_thread_cnt", "slurmdbd_queue_size"),
+            *("schedule_cycle_last", "sched_mean_cycle", "sched_mean_depth_cycle", "schedule_queue_len"),
+            *("bf_cycle_last", "bf_mean_cycle", "bf_depth_mean", "bf_try_depth_mean", "bf_queue_len"),
+        )
+    ),
 )
 """What the script writes for releases without an endpoint."""
 STATE_METRICS = ("clustergen_slurm_node_drained", "clustergen_slurm_completing_seconds")

@@ -1,4 +1,4 @@
-"""Who uses how much: jobs, GPUs, cores and memory by account and user, as slurmctld counts them from 25.11 on."""
+"""Who uses how much: jobs, GPUs, cores and memory by account and user, as slurmctld counts them."""
 
 from __future__ import annotations
 
