@@ -1,6 +1,6 @@
 #!/bin/bash
-# Metrics of Slurm that slurmctld does not export: why nodes are drained, and since when jobs are completing; before release
-# 25.11 also nodes, jobs, partitions, users, accounts and the scheduler, with the metric names that slurmctld itself uses from
+# Metrics of Slurm that slurmctld does not export: why nodes are drained, since when jobs are completing, which controllers
+# respond; before release 25.11 also nodes, jobs, partitions, users, accounts and the scheduler, with the metric names that slurmctld itself uses from
 # then on. If slurmctld does not respond, the last file stays; an alert fires on its age.
 set -euo pipefail
 shopt -s inherit_errexit
@@ -19,6 +19,7 @@ fi
 reasons=$(timeout 50 sinfo --all --Node --list-reasons --noheader --format='%N|%T|%u|%E')
 [ "$power_saving" = false ] || asleep=$(timeout 50 sinfo --all --Node --noheader --format='%N|%t')
 ends=$(timeout 50 squeue --all --noheader --states=COMPLETING --format=%e)
+controllers=$(timeout 50 scontrol ping) || true # one of them is down
 # Jobs end before they complete: their nodes clean up.
 first=$(grep -E '^[0-9]{4}-[0-9-]+T[0-9:]+$' <<<"$ends" | sort | head -1 || true)
 
@@ -96,9 +97,12 @@ metrics=$(
     }
     # Behind a state: ~ off, % going off, ! to go off, # coming on; a node of two partitions is listed twice.
     kind == "asleep" && $2 ~ /[~%!#]$/ { sum["clustergen_slurm_node_asleep{node=\"" $1 "\"}"] = 1 }
+    kind == "controllers" && split($0, word, " ") >= 5 { # Slurmctld(primary) at head is UP
+      add("clustergen_slurm_controller_up{controller=\"" word[3] "\"}", word[5] == "UP")
+    }
     END { for (name in sum) print name, sum[name] }' \
     kind=nodes <(echo "$nodes") kind=jobs <(echo "$jobs") kind=diagnosis <(echo "$diagnosis") \
-    kind=reasons <(echo "$reasons") kind=asleep <(echo "$asleep")
+    kind=reasons <(echo "$reasons") kind=asleep <(echo "$asleep") kind=controllers <(echo "$controllers")
   echo "clustergen_slurm_completing_seconds $((${first:+$(date +%s) - $(date -d "$first" +%s)} + 0))"
 )
 sort <<<"$metrics" | awk -F'[{ ]' '$1 != last { print "# TYPE", $1, "gauge"; last = $1 } { print }' \

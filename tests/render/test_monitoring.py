@@ -187,6 +187,15 @@ def test_prometheus_and_alertmanager_accept_their_files(variant: str, tmp_path: 
     assert text.count("rules found") == sum("/rules/" in target for target in node_files(tree, "mon"))
 
 
+SECOND_MONITOR = {**MONITOR, "name": "mon2", "address": "10.0.0.4"}
+WATCHED = {
+    "remote_write": ["https://store.example.org/api/v1/push"],
+    "receivers": {"outside": {"webhook": "https://outside.example.org/x", "severities": ["watchdog"]}},
+}
+TWO_CONTROLLERS = {
+    "nodes": [HEAD, {**HEAD, "name": "head2", "address": "10.0.0.5", "roles": ["slurm-controller"]}, MONITOR, COMPUTE],
+    "slurm": {"version": "25.11", "state_location": "/srv/slurm", "state_shared": True},
+}
 ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("gpu", {"node_types": {"gpu": LINKED}}),
     ("gpu-dcgm3", {"monitoring": {"dcgm": {"version": "3.1"}}}),
@@ -219,6 +228,8 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("backups", {"backups": {"directory": "/backup/slurm"}}),
     ("pull", {"slurm": {"version": "24.11", "configless": True}, "ansible": {"pull": {"repository": "file:///r"}}}),
     ("meta", {}),
+    ("meta-pair", {"nodes": [HEAD, MONITOR, SECOND_MONITOR, COMPUTE], "monitoring": WATCHED}),
+    ("slurm-pair", TWO_CONTROLLERS),
     (
         "asleep",
         {
@@ -606,6 +617,48 @@ def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
     read = {name for expr in _all_rules(tree, "slurm") for name in re.findall(r"\bslurm_\w+", expr)}
     assert len(read) >= 4
     assert read <= slurm_metrics().keys()
+
+
+def test_each_service_that_has_to_run_is_one_that_the_exporter_reads(tmp_path: Path) -> None:
+    """And on the nodes that have it: the labels of targets decide."""
+    lnet = [{"name": "o2ib", "interfaces": ["ibp24s0"]}]
+    lustre = {"type": "lustre", "mgs": ["10.1.0.9@o2ib"], "fsname": "x", "mount": "/x", "lnet": lnet}
+    nodes = [SERVER, MONITOR, LOGIN, COMPUTE]
+    changes = {"storage": {"home": HOME, "x": lustre}, "monitoring": {"grafana": {}}}
+    tree = tree_of(monitored(nodes=nodes, **changes), tmp_path)
+    arguments = text_of(tree, "c1", "/etc/default/prometheus-node-exporter")
+    (included,) = re.findall(r"--collector.systemd.unit-include=(\S+)", arguments)
+    services = {
+        rule["labels"]["name"]: re.search(r'roles=~?"([^"]*)"', rule["expr"])
+        for rule in loaded(tree, f"{PROMETHEUS}/rules/node.yml")["groups"][0]["rules"]
+        if rule["alert"] == "NodeServiceStopped"
+    }
+    assert {name: match[1].split("|") if match else None for name, match in services.items()} == {
+        "mariadb.service": [",".join(SERVER["roles"])], "slurmdbd.service": [",".join(SERVER["roles"])],
+        "munge.service": ["login", "slurm-compute", ",".join(SERVER["roles"])], "slurmd.service": ["slurm-compute"],
+        "slurmctld.service": [",".join(SERVER["roles"])], "chronyd.service": None,
+        "nfs-server.service": [",".join(SERVER["roles"])], "grafana-server.service": ["monitoring"],
+        "lnet.service": ["login", "slurm-compute", ",".join(SERVER["roles"])],
+        "nvidia-persistenced.service": ["slurm-compute"], "nvidia-dcgm.service": ["slurm-compute"],
+    }  # fmt: skip
+    assert [name for name in services if not re.fullmatch(included, name)] == []
+
+
+@pytest.mark.real
+def test_each_of_two_servers_has_its_label_in_remote_stores_and_not_in_alerts(tmp_path: Path) -> None:
+    tree = tree_of(monitored(nodes=[HEAD, MONITOR, SECOND_MONITOR, COMPUTE], monitoring=WATCHED), tmp_path)
+    drop_in = "/etc/systemd/system/prometheus.service.d/50-clustergen.conf"
+    assert "Environment=HOSTNAME=%H\n" in text_of(tree, "mon", drop_in)
+    script = r"""
+. /etc/default/prometheus
+HOSTNAME=mon2 prometheus $ARGS --config.file=prometheus.yml --storage.tsdb.path=/tmp/data >/tmp/log 2>&1 &
+for _ in {1..300}; do grep -q 'Server is ready' /tmp/log && break; sleep 0.1; done
+exec 3<>/dev/tcp/127.0.0.1/9090; printf 'GET /api/v1/status/config HTTP/1.0\r\n\r\n' >&3; timeout 20 cat <&3; kill %1
+"""
+    text = run_on(tree, tmp_path, script)
+    assert "__replica__: mon2" in text
+    alone = tree_of(monitored(monitoring=WATCHED), tmp_path)
+    assert "replica" not in text_of(alone, "mon", f"{PROMETHEUS}/prometheus.yml")
 
 
 @pytest.mark.slow

@@ -126,6 +126,14 @@ class Unit:
 
 
 @record
+class Service:
+    """A service that has to be active on a group's nodes, beside those of `Unit`: an alert reports where it is not."""
+
+    group: str
+    name: str  # regular expression: some have another name on another system
+
+
+@record
 class NodePath:
     """A path that a role creates on a group's nodes, neither of a package nor of the tree: a node without is behind."""
 

@@ -10,8 +10,8 @@ _BEEGFS = re.compile(r"^sysMgmtdHost\s*=\s*(\S+)", re.MULTILINE)
 
 
 def source(target: str, text: str) -> str | None:
-    """Place of a network file system by a file of a node: `What` of a mount unit, or the management server of BeeGFS. None
-    where it has none.
+    """Place of a network file system by a file of a node: `What` of a mount unit, or the management server of
+    BeeGFS. None where the file has none.
     """
     if target.endswith(".mount"):
         values = dict(_UNIT.findall(text))

@@ -12,7 +12,7 @@ from clustergen.cluster.monitoring import Monitoring, Prometheus, Scraping
 from clustergen.cluster.slurm.keys.table import switches_nodes_off
 from clustergen.records import record
 
-Severity = Literal["critical", "warning"]
+Severity = Literal["critical", "warning", "watchdog"]
 Labels = tuple[tuple[str, str], ...]
 BLANK_COUNT = "1e14"  # DCGM's blank values of 32-bit and floating-point fields start above
 BLANK_TIME = "9e18"  # and that of 64-bit fields here
@@ -94,12 +94,18 @@ def one_of(values: list[str]) -> str:
     return f'="{values[0]}"' if len(values) == 1 else f'=~"{"|".join(values)}"'
 
 
+def by_instance(series: str, label: str, *others: str, by: str = "max") -> str:
+    """Series of Slurm's script, which each controller writes, with `label` as the instance that alerts are about."""
+    names = ", ".join((label, *others))
+    replaced = f'label_replace({by} by ({names}) ({series}), "instance", "$1", "{label}", "(.*)")'
+    return f"{by} by ({', '.join(('instance', *others))}) ({replaced})"
+
+
 def unless_asleep(cluster: Cluster) -> str:
     """Behind an expression by `instance`: not for nodes that power saving has switched off or is switching."""
     if not switches_nodes_off(cluster):
         return ""
-    asleep = 'label_replace(clustergen_slurm_node_asleep, "instance", "$1", "node", "(.*)")'
-    return f" unless on (instance) {asleep}"
+    return f" unless on (instance) {by_instance('clustergen_slurm_node_asleep', 'node')}"
 
 
 def window(cluster: Cluster, minutes: int) -> str:

@@ -49,6 +49,25 @@ CASES = {
         ["alertname=PowerSupplyFailed severity=warning topic=probes rack=r1 instance=c1"],
         ["alertname=PowerSupplyFailed severity=warning topic=probes rack=r2 instance=d1"],
     ),
+    "all controllers": (
+        "alertname=SlurmctldUnreachable severity=critical topic=slurm",
+        ["alertname=SlurmControllerDown severity=warning topic=slurm instance=head",
+         "alertname=SlurmMetricsMissing severity=warning topic=slurm",
+         "alertname=NodeServiceStopped severity=warning topic=node name=slurmctld.service instance=head",
+         "alertname=NodeUnitFailed severity=warning topic=node name=slurmctld.service instance=head2"],
+        ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=head"],
+    ),
+    "one controller": (
+        "alertname=SlurmControllerDown severity=warning topic=slurm instance=head",
+        ["alertname=NodeServiceStopped severity=warning topic=node name=slurmctld.service instance=head"],
+        ["alertname=NodeServiceStopped severity=warning topic=node name=slurmctld.service instance=head2",
+         "alertname=NodeServiceStopped severity=warning topic=node name=slurmdbd.service instance=head"],
+    ),
+    "a disk": (
+        "alertname=SlurmDiskAlmostFull severity=critical topic=slurm mountpoint=/var instance=head",
+        ["alertname=NodeFilesystemFull severity=warning topic=node mountpoint=/var instance=head"],
+        ["alertname=NodeFilesystemFull severity=warning topic=node mountpoint=/ instance=head"],
+    ),
     "a prolog": (
         "alertname=SlurmPrologFailsOnMany severity=critical topic=slurm",
         ["alertname=SlurmPrologFailed severity=warning topic=slurm instance=c1"],
@@ -59,7 +78,7 @@ CASES = {
 
 def fields(alerts: str) -> list[str]:
     """The labels of alerts in the order of the cases, sorted."""
-    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "instance")
+    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance")
     rows = [alert["labels"] for alert in json.loads(alerts)]
     return sorted(" ".join(f"{name}={labels[name]}" for name in names if name in labels) for labels in rows)
 

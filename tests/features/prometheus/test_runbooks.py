@@ -108,7 +108,7 @@ def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
 
 
 PROGRAMS = {
-    "of the system": "cat chronyc curl df du findmnt grep journalctl ls lspci openssl ps rdma ssh systemctl timeout",
+    "of the system": "cat chronyc curl df du findmnt grep ip journalctl ls lspci openssl ps rdma ssh systemctl timeout",
     "of Slurm": "sacctmgr scontrol sdiag sinfo slurmd squeue",
     "of NVIDIA": "dcgmi mlxlink nvidia-smi",
     "of packages that the tree installs": "bmc-device ibqueryerrors ibstat ipmi-sel ipmi-sensors promtool smartctl",

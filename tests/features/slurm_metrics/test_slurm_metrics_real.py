@@ -78,16 +78,19 @@ def test_the_script_counts_as_slurmctld_does(slurm: SlurmInstall, tmp_path: Path
     script = r"""
 sed -i s/counts=false/counts=true/ /etc/clustergen/slurm-metrics.sh
 as_alice sbatch --wrap 'exit 1' -o /dev/null >/dev/null; state 'idle none' >/dev/null
-for request in --gpus=2 --gpus=4 '--array=1-3 --gpus=4'; do as_alice sbatch $request --wrap 'sleep 60' -o /dev/null; done
+for request in --gpus=2 --gpus=4 '--array=1-3 --gpus=4'; do
+  as_alice sbatch $request --wrap 'sleep 60' -o /dev/null
+done
 state mixed
 for _ in {1..50}; do [ "$(squeue -ht F | wc -l)$(squeue -ht R | wc -l)" = 11 ] && break; sleep 0.2; done
 mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
 grep -h ^slurm /var/lib/prometheus/node-exporter/slurm.prom; echo ==
-for page in $PAGES; do exec 3<>/dev/tcp/head/6817 && printf 'GET %s HTTP/1.0\r\n\r\n' "$page" >&3 && timeout 20 cat <&3; done |
-  grep ^slurm"""
-    pages = " ".join(slurm_endpoints())
-    done = run(slurm, tmp_path, script.replace("$PAGES", pages).replace("/head/", "/titan/"), others=(MONITOR,))
-    ours, theirs = ([line for line in part.splitlines() if line.startswith("slurm_")] for part in done.stdout.split("=="))
+for page in $PAGES; do
+  exec 3<>/dev/tcp/titan/6817 && printf 'GET %s HTTP/1.0\r\n\r\n' "$page" >&3 && timeout 20 cat <&3
+done | grep ^slurm"""
+    done = run(slurm, tmp_path, script.replace("$PAGES", " ".join(slurm_endpoints())), others=(MONITOR,))
+    parts = done.stdout.split("==")
+    ours, theirs = ([line for line in part.splitlines() if line.startswith("slurm_")] for part in parts)
     assert {line.partition(" ")[0].partition("{")[0] for line in ours} == set(SCRIPT_METRICS), done
     assert {
         "slurm_jobs_running 1", "slurm_jobs_pending 4", "slurm_jobs_failed 1", "slurm_nodes_mixed 1",

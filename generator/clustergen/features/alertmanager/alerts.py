@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring
 from clustergen.features.alertmanager.resolved import Alertmanager
 from clustergen.render.alerts import Alert, Topic, window
 
@@ -17,6 +20,8 @@ def topic(cluster: Cluster) -> Topic | None:
             "It rejected its configuration at the last reload.",
             "amtool check-config on the monitoring node; a file with a secret may be missing.",
         ),
+        *_split(cluster),
+        *_watchdog(cluster),
         Alert(
             "AlertmanagerCannotSend",
             f"increase(alertmanager_notifications_failed_total[{window(cluster, 10)}]) > 0",
@@ -27,3 +32,28 @@ def topic(cluster: Cluster) -> Topic | None:
         ),
     )  # fmt: skip
     return Topic("meta", "Alertmanager.", (), alerts, page="monitoring")
+
+
+def _split(cluster: Cluster) -> Iterator[Alert]:
+    """TargetDown reports one that does not run."""
+    if (count := len(cluster.of(Monitoring).hosts)) > 1:
+        yield Alert(
+            "AlertmanagerSplit",
+            f'alertmanager_cluster_members < {count} and on () count(up{{job="alertmanager"}} == 1) == {count}',
+            "10m", "warning",
+            "Alertmanager on {{ $labels.instance }} does not see its peers",
+            "Each of them sends every alert, so that each arrives more than once.",
+            "Port 9094 by TCP and UDP must be open between the monitoring nodes; its log names the peer.",
+        )  # fmt: skip
+
+
+def _watchdog(cluster: Cluster) -> Iterator[Alert]:
+    """Sent again and again: its receiver, outside of the cluster, reports when it stays away."""
+    if any("watchdog" in receiver.severities for receiver in cluster.of(Alertmanager).receivers.values()):
+        yield Alert(
+            "Watchdog", "vector(1)", "0s", "watchdog",
+            "Prometheus and Alertmanager work",
+            "This alert always fires. Where it stops, no other alert reaches anybody.",
+            "Nothing is to be done while it fires. If it stays away: `systemctl status prometheus` on the monitoring"
+            " nodes, then Alertmanager, then the way to the receiver.",
+        )  # fmt: skip

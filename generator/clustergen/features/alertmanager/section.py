@@ -20,7 +20,11 @@ class Receiver(Section):
     slack_channel: Annotated[str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80)] | None = field(
         None, "Slack channel."
     )
-    severities: tuple[Literal["critical", "warning"], ...] = field(("critical", "warning"), "Alerts to send.")
+    severities: tuple[Literal["critical", "warning", "watchdog"], ...] = field(
+        ("critical", "warning"),
+        "Alerts to send. watchdog: one that always fires, every 5 minutes, for a service outside of the cluster that"
+        " reports when it stays away.",
+    )
 
 
 PLACES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.contributions import Daemon, PackageOf
+from clustergen.cluster.contributions import Daemon, PackageOf, Service
 from clustergen.cluster.model import Cluster
 from clustergen.features.chrony.resolved import Chrony
 
@@ -14,6 +14,11 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
     if cluster.has(Chrony):
         row = ports()["chrony"]
         yield Daemon(row.port, None, "chrony", "slurm_controller", protocols=row.protocols)
+
+
+def services(cluster: Cluster) -> Iterator[Service]:
+    if cluster.has(Chrony):
+        yield Service("all", "chronyd?")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -11,6 +11,7 @@ from clustergen.cluster.contributions import (
     PackageOf,
     Requisite,
     Secret,
+    Service,
     Substitution,
 )
 from clustergen.cluster.model import Cluster
@@ -47,6 +48,11 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
 
 def _tls(cluster: Cluster) -> Tls | None:
     return cluster.of(Grafana).tls if cluster.has(Grafana) else None
+
+
+def services(cluster: Cluster) -> Iterator[Service]:
+    if cluster.has(Grafana):
+        yield Service("monitoring", "grafana-server")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.cluster.contributions import Service, Unit
+from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.monitoring import NodeExporter, Thresholds
-from clustergen.render.alerts import Alert, Topic, unless_asleep, window
+from clustergen.cluster.monitoring import NodeExporter, Thresholds, static
+from clustergen.render.alerts import Alert, Topic, one_of, unless_asleep, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"
 _MANY = 2  # nodes of a rack
 _MOST = 0.8  # of its nodes
 _SKEW = 30  # seconds
+_LEAST_MEMORY_PERCENT = 2
 _WHERE = "{{ $labels.instance }}"
+_RUNNING = 'state=~"active|reloading|failed"'  # NodeUnitFailed reports those that failed
 
 
 def topic(cluster: Cluster) -> Topic | None:
     if not cluster.has(NodeExporter):
         return None
-    least, silent_s = cluster.of(Thresholds).disk_free_percent, cluster.of(NodeExporter).node_down_s
-    local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}"}}'
-    hour = window(cluster, 60)
+    least = cluster.of(Thresholds).disk_free_percent
+    silent_s = cluster.of(NodeExporter).node_down_s
+    local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}|tmpfs"}}'
+    minutes, hour = window(cluster, 15), window(cluster, 60)
     alerts = (
         *_racks(cluster),
         Alert(
@@ -51,13 +56,47 @@ def topic(cluster: Cluster) -> Topic | None:
         ),
         Alert(
             "NodeFilesystemReadOnly",
-            'node_filesystem_readonly{fstype=~"ext4|xfs|btrfs|zfs",mountpoint!~"/(boot|snap)(/.*)?"} == 1',
+            f"node_filesystem_readonly{_written(cluster)} == 1\n"
+            "and on (instance, device)\n"
+            "min by (instance, device) (node_filesystem_readonly) == 1",
             "5m", "critical",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} is now read-only",
-            "The kernel found damage or lost the disk.",
+            "The kernel found damage or lost the disk: no mount of it can be written.",
             "Drain the node. `journalctl -k` names the device; check it with smartctl or nvme smart-log before any"
             " repair.",
         ),
+        Alert(
+            "NodeMemoryUsedUp",
+            f"100 * node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes < {_LEAST_MEMORY_PERCENT}",
+            "15m", "warning",
+            f"{_WHERE} has {{{{ $value | printf \"%.1f\" }}}} % of its memory left",
+            "The kernel is about to kill processes, daemons among them.",
+            "`ps axo rss,user,args --sort=-rss | head` shows who has it; on a compute node, check the limits of jobs.",
+        ),
+        Alert(
+            "NodeSwapUsedUp",
+            f"100 * node_memory_SwapFree_bytes / (node_memory_SwapTotal_bytes > 0) < {least}", "15m", "warning",
+            f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its swap left",
+            "Processes wait for pages, and the kernel kills some as soon as the rest is gone.",
+            "`ps axo rss,user,args --sort=-rss | head` shows who has the memory.",
+        ),
+        Alert(
+            "NodeNetworkErrors",
+            f"rate(node_network_receive_errs_total[{minutes}]) + rate(node_network_transmit_errs_total[{minutes}]) > 1",
+            "5m", "warning",
+            f"{{{{ $labels.device }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} errors a second",
+            "Frames arrive damaged or are not sent: a cable, a transceiver, or two ends that disagree on speed.",
+            "Compare the port's counters on the switch; clean or replace the cable.",
+            look="On the node: `ip -s link show dev <device>`.",
+        ),
+        Alert(
+            "NodeBondDegraded", "node_bonding_slaves - node_bonding_active > 0", "5m", "warning",
+            f"{{{{ $labels.master }}}} of {_WHERE} lost {{{{ $value }}}} of its ports",
+            "The network goes on with the others; the next lost port cuts the node off.",
+            "The file names the port; check its cable and the port of the switch.",
+            look="On the node: `cat /proc/net/bonding/<master>`.",
+        ),
+        *_services(cluster),
         Alert(
             "NodeMemoryUncorrectable", f"increase(node_edac_uncorrectable_errors_total[{hour}]) > 0", "0s", "critical",
             f"{_WHERE} had uncorrectable memory errors",
@@ -120,6 +159,49 @@ def topic(cluster: Cluster) -> Topic | None:
         drains=True,
         place=30,
     )
+
+
+def _written(cluster: Cluster) -> str:
+    """Matcher of local file systems that are to be written: no snapshots, no entries that are mounted read-only."""
+    read_only = (entry.mount.rstrip("/") for entry in cluster.storage.values() if entry.read_only)
+    mounts = "|".join(("/(boot|snap)(/.*)?", ".*/[.]zfs/.*", *read_only))
+    return f'{{fstype=~"ext4|xfs|btrfs|zfs",mountpoint!~"{mounts}"}}'
+
+
+def _services(cluster: Cluster) -> Iterator[Alert]:
+    """An alert for each service that has to run. One that is stopped and disabled is in no list of systemd."""
+    indices: dict[str, set[int]] = {}
+    units = (unit for unit in cluster.needs(Unit) if unit.name.endswith(".service"))
+    needs: tuple[Unit | Service, ...] = (*units, *cluster.needs(Service))
+    for need in needs:
+        for group in static(membership(cluster).get(need.group, ())):
+            indices.setdefault(need.name.removesuffix(".service"), set()).add(group.index)
+    for name, members in indices.items():
+        service = name.replace("?", "")
+        yield Alert(
+            "NodeServiceStopped",
+            f'node_scrape_collector_success{{collector="systemd"{_on(cluster, members)}}} == 1\n'
+            "unless on (instance)\n"
+            f'node_systemd_unit_state{{name=~"{name}[.]service",{_RUNNING}}} == 1',
+            "10m", "warning",
+            f"{service} does not run on {_WHERE}",
+            "Nobody started it after a boot, somebody stopped it, or it waits for another machine.",
+            "`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable --now"
+            " {{ $labels.name }}` starts it, also at the next boot.",
+            labels=(("name", f"{service}.service"),),
+            look="On the node: `systemctl --failed`, `systemctl list-jobs`.",
+        )  # fmt: skip
+
+
+def _on(cluster: Cluster, members: set[int]) -> str:
+    """Matcher of the node exporter's series of entries of the manifest, by their index; empty for all."""
+    every = static(cluster.groups)
+    spared = [group for group in every if group.index not in members]
+    if not spared:
+        return ""
+    roles = {",".join(group.roles) for group in every if group.index in members}
+    alike = [host for group in spared if ",".join(group.roles) in roles for host in group.hosts]
+    return f",roles{one_of(sorted(roles))}" + (f',instance!~"{"|".join(alike)}"' if alike else "")
 
 
 def _racks(cluster: Cluster) -> Iterator[Alert]:

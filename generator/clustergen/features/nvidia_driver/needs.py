@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Package, PackageOf, Unit, Variables
+from clustergen.cluster.contributions import Package, PackageOf, Service, Unit, Variables
 from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
-from clustergen.features.nvidia_driver.resolved import DirectPci
+from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 
 FABRIC_MANAGER = "nvidia-fabricmanager.service"
 _NVLINK_BY_SUBNET_MANAGER = 5  # generation of NVLink
@@ -22,6 +22,11 @@ def has_fabric_manager(node_type: NodeType) -> bool:
 def units(cluster: Cluster) -> Iterator[Unit]:
     for node_type in filter(has_fabric_manager, cluster.gpu_types):
         yield Unit(node_type.group, FABRIC_MANAGER)
+
+
+def services(cluster: Cluster) -> Iterator[Service]:
+    if cluster.of(GpuSettings).persistence:
+        yield Service("gpu_node", "nvidia-persistenced")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from clustergen.cluster.contributions import Notifier, ScrapeJob
 from clustergen.cluster.model import Cluster
+from clustergen.features.prometheus.resolved import Samples
 from clustergen.render.alerts import Alert, Topic, window
+
+_LATE = 600  # seconds behind
 
 
 def topic(cluster: Cluster) -> Topic:
@@ -56,6 +59,20 @@ def topic(cluster: Cluster) -> Topic:
             "The log of the node exporter names the file.",
         ),
     ]  # fmt: skip
+    if cluster.of(Samples).remote_write:
+        sent = "prometheus_remote_storage_queue_highest_sent_timestamp_seconds"
+        alerts += [
+            Alert(
+                "PrometheusRemoteWriteFails",
+                f"increase(prometheus_remote_storage_samples_failed_total[{minutes}]) > 0"
+                " or on (instance, url)\n"
+                f"time() - {sent} > {_LATE}",
+                "15m", "warning",
+                "{{ $labels.instance }} cannot send its samples to {{ $labels.url }}",
+                "The remote store refuses them or does not answer. Prometheus keeps two hours of them for it.",
+                "`journalctl -u prometheus --grep remote` shows the store's answer.",
+            ),
+        ]  # fmt: skip
     if cluster.needs(Notifier):
         alerts += [
             Alert(

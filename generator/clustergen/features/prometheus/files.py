@@ -33,6 +33,7 @@ class Prometheus:
     interval: int
     timeout: int
     labels: tuple[tuple[str, str], ...]
+    has_replica: bool
     rules: tuple[str, ...]
     alertmanagers: tuple[str, ...]
     jobs: tuple[ScrapeJob, ...]
@@ -72,6 +73,7 @@ class Daemon(Arguments):
     """Prometheus' command line and its limit of open files."""
 
     open_files: int = 131072
+    has_replica: bool = False
 
 
 def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
@@ -84,6 +86,7 @@ def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
         interval=interval_s,
         timeout=min(10, interval_s),
         labels=tuple(samples.labels.items()),
+        has_replica=_has_replica(cluster),
         rules=tuple(topics(cluster)),
         alertmanagers=tuple(f"{host}:{notifier.port}" for host in hosts for notifier in notifiers),
         jobs=tuple(jobs(cluster).values()),
@@ -131,7 +134,13 @@ def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:
         f"--web.listen-address=:{cluster.of(ground.Prometheus).port}",
         f"--storage.tsdb.retention.time={_prometheus_time(samples.retention)}",
         *([f"--storage.tsdb.retention.size={size.mib}MB"] if size else []),  # Prometheus' MB is 2^20 bytes
+        *(["--enable-feature=expand-external-labels"] if _has_replica(cluster) else []),
     )
+
+
+def _has_replica(cluster: Cluster) -> bool:
+    """True if remote stores receive each sample more than once, and keep one by its label."""
+    return bool(cluster.of(Samples).remote_write) and len(cluster.of(Monitoring).hosts) > 1
 
 
 def _prometheus_time(length: Duration) -> str:
@@ -147,7 +156,7 @@ def prometheus_environment(cluster: Cluster, os: OperatingSystem) -> Daemon | No
     """Where the distribution's unit takes its arguments from a file."""
     if not cluster.has(Monitoring) or not os.fact("prometheus_env_file"):
         return None
-    return Daemon(os.fact("prometheus_unit"), _prometheus_arguments(cluster))
+    return Daemon(os.fact("prometheus_unit"), _prometheus_arguments(cluster), has_replica=_has_replica(cluster))
 
 
 def prometheus_dropin(cluster: Cluster, os: OperatingSystem) -> Daemon | None:
@@ -163,7 +172,8 @@ def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Daemon | None:
         f"--storage.tsdb.path={os.fact('prometheus_data_dir')}",
         f"--web.console.templates={os.fact('prometheus_conf_dir')}/consoles",  # Debian's build has it as its default
     )
-    return Daemon(os.fact("prometheus_unit"), (*options, *_prometheus_arguments(cluster)))
+    arguments = (*options, *_prometheus_arguments(cluster))
+    return Daemon(os.fact("prometheus_unit"), arguments, has_replica=_has_replica(cluster))
 
 
 _PROMETHEUS = "etc/prometheus"

@@ -10,6 +10,7 @@ from clustergen.cluster.contributions import (
     PackageOf,
     Repository,
     SafeWriter,
+    Service,
     Source,
     Unit,
     range_of_ports,
@@ -55,6 +56,10 @@ def units(cluster: Cluster) -> Iterator[Unit]:
         yield Unit("slurm_accounting", "munge.service")
     for daemon in ("slurmctld", "slurmd"):
         yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
+
+
+def services(_: Cluster) -> Iterator[Service]:
+    yield Service("sackd_node", "sackd")
 
 
 _OF_UNIT = {

@@ -5,21 +5,26 @@ the same names into the node exporter's text files.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter, own_endpoint
+from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.keys.table import switches_nodes_off
 from clustergen.features.slurm_metrics.needs import TEXTFILE
-from clustergen.render.alerts import Alert, Topic
+from clustergen.render.alerts import Alert, Topic, by_instance, one_of
 
+_DATABASE = "/var/lib/mysql"
+_LEAST_PERCENT = 4
+_WAITING = 200  # messages; our own threshold
 _STUCK = 1800  # seconds in which a job should have completed
 
 
 def _reasons() -> Iterator[Alert]:
     """Alerts that read the reasons of nodes. `instance` is the node, as in alerts of other exporters."""
-    by_node = 'max by (instance, state, user, reason) (label_replace({}, "instance", "$1", "node", "(.*)"))'
-    drained = "clustergen_slurm_node_drained"
+    drained, labels = "clustergen_slurm_node_drained", ("node", "state", "user", "reason")
     yield Alert(
-        "SlurmNodeDrained", by_node.format(drained + '{state=~"drain.*"}'), "4h", "warning",
+        "SlurmNodeDrained", by_instance(drained + '{state=~"drain.*"}', *labels), "4h", "warning",
         "{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
         "{{ $labels.user }} drained it, and it was not resumed.",
         "Repair what the reason names, then: `scontrol update nodename={{ $labels.instance }} state=resume`.",
@@ -27,7 +32,7 @@ def _reasons() -> Iterator[Alert]:
     )  # fmt: skip
     failed = f'{drained}{{reason=~"(?i).*(prolog|epilog).*"}}'
     yield Alert(
-        "SlurmPrologFailed", by_node.format(failed), "1m", "warning",
+        "SlurmPrologFailed", by_instance(failed, *labels), "1m", "warning",
         "Prolog or epilog fails on {{ $labels.instance }}: {{ $labels.reason }}",
         "Slurm drained the node, and the job was requeued or ended.",
         "slurmd's log names the script and its exit status; run it by hand on the node, then resume the node.",
@@ -49,43 +54,80 @@ def _reasons() -> Iterator[Alert]:
     )  # fmt: skip
 
 
+def _asleep(cluster: Cluster) -> str:
+    """Less the nodes that power saving has switched off or is switching."""
+    return " - (count(clustergen_slurm_node_asleep) or vector(0))" if switches_nodes_off(cluster) else ""
+
+
+def _controllers(cluster: Cluster) -> Iterator[Alert]:
+    """Alerts on what the controllers and the database need beside their services."""
+    if len(cluster.slurm.controllers) > 1:
+        yield Alert(
+            "SlurmControllerDown",
+            by_instance("clustergen_slurm_controller_up", "controller", by="min") + " == 0",
+            "2m", "warning",
+            "slurmctld on {{ $labels.instance }} does not answer; another controller serves",
+            "Jobs start and end as before. Until it is back, the next failure stops Slurm.",
+            "On that controller: `systemctl status slurmctld`, then its log. Once it runs, it takes over by itself.",
+            look="On a controller: `scontrol ping`.",
+        )  # fmt: skip
+    places = {"slurm-controller": cluster.slurm.state_location or "/"}
+    if cluster.has(Accounting) and cluster.of(Accounting).database_is_local:
+        places["slurm-accounting"] = _DATABASE
+    for role, place in places.items():
+        parents = [str(path) for path in (PurePosixPath(place), *PurePosixPath(place).parents)]
+        here = f'{{roles=~"(.+,)?{role}(,.+)?",mountpoint{one_of(parents)}}}'
+        free = f"100 * node_filesystem_avail_bytes{here} / node_filesystem_size_bytes{here}"
+        yield Alert(
+            "SlurmDiskAlmostFull", f"{free} < {_LEAST_PERCENT}", "5m", "critical",
+            f"{{{{ $labels.mountpoint }}}} of {{{{ $labels.instance }}}}, which has or contains {place}, has"
+            ' {{ $value | printf "%.1f" }} % free',
+            "slurmctld ends when it cannot save its state, and records are lost when the database cannot write.",
+            f"`du -xh --max-depth=2 {place} | sort -h | tail`; never delete files of {place}: make room beside it.",
+            (("directory", place),),
+            look="On the node: `df -h <mountpoint>`.",
+        )  # fmt: skip
+
+
 def topic(cluster: Cluster) -> Topic | None:
     endpoint = own_endpoint(cluster)
     if not cluster.slurm.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
     look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
-    if endpoint:
-        silent: tuple[Alert, ...] = (Alert(
-            "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0', "2m", "critical",
-            "slurmctld does not answer",
-            "No jobs start and no commands work; running jobs continue.",
-            "On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
-            " usual causes.",
-            look=look,
-        ),)  # fmt: skip
-    else:
-        silent = (Alert(
-            "SlurmctldUnreachable",
-            f'time() - max(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}) > 300',
-            "0s", "critical",
-            "No metrics from slurmctld for {{ $value | humanizeDuration }}",
-            "scontrol has not answered on any controller. No jobs start and no commands work; running jobs continue.",
-            "On the controller: `systemctl status slurmctld clustergen-slurm-metrics`, then slurmctld's log.",
-            look=look,
-        ), Alert(
-            "SlurmMetricsMissing", f'absent(node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}})', "15m", "warning",
-            "No metrics of Slurm's state",
-            "Without the file that a timer on the controllers writes, no other alert on Slurm fires.",
-            "On a controller: `systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics`.",
-            look="Status, Targets in the menu of Prometheus shows whether the controllers answer.",
-        ))  # fmt: skip
+    written = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
+    old, absent = f"time() - max({written}) > 300", f"absent({written})"
+    silent = Alert(
+        "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0' if endpoint else old,
+        "2m" if endpoint else "0s", "critical",
+        "slurmctld does not answer" if endpoint else "No metrics from slurmctld for {{ $value | humanizeDuration }}",
+        "No jobs start and no commands work, on no controller; running jobs continue.",
+        "On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
+        " usual causes.",
+        look=look,
+    )  # fmt: skip
+    missing = Alert(
+        "SlurmMetricsMissing", f"{absent} or {old}" if endpoint else absent, "15m", "warning",
+        "No metrics of Slurm's state",
+        "Without the file that a timer on the controllers writes, alerts on reasons, stuck jobs and controllers do not"
+        " fire.",
+        "On a controller: `systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics`.",
+        look="Status, Targets in the menu of Prometheus shows whether the controllers answer.",
+    )  # fmt: skip
     alerts = (
-        *silent,
+        silent,
+        *((missing,) if cluster.has(NodeExporter) else ()),
+        *(_controllers(cluster) if cluster.has(NodeExporter) else ()),
         Alert(
             "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
             "{{ $value }} nodes are DOWN in Slurm",
             "slurmd on them does not answer or registered something that does not fit slurm.conf.",
             "`sinfo -R` lists them with reasons; after the repair: `scontrol update nodename=NODE state=resume`.",
+        ),
+        Alert(
+            "SlurmNodesSilent", f"max(slurm_nodes_noresp){_asleep(cluster)} > max(slurm_nodes_down)", "15m", "warning",
+            "{{ $value }} nodes do not respond to slurmctld, and some of them are not DOWN",
+            "slurmctld gives no jobs to them, and waits for SlurmdTimeout before it sets them DOWN; 0 is never.",
+            "`sinfo -N -t no_respond` lists them; on one: `systemctl status slurmd`, then its log.",
         ),
         Alert(
             "SlurmManyNodesDown", "max(slurm_nodes_down) / max(slurm_nodes) > 0.1", "5m", "critical",
@@ -104,6 +146,13 @@ def topic(cluster: Cluster) -> Topic | None:
             "{{ $value }} nodes registered with less than slurm.conf states",
             "Memory, cores or GPUs are missing; Slurm does not use such nodes.",
             "`slurmd -C` and `slurmd -G` on the node against its lines in slurm.conf and gres.conf.",
+        ),
+        Alert(
+            "SlurmAgentBacklog", f"max(slurm_agent_queue_size) > {_WAITING}", "15m", "warning",
+            "{{ $value }} messages of slurmctld to nodes wait",
+            "Nodes that do not respond hold its threads up: jobs start and end late.",
+            "`sdiag` shows the queue and its threads; `sinfo -N -t no_respond` the nodes.",
+            look="On a controller: `sdiag | grep Agent`.",
         ),
         Alert(
             "SlurmdbdBacklog", "max(slurm_slurmdbd_queue_size) > 1000", "10m", "warning",

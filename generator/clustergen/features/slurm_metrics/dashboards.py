@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.render.alerts import by_instance
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
     ANY_IS_UNUSUAL,
@@ -94,12 +95,7 @@ def _reasons() -> Row:
             Panel(
                 "Reasons",
                 "table",
-                (
-                    Target(
-                        "max by (instance, state, user, reason) (label_replace("
-                        'clustergen_slurm_node_drained, "instance", "$1", "node", "(.*)"))',
-                    ),
-                ),
+                (Target(by_instance("clustergen_slurm_node_drained", "node", "state", "user", "reason")),),
                 width=16,
                 links=(("instance", "node"),),
                 help="As sinfo -R lists them.",

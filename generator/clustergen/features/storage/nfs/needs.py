@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.contributions import Daemon, Package, PackageOf
+from clustergen.cluster.contributions import Daemon, Package, PackageOf, Service
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ManifestPath
@@ -25,6 +25,10 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
 
 def _daemon(name: str, port: int, port_at: ManifestPath | None = None) -> Daemon:
     return Daemon(port=port, port_at=port_at, name=name, group="nfs_server", source=None)
+
+
+def services(_: Cluster) -> Iterator[Service]:
+    yield Service("nfs_server", "nfs-server")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
