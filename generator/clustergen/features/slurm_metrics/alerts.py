@@ -94,8 +94,8 @@ def topic(cluster: Cluster) -> Topic | None:
     if not cluster.slurm.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
     look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
-    written = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
-    old, absent = f"time() - max({written}) > 300", f"absent({written})"
+    exported = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
+    old, absent = f"time() - max({exported}) > 300", f"absent({written})"
     silent = Alert(
         "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0' if endpoint else old,
         "2m" if endpoint else "0s", "critical",
