@@ -95,7 +95,7 @@ def topic(cluster: Cluster) -> Topic | None:
         return None
     look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
     exported = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
-    old, absent = f"time() - max({exported}) > 300", f"absent({written})"
+    old, absent = f"time() - max({exported}) > 300", f"absent({exported})"
     silent = Alert(
         "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0' if endpoint else old,
         "2m" if endpoint else "0s", "critical",
