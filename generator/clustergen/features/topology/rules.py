@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from clustergen.catalogue.slurm_values import has_plugin, plugin
 from clustergen.catalogue.versions import since
-from clustergen.cluster.model import Cluster, Switch
+from clustergen.cluster.model import Cluster, NodeGroup, Switch
 from clustergen.cluster.nvlink import domains
 from clustergen.cluster.slurm.scheduling import Topology
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
@@ -53,17 +53,20 @@ def node_without_switch(cluster: Cluster) -> Iterator[Finding]:
     if not cluster.slurm.leaves or cluster.slurm.topology == "flat" or cluster.of(Topology).blocks:
         return
     on_leaf = {host for leaf in cluster.slurm.leaves for host in leaf.nodes}
-    for group in cluster.compute:
-        missing = [host for host in group.hosts if host not in on_leaf]
-        if missing and (group.type.fabric_ports() or group.type.gpus):
+    members = [group for group in cluster.compute if group.type.fabric_ports() or group.type.gpus]
+    hint = "add the nodes to their leaf switches, or set slurm.topology: {plugin: flat}"
+    yield from _missing("node-without-switch", members, on_leaf, "not connected to any fabric switch", hint)
+
+
+def _missing(
+    code: str, groups: Iterable[NodeGroup], present: Container[str], what: str, hint: str
+) -> Iterator[Finding]:
+    """A finding per group on its nodes that are not present."""
+    for group in groups:
+        if missing := [host for host in group.hosts if host not in present]:
             are = "is" if len(missing) == 1 else "are"
-            yield Finding(
-                "node-without-switch",
-                ("nodes", group.index, "name"),
-                f"{compress(missing)} {are} not connected to any fabric switch",
-                "add the nodes to their leaf switches, or set slurm.topology: {plugin: flat}",
-                at=span_of(group.entry, missing[0]),
-            )
+            message = f"{compress(missing)} {are} {what}"
+            yield Finding(code, ("nodes", group.index, "name"), message, hint, at=span_of(group.entry, missing[0]))
 
 
 def topology_not_joined(cluster: Cluster) -> Iterator[Finding]:
@@ -175,17 +178,10 @@ def _block_nodes(cluster: Cluster, groups: Mapping[str, list[str]], compute: Map
                 continue
             wrong = True
             break
-    for group in cluster.compute if not wrong else ():
-        missing = [host for host in group.hosts if host not in seen]
-        if missing:
-            are = "is" if len(missing) == 1 else "are"
-            yield Finding(
-                "node-without-block",
-                ("nodes", group.index, "name"),
-                f"{compress(missing)} {are} in no block, and Slurm starts jobs only on nodes in blocks",
-                "add every compute node to one of slurm.topology.blocks",
-                at=span_of(group.entry, missing[0]),
-            )
+    if not wrong:
+        what = "in no block, and Slurm starts jobs only on nodes in blocks"
+        hint = "add every compute node to one of slurm.topology.blocks"
+        yield from _missing("node-without-block", cluster.compute, seen, what, hint)
 
 
 def _block_sizes(cluster: Cluster, counts: Mapping[str, int]) -> Iterator[Finding]:
