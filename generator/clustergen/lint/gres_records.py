@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clustergen.hostlist import HostlistError, count
 from clustergen.lint.site import expanded, split_outside
 from clustergen.slurmconf.config import Config, Entry
-from clustergen.slurmconf.scalars import amount
+from clustergen.slurmconf.scalars import amount, files_of
 
 SHARED = ("mps", "shard")
 """GRES that are parts of GPUs."""
@@ -68,10 +68,6 @@ def count_listed(text: str) -> int:
 
 
 def device_names(record: Record, *keys: str) -> list[str]:
-    """The device files that a line names; none that slurmd cannot read."""
+    """The device files that a line names; none where slurmd cannot read them."""
     setting = record.entry.own_value(*keys or ("File", "Files", "MultipleFiles"))
-    names = []
-    for part in split_outside(setting.text, "[]") if setting else ():
-        directory, slash, last = part.rpartition("/")
-        names += [f"{directory}{slash}{name}" for name in expanded(last) or ()]
-    return names
+    return files_of(setting.text) if setting and count_files(setting.text) is not None else []

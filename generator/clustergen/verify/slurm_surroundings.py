@@ -16,11 +16,11 @@ from clustergen.catalogue.network import ports
 from clustergen.hostlist import HostlistError, expand
 from clustergen.hostlist.addresses import address_of, is_loopback
 from clustergen.records import record
+from clustergen.slurmconf.scalars import files_of
 
 _SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
 _COMMENT = re.compile(r"(?<!\\)#")
 _JWT_KEY = re.compile(r"jwt_key=([^,]+)", re.IGNORECASE)
-_DEVICES = re.compile(r"/[^,\[]+(?:\[[^\]]*\])?")
 _INCLUDE = re.compile(r"(?mi)^\s*include\s+(/\S+)")
 _SPANK = re.compile(r"(?m)^\s*(?:required|optional)\s+(/\S+)")
 _LOG_KEYS = ("slurmctldlogfile", "slurmdlogfile", "slurmschedlogfile", "slurmctldpidfile", "slurmdpidfile")
@@ -86,6 +86,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
     dbd_host = dbd.get("dbdhost", default=slurm.get("accountingstoragehost", default="localhost"))
     names = [name, address.rstrip(")"), slurm.get("controladdr"), slurm.get("accountingstoragehost")]
     names += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
+    files = gres.all("file", "multiplefiles")
     return Surroundings(
         controller=name,
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
@@ -96,7 +97,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         database_port=dbd.get("storageport", default=str(ports()["mariadb"].port)),
         lines=tuple(dict.fromkeys(_orders(slurm, dbd, dbd_text, nodes))),
         qos=tuple(_named_qos(slurm)),
-        devices=tuple(sorted({path for value in gres.all("file", "multiplefiles") for path in _device_files(value)})),
+        devices=tuple(sorted({path for value in files for path in files_of(value) if path.startswith("/")})),
         autodetect=any(value.lower() != "off" for value in gres.all("autodetect")),
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
@@ -198,9 +199,3 @@ def _expanded(value: str) -> list[str]:
         return list(islice(expand(value), _MOST_HOSTS))
     except HostlistError:
         return [value]
-
-
-def _device_files(value: str) -> Iterator[str]:
-    for path in _DEVICES.findall(value):
-        directory, _, name = path.rpartition("/")
-        yield from (f"{directory}/{one}" for one in _expanded(name))
