@@ -242,10 +242,10 @@ def described(module: str) -> str:
 
 
 def claim(owners: dict[str, str], name: str, module: str, what: str) -> None:
-    """Notes the module that has a name; ExtensionError where another has it."""
+    """Notes the module that has a name; ExtensionError where another has it, `what` it does with the name in `{}`."""
     if (other := owners.setdefault(name, module)) != module:
         both = f"{described(other)} and {described(module)}"
-        raise ExtensionError(f"{both} both {what}", "rename it in one of them, or remove one")
+        raise ExtensionError(f"{both} both {what.format(name)}", "rename it in one of them, or remove one")
 
 
 def wording(annotation: Any) -> str:

@@ -188,7 +188,7 @@ def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     if clash := next((group.name for group in contributed if group.name in ground), None):
         functions = contributors()["Iterator[Group]"]
         owner = next(each for each in functions if any(group.name == clash for group in each(cluster)))
-        claim({clash: "clustergen"}, clash, owner.__module__, f"contribute the group {clash}")
+        claim({clash: "clustergen"}, clash, owner.__module__, "contribute the group {}")
     groups_by_name: dict[str, tuple[NodeGroup, ...]] = {}
     for name, test in _of_nodes(cluster).items():
         groups_by_name |= {group.name: group.members for group in contributed if group.before == name}

@@ -370,15 +370,11 @@ class Cluster:
 
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
+    what = f"contribute the {kind.__name__.removesuffix('s').lower()} {{}}"
     for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
         for item in items_of(contribute, kind, cluster):
             for name in getattr(item, "claims", ()):
-                claim(
-                    owners,
-                    name,
-                    contribute.__module__,
-                    f"contribute the {kind.__name__.removesuffix('s').lower()} {name}",
-                )
+                claim(owners, name, contribute.__module__, what)
             yield item
 
 

@@ -102,7 +102,7 @@ def _places() -> Mapping[str, Mapping[str, _Filled]]:
                 annotation, info = place if isinstance(place, tuple) else (place, None)
                 if extension_of(module.__name__):
                     _check(parent, path, annotation, info)
-            claim(owners, path, module.__name__, f"fill {path} of the manifest")
+            claim(owners, path, module.__name__, "fill {} of the manifest")
             places.setdefault(parent, {})[name] = _Filled(module.__name__, annotation, info)
     return places
 

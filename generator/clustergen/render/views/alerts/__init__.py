@@ -25,7 +25,7 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
             continue
         owner = module.__name__ if extension_of(module.__name__) else "clustergen"
         for name in (topic.name, *(alert.name for alert in topic.alerts)):
-            claim(owners, name, owner, f"have the {'topic' if name == topic.name else 'alert'} {name}")
+            claim(owners, name, owner, "have the topic {}" if name == topic.name else "have the alert {}")
         first = by_name.setdefault(topic.name, topic)
         if topic is not first:
             recordings, alerts = first.recordings + topic.recordings, first.alerts + topic.alerts

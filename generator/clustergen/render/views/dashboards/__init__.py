@@ -34,7 +34,7 @@ def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     owners: dict[str, str] = {}
     for module in parts:
         if hasattr(module, "dashboard") and (page := result_of(module.dashboard, Dashboard, cluster)) is not None:
-            claim(owners, page.slug, module.__name__, f"have the dashboard {page.slug}")
+            claim(owners, page.slug, module.__name__, "have the dashboard {}")
             pages.append(_with(page, added))
     return tuple(sorted(pages, key=lambda page: page.place))
 
