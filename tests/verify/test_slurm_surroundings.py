@@ -61,10 +61,11 @@ def test_comments_count_for_nothing_and_continued_lines_for_one(tmp_path: Path) 
 
 
 def test_devices_are_those_of_gres_conf(tmp_path: Path) -> None:
-    gres = "Name=gpu File=/dev/nvidia[0-1,4]\nName=gpu File=/dev/nvidia-caps/nvidia-cap[21-22],/dev/dri/card0\n"
+    gres = "Name=gpu File=/dev/nvidia[0-1,4]\nName=gpu File=/dev/nvidia-caps/nvidia-cap[21-22],/dev/fpga[0-1]_ctl\n"
     surroundings = around(tmp_path, "ClusterName=c\n", gres=gres)
     assert surroundings.devices == (
-        "/dev/dri/card0",
+        "/dev/fpga0_ctl",
+        "/dev/fpga1_ctl",
         "/dev/nvidia-caps/nvidia-cap21",
         "/dev/nvidia-caps/nvidia-cap22",
         "/dev/nvidia0",
