@@ -17,6 +17,9 @@
                 key and name by release, the newest first
     setup       `set_up`, which installs what its checks need: `clustergen setup NAME`
 
+A feature that needs Slurm has `REQUIRES = "slurm"` in its `__init__`, or the one module of it that does has it. In a
+cluster without Slurm nothing of that feature or module is asked, `Cluster.meets`, but for `section` and `codes`.
+
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads
 those of each feature and no others, so that `validate` does not pay for dashboards. Features do not import each other;
 what two of them need is in the cluster.
@@ -61,6 +64,7 @@ _NAMES: Mapping[str, Any] = {
     "CODES": tuple,
     "CHECKS": tuple,
     "COMPONENT": str,
+    "REQUIRES": str,
     **dict.fromkeys(
         ("resolve", "polling", "reached", "mount_units", "problems", "topic", "dashboard", "rows"), Callable
     ),
@@ -112,7 +116,7 @@ def ignore_extensions() -> None:
     """From here on there are none; called before anything asks for features."""
     global _is_off
     _is_off = True
-    for function in (features, extensions, module, modules):
+    for function in (features, extensions, module, modules, requirement):
         function.cache_clear()
 
 
@@ -172,6 +176,14 @@ def modules(stage: str) -> tuple[ModuleType, ...]:
         for name in feature.stages
         if name == stage or name.endswith(f"_{stage}")
     )
+
+
+@cache
+def requirement(module: str) -> str:
+    """`REQUIRES` of a module or of a package that it is in: what a cluster has to have for it; empty: nothing."""
+    required: str = getattr(sys.modules.get(module), "REQUIRES", "")
+    parent = module.rpartition(".")[0]
+    return required or (requirement(parent) if parent else "")
 
 
 def name_of(module: ModuleType) -> str:

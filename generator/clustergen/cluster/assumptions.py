@@ -9,6 +9,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.builds import from_distribution
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ManifestPath
 from clustergen.records import record
 
@@ -30,6 +31,8 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
     for node_type in cluster.node_types:
         yield from filter(None, (of_hardware(cluster, node_type), of_gpu_places(cluster, node_type)))
+    if not cluster.has(Slurm):
+        return
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]
     if lacking and cluster.slurm.build == "auto":
@@ -82,7 +85,13 @@ def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     gpus = node_type.gpus
     if gpus is None or not gpus.places_assumed or not gpus.cores or node_type.slurm_sockets == 1:
         return None
-    if cluster.slurm.bare or gpus.autodetect != "off" or any(gpus.mig) or cluster.slurm.gres_lines is not None:
+    if (
+        not cluster.has(Slurm)
+        or cluster.slurm.bare
+        or gpus.autodetect != "off"
+        or any(gpus.mig)
+        or cluster.slurm.gres_lines is not None
+    ):
         return None
     what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
     whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from clustergen.cluster.listener import Listener
 from clustergen.diagnostics import ManifestPath
-from clustergen.records import record
+from clustergen.records import record, replace
 
 if TYPE_CHECKING:
     from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting
@@ -40,6 +40,12 @@ class Daemon(Listener):
 
 def range_of_ports(name: str, group: str, span: str, source: Source = "cluster") -> Daemon:
     return Daemon(int(span.partition("-")[0]), None, name, group, source, ports=span)
+
+
+def ports_of_jobs(cluster: Cluster, title: str) -> Daemon:
+    """Jobs listen on ports that nobody knows before: those of compute nodes are open to compute nodes."""
+    source: Source = "compute" if all(group.addresses for group in cluster.compute) else "cluster"
+    return replace(range_of_ports(title, "slurm_compute", "1024-65535", source), protocols=("tcp", "udp"))
 
 
 @record

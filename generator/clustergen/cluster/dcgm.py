@@ -53,8 +53,8 @@ def job_form(cluster: Cluster) -> JobForm | None:
     """How metrics name the job of a GPU: the label `hpc_job` of all its samples, or one series `JOB_INFO` per GPU and
     job, which node_exporter serves. None where the prolog records no jobs or nothing can export them.
     """
-    scripts = cluster.of(Scripts)
-    if not (scripts.job_map and scripts.prolog and scripts.epilog and cluster.has(Dcgm)):
+    scripts = cluster.get(Scripts)
+    if not (scripts and scripts.job_map and scripts.prolog and scripts.epilog and cluster.has(Dcgm)):
         return None
     dcgm = cluster.of(Dcgm)
     groups = [group for group in cluster.compute if group.type.name in dcgm_types(cluster)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clustergen.catalogue.system_paths import SystemPath, is_below, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.cluster.slurm.model import ROLES
+from clustergen.cluster.slurm.model import ROLES, Slurm
 from clustergen.records import record
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def whose(path: str) -> str:
 
 def paths_of(cluster: Cluster) -> Iterator[WrittenPath]:
     """Paths of the manifest that a daemon or script writes."""
-    yield from _paths_of_slurm(cluster)
+    if cluster.has(Slurm):
+        yield from _paths_of_slurm(cluster)
     yield from cluster.needs(WrittenPath)
 
 

@@ -10,7 +10,7 @@ from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.tables import check_tables
 from clustergen.cluster.contributions import Package, PackageOf, SlurmTopic
 from clustergen.cluster.groups import all_groups, membership
-from clustergen.cluster.model import Cluster, contributors, once_per_cluster
+from clustergen.cluster.model import Cluster, contributors, contributors_of, once_per_cluster
 from clustergen.diagnostics.words import did_you_mean, one_of
 from clustergen.feature import Attributed, Feature, check_fields, extension_of
 
@@ -40,8 +40,8 @@ def used_extensions(cluster: Cluster) -> tuple[Feature, ...]:
     kinds = {kind.__module__ for kind in (*cluster.record_types, *map(type, cluster.storage.values()))}
     used = {extension for module in kinds if (extension := extension_of(module))}
     groups = membership(cluster)
-    for functions in contributors().values():
-        for contribute in functions:
+    for returned in contributors():
+        for contribute in contributors_of(cluster, returned):
             extension = extension_of(contribute.__module__)
             if extension and any(_reaches(cluster, item, groups) for item in contribute(cluster)):
                 used.add(extension)
@@ -54,7 +54,7 @@ def check_contributions(cluster: Cluster) -> None:
     groups = all_groups(cluster)
     types = {"", *(node_type.name for node_type in cluster.node_types)}
     purposes = {name for os in operating_systems().values() for name in os.facts}
-    for function in (function for functions in contributors().values() for function in functions):
+    for function in (function for returned in contributors() for function in contributors_of(cluster, returned)):
         if extension_of(function.__module__) is None:
             continue
         with Attributed(function.__module__):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from clustergen.catalogue.gpu_vendors import other_vendor
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.mig import mig_detected, mig_example, mig_listing
+from clustergen.catalogue.slurm import read_releases
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, placed
@@ -82,7 +83,7 @@ class GpuResolver:
         if links is None:
             links = tuple(map(_numbers, base.links)) if same and base and gpus.nvlink is not False else ()
         mig = self._mig(path, gpus.mig, count, model)
-        release = SlurmRelease(self.manifest.slurm.version)
+        release = SlurmRelease(self.manifest.slurm.version) if self.manifest.slurm else max(read_releases())
         profiles = {profile for layout in mig if layout for profile in layout.profiles}
         return GpuSet(
             model=model,

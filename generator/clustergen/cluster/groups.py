@@ -12,6 +12,7 @@ from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType, contributors, once_per_cluster
 from clustergen.cluster.slurm.builds import has_sackd
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.feature import claim
 from clustergen.records import record
 
@@ -115,20 +116,22 @@ def targets_on(cluster: Cluster, group: NodeGroup) -> Mapping[str, Entry]:
 
 
 def _derived(cluster: Cluster) -> dict[str, Callable[[NodeGroup], bool]]:
+    has_slurm = cluster.has(Slurm)
+
     def slurm_node(group: NodeGroup) -> bool:
-        return any(group.has(role) for role in SLURM_ROLES)
+        return has_slurm and any(group.has(role) for role in SLURM_ROLES)
 
     def gpu_node(group: NodeGroup) -> bool:
         return group.type.gpus is not None and group.has("slurm-compute")
 
     def sackd_node(group: NodeGroup) -> bool:
         served = group.has("slurm-controller") or group.has("slurm-compute")  # by their own file, or by slurmd
-        is_needed = cluster.slurm.configless and group.has("login")
+        is_needed = has_slurm and cluster.slurm.configless and group.has("login")
         return is_needed and not served and has_sackd(cluster, group.type.os)
 
     def slurm_conf_server(group: NodeGroup) -> bool:
         alone = group.has("login") and not group.has("slurm-compute") and not sackd_node(group)
-        return cluster.slurm.configless and (group.has("slurm-controller") or alone)
+        return has_slurm and cluster.slurm.configless and (group.has("slurm-controller") or alone)
 
     def compute_only(group: NodeGroup) -> bool:
         return group.has("slurm-compute") and not group.has("login") and not group.has("slurm-controller")

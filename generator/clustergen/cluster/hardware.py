@@ -240,7 +240,7 @@ class TypeResolver:
             power = own_system.power.model_copy(
                 update={field: getattr(power, field) for field in power.model_fields_set}
             )
-        bare = self.manifest.slurm.defaults == "slurm"
+        bare = self.manifest.slurm is None or self.manifest.slurm.defaults == "slurm"
         reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
         if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, self.entries[name]):
             reserved += shared_pool_mib(memory)

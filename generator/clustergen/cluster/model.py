@@ -21,7 +21,7 @@ from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import Attributed, claim, extension_of, items_of, modules, wording
+from clustergen.feature import Attributed, claim, extension_of, items_of, modules, requirement, wording
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -29,6 +29,7 @@ from clustergen.units import Watts
 T = TypeVar("T")
 FittedInt = Annotated[int, FITTED]
 E = TypeVar("E", bound=Entry)
+_REQUIRED: Mapping[str, type] = {"slurm": Slurm}
 P = ParamSpec("P")
 
 
@@ -274,12 +275,18 @@ class Cluster:
         """The record of this type; None if the cluster does not have it."""
         used(record)
         derive = self._derived.get(record)
-        return derive(self) if derive else self._records.get(record)  # type: ignore[return-value]
+        if derive:
+            return derive(self) if self.meets(requirement(record.__module__)) else None  # type: ignore[return-value]
+        return self._records.get(record)  # type: ignore[return-value]
 
     def has(self, record: type) -> bool:
         """True if the cluster has a record of this type."""
         used(record)
-        return record in self._records or record in self._derived
+        return record in self._records or (record in self._derived and self.meets(requirement(record.__module__)))
+
+    def meets(self, required: str) -> bool:
+        """True if the cluster has what a module requires (`requirement`): `slurm`, or nothing."""
+        return not required or self.has(_REQUIRED[required])
 
     @once_per_cluster
     def needs(self, kind: type[T]) -> tuple[T, ...]:
@@ -300,7 +307,7 @@ class Cluster:
     def record_types(self) -> tuple[type, ...]:
         """Types of all records that the cluster has, in order."""
         used("record_types")
-        return (*self._records, *self._derived)
+        return (*self._records, *filter(self.has, self._derived))
 
     @property
     def storage(self) -> Mapping[str, Entry]:
@@ -371,11 +378,17 @@ class Cluster:
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
     what = f"contribute the {kind.__name__.removesuffix('s').lower()} {{}}"
-    for contribute in contributors().get(f"Iterator[{kind.__name__}]", ()):
+    for contribute in contributors_of(cluster, f"Iterator[{kind.__name__}]"):
         for item in items_of(contribute, kind, cluster):
             for name in getattr(item, "claims", ()):
                 claim(owners, name, contribute.__module__, what)
             yield item
+
+
+def contributors_of(cluster: Cluster, returned: str) -> Iterator[Callable[[Cluster], Iterator[Any]]]:
+    """Those that return a type and apply to a cluster."""
+    functions = contributors().get(returned, ())
+    return (function for function in functions if cluster.meets(requirement(function.__module__)))
 
 
 @cache

@@ -16,6 +16,7 @@ from clustergen.cluster.contributions import (
     Secret,
     Source,
     Variables,
+    ports_of_jobs,
     range_of_ports,
 )
 from clustergen.cluster.entry import SecretFile
@@ -25,6 +26,7 @@ from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.records import replace
 
 _BOTH = ("tcp", "udp")
@@ -40,6 +42,12 @@ def system_daemons(cluster: Cluster) -> Iterator[Daemon]:
     """The firewall's main file opens the port of ssh."""
     ssh = cluster.of(Ssh)
     yield Daemon(ssh.port, ssh.port_at, "sshd", _ALL, None)
+
+
+def jobs(cluster: Cluster) -> Iterator[Daemon]:
+    """Slurm's daemons have these among their own."""
+    if cluster.compute and not cluster.has(Slurm):
+        yield ports_of_jobs(cluster, "jobs: MPI, NCCL and users' programs")
 
 
 def storage_daemons(cluster: Cluster) -> Iterator[Daemon]:
@@ -73,6 +81,16 @@ def paths(cluster: Cluster) -> Iterator[NodePath]:
 
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
+    if cluster.has(Slurm):
+        yield from _secrets_of_slurm(cluster)
+    for name, entry in cluster.storage.items():
+        if (file := entry.secret) and clients_of(cluster, name):
+            servers = (entry_group("serve", name),) if entry.server_hosts else ()
+            yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
+    yield from _secrets_of_servers(cluster)
+
+
+def _secrets_of_slurm(cluster: Cluster) -> Iterator[Secret]:
     slurm = cluster.slurm
     members = ("slurm_node", "slurm_accounting") if slurm.accounting_hosts else ("slurm_node",)
     if slurm.auth == "munge":
@@ -84,11 +102,6 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     if slurm.accounting_hosts and cluster.of(Accounting).has_password:
         form, effect = "StoragePass={}\n", "restart-slurmdbd"
         yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
-    for name, entry in cluster.storage.items():
-        if (file := entry.secret) and clients_of(cluster, name):
-            servers = (entry_group("serve", name),) if entry.server_hosts else ()
-            yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
-    yield from _secrets_of_servers(cluster)
 
 
 def _secrets_of_servers(cluster: Cluster) -> Iterator[Secret]:
@@ -111,8 +124,10 @@ def _jwt_key(cluster: Cluster) -> str | None:
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    slurm = cluster.slurm
     yield from _bmc_variables(cluster)
+    if not cluster.has(Slurm):
+        return
+    slurm = cluster.slurm
     yield Variables(
         "Slurm",
         {

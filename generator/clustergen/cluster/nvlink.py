@@ -6,6 +6,7 @@ from clustergen.catalogue.slurm_values import plugin
 from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.builds import offers
+from clustergen.cluster.slurm.model import Slurm
 
 IMEX = "switch/nvidia_imex"
 
@@ -42,6 +43,8 @@ def domains(cluster: Cluster) -> dict[str, list[str]]:
 
 def switches_imex(cluster: Cluster) -> bool:
     """True if slurm.conf names the plugin for channels by default."""
+    if not cluster.has(Slurm):
+        return False
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     spanning = [kind for kind in kinds if domain_nodes(kind) > 1]
     row = plugin("SwitchType", IMEX) if spanning and not cluster.slurm.bare else None

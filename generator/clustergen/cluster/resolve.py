@@ -24,7 +24,7 @@ from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.switches import resolve_other_switches, resolve_switches
 from clustergen.cluster.tracing import made
-from clustergen.feature import Attributed, checked, claim, modules
+from clustergen.feature import Attributed, checked, claim, modules, requirement
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 from clustergen.records import replace
@@ -115,7 +115,9 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
 
     def value(kind: type, of: Resolve) -> object:
         if of is ground.resolve:
-            return ground.resolve(manifest, cluster, report=report)
+            return ground.resolve(manifest.slurm, cluster, report) if manifest.slurm else None
+        if not cluster.meets(requirement(of.__module__)):
+            return None
         with Attributed(kind.__module__):
             section = section_for(of, manifest)
             result = None if section is None else of(section, cluster)
@@ -144,11 +146,15 @@ def _types(manifest: Manifest, catalogue: CatalogueView, report: Report) -> dict
     types.setdefault(SERVICE, resolver.service())
     # SlurmdParameters=numa_node_as_socket holds for the whole cluster, so all node types follow or none does.
     stated = {spec.numa_as_socket for spec in manifest.node_types.values()}
-    as_socket = True in stated or (
-        resolver.gpus.wants_numa
-        and False not in stated
-        and has_token("SlurmdParameters", "numa_node_as_socket", SlurmRelease(manifest.slurm.version))
-        and manifest.slurm.defaults != "slurm"
+    slurm = manifest.slurm
+    as_socket = slurm is not None and (
+        True in stated
+        or (
+            resolver.gpus.wants_numa
+            and False not in stated
+            and has_token("SlurmdParameters", "numa_node_as_socket", SlurmRelease(slurm.version))
+            and slurm.defaults != "slurm"
+        )
     )
     types = {name: _seen_by_slurm(kind, as_socket) for name, kind in types.items()}
     return {

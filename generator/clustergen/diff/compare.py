@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
+from clustergen.catalogue.slurm import read_releases
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics.redaction import redacted_value
@@ -33,6 +34,10 @@ _POLICY = "slurmctld applies it at once; running jobs continue, pending jobs bey
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
+_REMOVED = "removed with Slurm"
+_OF_SLURM = frozenset(
+    ("reconfigure", "restart-slurmctld", "restart-slurmdbd", "restart-slurmd", "restart-slurm", "load-accounts")
+)
 _SAME = "same meaning to Slurm on the remaining nodes"
 
 
@@ -57,6 +62,14 @@ def _redacted(change: Change) -> Change:
     return change if (old, new) == (change.old, change.new) else replace(change, old=old, new=new)
 
 
+def _with_slurm(change: Change) -> Change:
+    """A change of what goes with Slurm: nothing restarts or reads it."""
+    effects = tuple(effect for effect in change.effects if effect.kind not in _OF_SLURM)
+    if effects == change.effects:
+        return change
+    return replace(change, effects=effects or (NONE,), reason=_REMOVED, source="")
+
+
 class Comparison:
     """The differences. Hosts with the same groups before and after are compared once."""
 
@@ -76,6 +89,11 @@ class Comparison:
                 hosts_of_groups.setdefault((before, groups), []).append(host)
         return hosts_of_groups
 
+    @property
+    def _release(self) -> SlurmRelease:
+        """That of the new files; where Slurm goes, of the old ones, and of a cluster without it any."""
+        return self.new.inventory.release or self.old.inventory.release or max(read_releases())
+
     def groups(self) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         """Groups with other hosts: name, those that joined, those that left."""
         for group in sorted({*self.old.inventory.groups, *self.new.inventory.groups} - {"all"}):
@@ -91,6 +109,8 @@ class Comparison:
         """The worst first; of equals Slurm's own first, then by file."""
         packages = package_changes(self.old, self.new, self._pairs)
         changes = [*self._systems(), *packages, *map(_redacted, self._slurm()), *self._files()]
+        if self.old.inventory.release and not self.new.inventory.release:
+            changes = [_with_slurm(change) for change in changes]
         return sorted(changes, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
 
     def _systems(self) -> Iterator[Change]:
@@ -134,9 +154,7 @@ class Comparison:
         """→ the places in `by_files` of those that have it."""
         for index, (old, new, _) in enumerate(by_files.values()):
             old_texts, new_texts = ({target: file.text for target, file in side.items()} for side in (old, new))
-            changes = slurm_changes(
-                old_texts, new_texts, self.new.inventory.release, old_release=self.old.inventory.release
-            )
+            changes = slurm_changes(old_texts, new_texts, self._release, old_release=self.old.inventory.release)
             reported = {change.file for change in changes}
             unreported = [
                 name
@@ -183,7 +201,7 @@ class Comparison:
     def _conditions(self) -> Conditions:
         """Of the new slurm.conf, which is the same wherever it says something of jobs."""
         files = {file.target: file.text for file in self.new.files.values() if is_slurms(file.target)}
-        return conditions_of(files, self.new.inventory.release)
+        return conditions_of(files, self._release)
 
     def texts(self) -> tuple[TextChange, ...]:
         """The changed files that a reviewer reads line by line, Slurm's first; each pair of texts once."""
@@ -216,7 +234,7 @@ class Comparison:
         merged: dict[Change, list[str]] = {}
         for (target, old_file, new_file), hosts in hosts_of_files.items():
             for change in (
-                _of_policy(target, old_file, new_file, self.new.inventory.release, self._conditions)
+                _of_policy(target, old_file, new_file, self._release, self._conditions)
                 or _move(target, old_file, new_file)
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)

@@ -12,6 +12,7 @@ from clustergen.catalogue.operating_systems import architectures, operating_syst
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.records import record
 
 HOSTS = "inventory/hosts.ini"
@@ -25,7 +26,8 @@ class Inventory:
     """The nodes of a cluster, as Ansible's inventory lists them."""
 
     cluster: str
-    release: SlurmRelease
+    release: SlurmRelease | None
+    """None: the cluster has no Slurm."""
     groups: Mapping[str, tuple[str, ...]]
     """Hosts by group, in the manifest's order; `all` has every host."""
     systems: Mapping[str, str] = {}
@@ -50,7 +52,7 @@ def of_cluster(cluster: Cluster, groups: Mapping[str, tuple[str, ...]]) -> Inven
     addresses = {
         host: where for group in cluster.groups for host, where in zip(group.hosts, group.addresses, strict=False)
     }
-    return Inventory(cluster.name, cluster.slurm.release, groups, systems, addresses)
+    return Inventory(cluster.name, cluster.slurm.release if cluster.has(Slurm) else None, groups, systems, addresses)
 
 
 def of_files(hosts: str, variables: str) -> Inventory:
@@ -62,7 +64,7 @@ def of_files(hosts: str, variables: str) -> Inventory:
     facts = _facts(variables)
     return Inventory(
         facts["cluster_name"],
-        SlurmRelease(facts["slurm_release"]),
+        SlurmRelease(facts["slurm_release"]) if "slurm_release" in facts else None,
         groups,
         systems,
         dict(_ADDRESS.findall(hosts)),

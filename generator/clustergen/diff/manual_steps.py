@@ -159,7 +159,11 @@ def _anew(work: Work, change: Change) -> Iterable[Step]:
 
 
 def _upgrade(work: Work, change: Change) -> Iterable[Step]:
-    if change.new is not None and change.old is not None and SlurmRelease(change.new) < SlurmRelease(change.old):
+    if change.new is None:
+        text = "end all jobs, stop and disable slurmctld, slurmdbd and slurmd, and remove Slurm's packages"
+        yield Step(f"{text}: site.yml removes only their files", None, "")
+        return
+    if change.old is not None and SlurmRelease(change.new) < SlurmRelease(change.old):
         text = "restore the accounting database and StateSaveLocation from before the upgrade"
         yield Step(text, folded([*work.accounting, *work.controllers]), "")
         return

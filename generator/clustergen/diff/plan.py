@@ -40,8 +40,9 @@ class Plan:
     old: str
     """As the user called it."""
     new: str
-    old_release: SlurmRelease
-    release: SlurmRelease
+    old_release: SlurmRelease | None
+    release: SlurmRelease | None
+    """None: the cluster has no Slurm."""
     changes: tuple[Change, ...]
     """The worst first."""
     causes: dict[Change, tuple[ManifestChange, ...]]
@@ -75,6 +76,12 @@ class Plan:
     def empty(self) -> bool:
         """True if nothing changes on any node or in the machine room, whatever the manifests say."""
         return not (self.changes or self.added or self.removed or self.groups or self.room)
+
+    @property
+    def releases(self) -> str:
+        """`, Slurm 24.11 → 25.11`; empty for a cluster that has no Slurm and gets none."""
+        sides = dict.fromkeys(str(release or "none") for release in (self.old_release, self.release))
+        return f", Slurm {' → '.join(sides)}" if self.old_release or self.release else ""
 
     @property
     def waiting(self) -> tuple[AffectedJobs, ...]:

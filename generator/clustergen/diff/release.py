@@ -9,13 +9,13 @@ from clustergen.records import replace
 from clustergen.render.effects import read
 
 
-def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
-    """The change of the release itself; None where there is none."""
-    if old == new:
+def release_change(old: SlurmRelease | None, new: SlurmRelease | None) -> Change | None:
+    """The change of the release itself, or that Slurm goes; None where there is none, or Slurm comes."""
+    if old is None or old == new:
         return None
-    way = path_between(old, new)
-    what = "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
-    row = slurm_effects.effect("slurm", "", new, "release", what)
+    way = path_between(old, new) if new else ()
+    what = "removed" if new is None else "downgrade" if new < old else "upgrade" if len(way) == 1 else "jump"
+    row = slurm_effects.effect("slurm", "", new or old, "release", what)
     effects = tuple(read(word) for word in row.effect)
     change = Change(
         file="",
@@ -23,7 +23,7 @@ def release_change(old: SlurmRelease, new: SlurmRelease) -> Change | None:
         name="",
         key="",
         old=str(old),
-        new=str(new),
+        new=str(new) if new else None,
         nodes=None,
         effects=effects,
         everywhere=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics.document import json_document
 from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
@@ -25,14 +26,18 @@ def as_json(plans: Sequence[Plan], added: Sequence[str], removed: Sequence[str])
     return json_document(fields)
 
 
+def _side(name: str, release: SlurmRelease | None, commit: str) -> dict[str, Any]:
+    return {"name": name, "slurm": str(release) if release else None, "commit": commit or None}
+
+
 def _plan(plan: Plan) -> dict[str, Any]:
     worst = max(
         (effect for change in plan.changes for effect in change.effects), key=lambda e: e.severity, default=None
     )
     return {
         "cluster": plan.cluster,
-        "old": {"name": plan.old, "slurm": str(plan.old_release), "commit": plan.old_commit or None},
-        "new": {"name": plan.new, "slurm": str(plan.release), "commit": plan.new_commit or None},
+        "old": _side(plan.old, plan.old_release, plan.old_commit),
+        "new": _side(plan.new, plan.release, plan.new_commit),
         "verdict": verdict(plan),
         "totals": totals(plan).as_dict(),
         "worst": worst.kind if worst else None,

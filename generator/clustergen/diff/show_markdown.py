@@ -95,10 +95,9 @@ def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
         return
     yield f"**Plan: {totals(plan)}**"
     yield ""
-    release = str(plan.release) if plan.old_release == plan.release else f"{plan.old_release} → {plan.release}"
     sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
     names = [code(name) + (f" ({plain(commit)})" if commit else "") for name, commit in sides]
-    yield f"{' → '.join(names)}, Slurm {release}"
+    yield f"{' → '.join(names)}{plan.releases}"
     harmless = [change for change in plan.changes if change.effect.kind == "none"]
     by_heading = grouped(plan.changes)
     silent = by_heading.pop(TITLES["none"], [])

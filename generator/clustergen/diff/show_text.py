@@ -46,12 +46,9 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
     yield screen.bold(f"{plan.cluster}: {verdict(plan)}")
     if plan.empty and not plan.manifest_changes:
         return
-    release = str(plan.release)
-    if plan.old_release != plan.release:
-        release = f"{plan.old_release} → {release}"
     sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
     names = [f"{name} ({commit})" if commit else name for name, commit in sides]
-    yield f"{' → '.join(names)}, Slurm {release}"
+    yield f"{' → '.join(names)}{plan.releases}"
     harmless: list[Family] = []
     left_out = 0
     for heading, changes in grouped(plan.changes).items():

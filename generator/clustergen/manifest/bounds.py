@@ -42,7 +42,8 @@ def _of_lists(manifest: Manifest) -> Iterator[_Size]:
     """Path, text and number of names of each list; names of a node set count wherever a partition has it."""
     for path, text in _lists(manifest):
         yield path, text, count(text)
-    slurm = manifest.slurm
+    if (slurm := manifest.slurm) is None:
+        return
     for name, spec in slurm.partitions.items():
         if spec.nodes in ("all", "none"):
             continue
@@ -71,6 +72,8 @@ def _lists(manifest: Manifest) -> Iterator[tuple[ManifestPath, str]]:
         yield ("racks", name), name
         if rack.nodes:
             yield ("racks", name, "nodes"), rack.nodes
+    if manifest.slurm is None:
+        return
     for name, text in manifest.slurm.node_sets.items():
         yield ("slurm", "node_sets", name), text
     for name, text in manifest.slurm.topology.blocks.items():

@@ -53,7 +53,9 @@ class Manifest(Section):
     )
     racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
     facility: Place
-    slurm: Slurm = field(..., "Slurm.", examples=[{"version": str(max(read_releases()))}])
+    slurm: Slurm | None = field(
+        None, "Slurm; without the section, the cluster has none.", examples=[{"version": str(max(read_releases()))}]
+    )
     nccl: Place
     ucx: Place
     gpu: Gpu = section(Gpu, "GPU settings.")

@@ -72,7 +72,7 @@ class Builder:
     def build(self, only: File | None = None) -> dict[str, RenderedFile]:
         """The files of all rows of the registry, or of `only` one."""
         for file in (only,) if only is not None else files():
-            if file.per != "tree":  # made by finish
+            if file.per != "tree" and self.cluster.meets(file.requires):  # made by finish
                 with Attributed(file.module, RenderError):
                     self._build(file)
         return self.files
@@ -97,7 +97,7 @@ class Builder:
         """Adds the files that tell of all others, or `only` one of these, once the site's own are among them."""
         outline = Outline(self.members, dict(sorted(self.files.items())))
         for file in (only,) if only is not None else files():
-            if file.per == "tree":
+            if file.per == "tree" and self.cluster.meets(file.requires):
                 with Attributed(file.module, RenderError):
                     self._tree_file(file, file.view(self.cluster, outline))
 

@@ -49,6 +49,7 @@ class File:
     values: bool = False
     kind: str = ""  # of file systems, whose entries alone its view is called with; empty: all
     module: str = ""  # of an extension, for errors
+    requires: str = ""  # what the cluster has to have: `REQUIRES` of its module or feature
 
     @property
     def scope(self) -> str:

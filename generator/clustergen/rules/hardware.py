@@ -8,6 +8,7 @@ from clustergen.catalogue import mig as catalogue
 from clustergen.catalogue.gpu_vendors import other_vendor
 from clustergen.cluster.gpus import NVIDIA_ONLY, WITHOUT_GPUS
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.manifest.hardware import Gres, OwnCatalogue
 from clustergen.manifest.hardware import NodeType as NodeTypeSection
@@ -145,6 +146,8 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
 
 def gpu_place_unknown(cluster: Cluster) -> Iterator[Finding]:
     """Without NUMA placement the binding of cores to GPUs is a guess, so none is written."""
+    if not cluster.has(Slurm):
+        return
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         if gpus and not gpus.cores and gpus.autodetect == "off":

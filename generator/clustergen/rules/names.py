@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.named_rows import NamedRows
+from clustergen.cluster.slurm import model as slurm
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.hostlist import HostlistError, is_node_name, span_of, validate_for_slurm
 from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.slurm import Slurm
 
-MOST_NODES = 65536  # MAX_SLURM_NODES
 _RESERVED_HOSTS = frozenset({"all", "default", "localhost"})
 
 
@@ -42,17 +42,6 @@ def _span(group: NodeGroup, host: str) -> tuple[int, int] | None:
     return span_of(group.entry, host)
 
 
-def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
-    if (count := sum(len(group.hosts) for group in cluster.compute)) > MOST_NODES:
-        yield Finding(
-            "too-many-nodes",
-            ("nodes",),
-            f"{count:,} compute nodes; Slurm manages at most {MOST_NODES:,} in one cluster",
-            "create several clusters and join them with Slurm's multi-cluster operation",
-            key=True,
-        )
-
-
 def hostlist_not_for_slurm(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
     """Lists of hosts that slurm.conf holds as they are written here."""
     lists: list[tuple[ManifestPath, str]] = [(("nodes", group.index, "name"), group.entry) for group in cluster.compute]
@@ -71,7 +60,7 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
     """RFC 952 and 1123, in lower case: a name that DNS and Slurm both take."""
     for group in cluster.groups:
         bad = next((host for host in group.hosts if not _good_host(host)), None)
-        if bad is not None and cluster.slurm.bare and is_node_name(bad):
+        if bad is not None and _is_bare(cluster) and is_node_name(bad):
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group.index, "name"),
@@ -87,6 +76,11 @@ def host_name_form(cluster: Cluster) -> Iterator[Finding]:
                 _better_host(bad),
                 at=_span(group, bad),
             )
+
+
+def _is_bare(cluster: Cluster) -> bool:
+    """True if the cluster has Slurm, with its own defaults."""
+    return cluster.has(slurm.Slurm) and cluster.slurm.bare
 
 
 def _good_host(name: str) -> bool:
@@ -112,10 +106,10 @@ def _better_host(name: str) -> str:
 
 
 def name_reserved(cluster: Cluster) -> Iterator[Finding]:
-    """Slurm takes NodeName=DEFAULT and PartitionName=DEFAULT as defaults of later lines, and ALL as all nodes."""
+    """Slurm takes NodeName=DEFAULT as defaults of later lines, and ALL as all nodes."""
     for group in cluster.groups:
         for host in _RESERVED_HOSTS.intersection(group.hosts):
-            if host == "localhost" and cluster.slurm.bare:
+            if host == "localhost" and _is_bare(cluster):
                 yield Finding(
                     "host-name-unusual",
                     ("nodes", group.index, "name"),
@@ -132,26 +126,6 @@ def name_reserved(cluster: Cluster) -> Iterator[Finding]:
                 if host == "localhost"
                 else f"use another name: Slurm reads NodeName={host} as a keyword, not as a node",
                 at=_span(group, host),
-            )
-    for name in (partition.name for partition in cluster.slurm.partitions):
-        if name.lower() == "default":
-            yield Finding(
-                "name-reserved",
-                ("slurm", "partitions", name),
-                f"'{name}' cannot be the name of a partition",
-                "rename it: Slurm reads PartitionName=DEFAULT as defaults for the lines below; for the default"
-                " partition"
-                " set default: true",
-                key=True,
-            )
-    for name in cluster.slurm.node_sets:
-        if name.lower() == "all":
-            yield Finding(
-                "name-reserved",
-                ("slurm", "node_sets", name),
-                f"'{name}' cannot be the name of a node set",
-                "rename it: in a partition, all means every node that runs slurmd",
-                key=True,
             )
 
 
@@ -212,7 +186,7 @@ def group_name_clash(cluster: Cluster, section: Mapping[str, NodeType]) -> Itera
     groups = membership(cluster)
     for group_ in cluster.groups:
         clash = next((host for host in group_.hosts if host in groups and host not in _RESERVED_HOSTS), None)
-        if clash is not None and cluster.slurm.bare:
+        if clash is not None and _is_bare(cluster):
             yield Finding(
                 "host-name-unusual",
                 ("nodes", group_.index, "name"),
@@ -236,14 +210,3 @@ def role_repeated(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "role-repeated", ("nodes", group.index, "roles", position), f"role '{role}' is listed twice"
                 )
-
-
-def compute_without_hardware(cluster: Cluster) -> Iterator[Finding]:
-    for group in cluster.compute:
-        if group.type.is_builtin and group.is_type_known:
-            yield Finding(
-                "compute-without-hardware",
-                ("nodes", group.index, "type"),
-                f"{quote(group.folded)} runs jobs, but its type 'service' has no CPUs and memory, which Slurm requires",
-                "define its hardware under node_types, or remove the role slurm-compute",
-            )

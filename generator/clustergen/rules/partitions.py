@@ -11,6 +11,8 @@ from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.partitions import Partition as PartitionSpec
 from clustergen.manifest.slurm import Slurm
 
+REQUIRES = "slurm"
+
 _PARTITIONS: ManifestPath = ("slurm", "partitions")
 _WORDS = ("all", "none")
 
@@ -182,5 +184,29 @@ def node_sets(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
                 path,
                 f"no partition uses node set '{name}'",
                 f"add nodes: {name} to a partition, or remove the node set",
+                key=True,
+            )
+
+
+def reserved_names(cluster: Cluster) -> Iterator[Finding]:
+    """Slurm takes PartitionName=DEFAULT as defaults of later lines, and ALL as all nodes."""
+    for name in (partition.name for partition in cluster.slurm.partitions):
+        if name.lower() == "default":
+            yield Finding(
+                "name-reserved",
+                ("slurm", "partitions", name),
+                f"'{name}' cannot be the name of a partition",
+                "rename it: Slurm reads PartitionName=DEFAULT as defaults for the lines below; for the default"
+                " partition"
+                " set default: true",
+                key=True,
+            )
+    for name in cluster.slurm.node_sets:
+        if name.lower() == "all":
+            yield Finding(
+                "name-reserved",
+                ("slurm", "node_sets", name),
+                f"'{name}' cannot be the name of a node set",
+                "rename it: in a partition, all means every node that runs slurmd",
                 key=True,
             )

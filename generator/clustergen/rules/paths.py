@@ -29,6 +29,7 @@ from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding
 from clustergen.manifest.base import OptionValue
 
@@ -54,6 +55,8 @@ def written_paths(cluster: Cluster) -> Iterator[Finding]:
 
 def written_options(cluster: Cluster) -> Iterator[Finding]:
     """The same of passthrough options. Directories that others use too are fine there: the tree does not own them."""
+    if not cluster.has(Slurm):
+        return
     for section, keys, options in (
         (("slurm", "options"), _OF_SLURM, cluster.slurm.options),
         (("slurm", "accounting", "options"), _OF_SLURMDBD, cluster.of(Accounting).options),
@@ -106,6 +109,8 @@ _FOR_ROOT = {
 
 def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
+    if not cluster.has(Slurm):
+        return
     directories, state = sorted(of_slurm_user(cluster)), cluster.slurm.state_location
     for entry in _all_paths(cluster):
         use, name = entry.use, entry.name
@@ -126,6 +131,8 @@ def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
 def _all_paths(cluster: Cluster) -> Iterator[WrittenPath]:
     """Those of fields, and of passthrough options of slurm.conf."""
     yield from paths_of(cluster)
+    if not cluster.has(Slurm):
+        return
     for place, row in settings_of(cluster, "slurm.conf").options():
         path, use = _path_in(row.key, row.value), _OF_SLURM.get(row.key.lower())
         if use and path.startswith("/"):
@@ -134,6 +141,8 @@ def _all_paths(cluster: Cluster) -> Iterator[WrittenPath]:
 
 def _defaults(cluster: Cluster) -> Iterator[WrittenPath]:
     """Paths that the manifest leaves to clustergen."""
+    if not cluster.has(Slurm):
+        return
     slurm = cluster.slurm
     if not slurm.state_location_at:
         yield WrittenPath(("slurm",), slurm.state_location, STATE)

@@ -11,6 +11,8 @@ from clustergen.cluster.slurm.scheduling import Preemption, Priority, Scheduler
 from clustergen.diagnostics import Finding, ManifestPath, shortened
 from clustergen.manifest.slurm import Scheduler as SchedulerSection
 
+REQUIRES = "slurm"
+
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
 _DAY = 86_400
 

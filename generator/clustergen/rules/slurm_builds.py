@@ -16,6 +16,8 @@ from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated
 
+REQUIRES = "slurm"
+
 _METRICS = "metrics/openmetrics"
 
 

@@ -11,8 +11,11 @@ from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.scheduling import Preemption
-from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.slurmrules.keys import unread
+
+REQUIRES = "slurm"
+MOST_NODES = 65536  # MAX_SLURM_NODES
 
 
 def own_release(os: OperatingSystem) -> SlurmRelease:
@@ -200,3 +203,25 @@ def slurm_user_root(cluster: Cluster) -> Iterator[Finding]:
             "slurmctld and slurmdbd would run as root, which they do not need",
             "remove it to use the user slurm",
         )
+
+
+def too_many_nodes(cluster: Cluster) -> Iterator[Finding]:
+    if (count := sum(len(group.hosts) for group in cluster.compute)) > MOST_NODES:
+        yield Finding(
+            "too-many-nodes",
+            ("nodes",),
+            f"{count:,} compute nodes; Slurm manages at most {MOST_NODES:,} in one cluster",
+            "create several clusters and join them with Slurm's multi-cluster operation",
+            key=True,
+        )
+
+
+def compute_without_hardware(cluster: Cluster) -> Iterator[Finding]:
+    for group in cluster.compute:
+        if group.type.is_builtin and group.is_type_known:
+            yield Finding(
+                "compute-without-hardware",
+                ("nodes", group.index, "type"),
+                f"{quote(group.folded)} runs jobs, but its type 'service' has no CPUs and memory, which Slurm requires",
+                "define its hardware under node_types, or remove the role slurm-compute",
+            )

@@ -17,6 +17,8 @@ from clustergen.slurmrules import keys
 from clustergen.slurmrules.field_table import NOT_FREE, Field
 from clustergen.slurmrules.fields import current_names, derived_from, field_of, fields_of
 
+REQUIRES = "slurm"
+
 Passthrough = tuple[ManifestPath, str, str, Mapping[str, OptionValue], tuple[object, ...]]
 
 # (file, block) → where its keys go.

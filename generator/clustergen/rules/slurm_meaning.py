@@ -22,6 +22,8 @@ from clustergen.slurmrules import combinations as shared
 from clustergen.slurmrules.conf import Conf, bare
 from clustergen.slurmrules.fields import field_of, fields_of
 
+REQUIRES = "slurm"
+
 _NOTATION = re.compile(r"\b([A-Z][A-Za-z]+)=([^\s;]*[^\s.,;])")
 """A key with its value, as the hints of the shared rules have it."""
 _NAME = re.compile(r"\b[A-Z][A-Za-z]+\b")
@@ -77,6 +79,8 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
 
 def plugin_files(cluster: Cluster, has_site_file: Callable[[str], bool]) -> Iterator[Finding]:
     """Plugins that an option names and whose own file is not in the site's directory; a field brings its own."""
+    if not cluster.meets(REQUIRES):
+        return
     for key, name, does in plugins.missing_files(_Rendered(cluster, has_site_file)):
         row = settings_of(cluster, "slurm.conf").get(key)
         if row is not None and row.at and row.is_option:

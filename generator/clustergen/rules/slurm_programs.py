@@ -14,6 +14,8 @@ from clustergen.diagnostics import Finding
 from clustergen.rules.slurm_values import findings
 from clustergen.slurmrules import programs
 
+REQUIRES = "slurm"
+
 _OF_USERS = ("slurm-compute", "login")
 """Roles of nodes on which users work."""
 

@@ -18,6 +18,8 @@ from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.field_table import FIELDS, Field
 
+REQUIRES = "slurm"
+
 _HARMFUL = "slurm-value-harmful"
 
 

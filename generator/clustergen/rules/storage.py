@@ -149,7 +149,7 @@ def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
 
 def tmpdir_shared(cluster: Cluster) -> Iterator[Finding]:
     """Per-job directories must lie on something that the nodes have of their own."""
-    place = cluster.of(Scripts).tmpdir
+    place = cluster.of(Scripts).tmpdir if cluster.has(Scripts) else None
     if place is None:
         return
     above = [

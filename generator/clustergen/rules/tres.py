@@ -13,6 +13,8 @@ from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.partitions import Partition
 from clustergen.rules.slurm_daemons import accounting_hint
 
+REQUIRES = "slurm"
+
 _BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
 _OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 

@@ -1,1 +1,5 @@
 """Slurm as resolved: a record per topic."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

@@ -44,7 +44,7 @@ class Accounting:
 def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
     """True if nodes of one of the entries run both jobs and the database."""
     both = {"slurm-accounting", "slurm-compute"}
-    is_local = manifest.slurm.accounting.database_host == LOCAL
+    is_local = manifest.slurm is not None and manifest.slurm.accounting.database_host == LOCAL
     return is_local and any(both <= set(entry.roles or ()) for entry in entries)
 
 

@@ -28,8 +28,7 @@ from clustergen.slurmrules.fields import rows
 _LONGEST_TIMEOUT = 65533
 
 
-def resolve(manifest: Manifest, cluster: Cluster, report: Report = lambda _: None) -> Slurm:
-    section = manifest.slurm
+def resolve(section: Section, cluster: Cluster, report: Report = lambda _: None) -> Slurm:
     leaves = leaves_of(cluster.switches, {host for group in cluster.compute for host in group.hosts})
     plugin = section.topology.plugin
     names: tuple[Name, ...] = get_args(Name)
@@ -41,13 +40,13 @@ def resolve(manifest: Manifest, cluster: Cluster, report: Report = lambda _: Non
         section,
         release=SlurmRelease(section.version),
         bare=section.defaults == "slurm",
-        cluster_name=section.cluster_name or manifest.name,
+        cluster_name=section.cluster_name or cluster.name,
         state_location=section.state_location or STATE.example,
         state_location_at=("slurm", "state_location") if section.state_location else None,
         daemons=daemons,
         slurmdbd_hosts=hosts,
         keeps_books=bool(hosts) or elsewhere.lower().endswith("slurmdbd"),
-        partitions=resolve_partitions(manifest, cluster.groups, report),
+        partitions=resolve_partitions(section, cluster.groups, report),
         topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
         leaves=leaves,
     )
@@ -72,10 +71,10 @@ class Metrics:
     port: int  # of slurmctld
 
 
-def resolve_metrics(manifest: Manifest, cluster: Cluster) -> Metrics | None:
+def resolve_metrics(section: Section, cluster: Cluster) -> Metrics | None:
     """None also where a controller's build does not have it."""
     slurm = cluster.slurm
-    exists = manifest.slurm.metrics and has_plugin("MetricsType", "metrics/openmetrics", slurm.release)
+    exists = section.metrics and has_plugin("MetricsType", "metrics/openmetrics", slurm.release)
     controllers = cluster.with_role("slurm-controller")
     if not exists or not all(offers(cluster, group.type.os, "slurm_openmetrics") for group in controllers):
         return None
@@ -96,6 +95,7 @@ class Timeouts:
 
 def resolve_timeouts(manifest: Manifest, cluster: Cluster) -> Timeouts:
     section, health = manifest.slurm, manifest.health
+    assert section is not None, "the package requires it"
     nodes = sum(len(group.hosts) for group in cluster.compute)
     # The tree of slurmds gets deeper with the cluster; more than 100 s is an error in the log.
     message_s = section.message_timeout or (20 if nodes <= 64 else 30 if nodes <= 1024 else 60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import offers
-from clustergen.manifest.model import Manifest
+from clustergen.manifest.slurm import Slurm as Section
 from clustergen.records import copied, record
 
 
@@ -23,9 +23,8 @@ class Resources:
     disable_root_jobs: bool
 
 
-def resolve_resources(manifest: Manifest, cluster: Cluster) -> Resources:
+def resolve_resources(section: Section, cluster: Cluster) -> Resources:
     """PMIx where every compute node's build has it."""
-    section = manifest.slurm
     systems = {group.type.os.id: group.type.os for group in cluster.compute}.values()
     return copied(
         Resources,

@@ -10,8 +10,8 @@ from clustergen.cluster.model import NodeGroup, NodeType
 from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import compress, expand, span_of
-from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition as Spec
+from clustergen.manifest.slurm import Slurm as Section
 from clustergen.records import copied
 
 DEFAULT_PARTITION = "main"
@@ -19,10 +19,10 @@ _BILLED = 1000  # of a GPU's share
 _HOUR = 60
 
 
-def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
+def resolve_partitions(section: Section, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
     """Those of the manifest, or one of all nodes where it has none."""
-    bare = manifest.slurm.defaults == "slurm"
-    specs = manifest.slurm.partitions
+    bare = section.defaults == "slurm"
+    specs = section.partitions
     if not specs and not bare:
         specs = {DEFAULT_PARTITION: Spec(nodes="all", default=True)}
     compute = [group for group in groups if group.has("slurm-compute")]
@@ -30,7 +30,7 @@ def resolve_partitions(manifest: Manifest, groups: tuple[NodeGroup, ...], report
     hosts = {host for group in groups for host in group.hosts}
     sets = {
         name: _existing(expand(text), text, ("slurm", "node_sets", name), where, hosts, (), report)
-        for name, text in manifest.slurm.node_sets.items()
+        for name, text in section.node_sets.items()
     }
     only = len(specs) == 1
     return tuple(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Options
-from clustergen.manifest.model import Manifest
+from clustergen.manifest import slurm as manifest
 from clustergen.records import copied, record
 from clustergen.units import Duration
 
@@ -25,9 +25,8 @@ class Scheduler:
     max_jobs: int  # MaxJobCount
 
 
-def resolve_scheduler(manifest: Manifest, cluster: Cluster) -> Scheduler:
+def resolve_scheduler(section: manifest.Scheduler, cluster: Cluster) -> Scheduler:
     """Backfill looks ahead by the longest time limit, a day at least and a week at most."""
-    section = manifest.slurm.scheduler
     limits = [partition.max_time_minutes for partition in cluster.slurm.partitions]
     longest = max((7 * _DAY if limit is None else limit for limit in limits), default=_DAY)
     stated = section.backfill_window
@@ -48,9 +47,8 @@ class Priority:
     weights: Mapping[str, int]  # factor → weight
 
 
-def resolve_priority(manifest: Manifest, _: Cluster) -> Priority:
+def resolve_priority(section: manifest.Priority, _: Cluster) -> Priority:
     """Once a weight above 0 is stated, the others are Slurm's default of 0: a part of a balance says nothing."""
-    section = manifest.slurm.priority
     stated = {name: weight for name in _BALANCE if (weight := getattr(section.weights, name)) is not None}
     weights = (dict.fromkeys(_BALANCE, 0) if any(stated.values()) else _BALANCE) | stated
     return copied(Priority, section, weights=weights)
@@ -68,9 +66,8 @@ class Preemption:
     youngest_first: bool
 
 
-def resolve_preemption(manifest: Manifest, _: Cluster) -> Preemption:
+def resolve_preemption(section: manifest.Preemption, _: Cluster) -> Preemption:
     """Only the gang scheduler wakes a suspended job again."""
-    section = manifest.slurm.preemption
     suspends = section.by != "off" and section.mode == "suspend"
     return copied(Preemption, section, gang=suspends if section.gang is None else section.gang)
 

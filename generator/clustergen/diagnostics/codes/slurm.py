@@ -29,6 +29,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("node-set-is-node", ERROR, "A node set has the name of a node"),
     Code("node-set-unused", WARNING, "A node set is not used"),
     "Slurm's daemons",
+    Code("slurm-absent", ERROR, "A setting that requires Slurm in a cluster without it"),
     Code("slurm-release-unknown", ERROR, "A Slurm release that is not in the catalogue"),
     Code("slurm-release-unread", WARNING, "A Slurm release whose keys are not in the catalogue yet"),
     Code("slurm-release-too-old", ERROR, "A Slurm release that is too old"),

@@ -1,1 +1,5 @@
 """Acceptance of the finished cluster: its gates, and the configuration of ReFrame, which runs them."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

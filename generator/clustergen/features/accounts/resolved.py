@@ -6,12 +6,11 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Account, Associations, Limits, Qos, User
 from clustergen.cluster.slurm.rights import ROOT
 from clustergen.features.accounts.section import Account as Section
-from clustergen.manifest.model import Manifest
+from clustergen.manifest.slurm import Slurm
 from clustergen.records import copied
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Associations:
-    section = manifest.slurm
+def resolve(section: Slurm, _: Cluster) -> Associations:
     accounts = {name: _account(name, account) for name, account in section.accounts.items()}
     return Associations(
         federation=section.federation,

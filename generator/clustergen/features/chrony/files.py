@@ -1,9 +1,12 @@
-"""chrony: the controllers ask the outside, all others the controllers, so that all agree."""
+"""chrony: the controllers ask the outside, all others the controllers, so that all agree. Without Slurm all ask the
+outside, be it by the distribution's own configuration.
+"""
 
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.chrony.resolved import Chrony
 from clustergen.records import record
 from clustergen.render.effects import restart
@@ -14,7 +17,8 @@ from clustergen.render.file import File
 class Clock:
     """chrony.conf of all nodes."""
 
-    servers: tuple[str, ...]
+    servers: tuple[str, ...]  # of the cluster
+    outside: tuple[str, ...]  # where the cluster has none of its own
     unit: str
 
 
@@ -30,7 +34,10 @@ class ClockServer:
 def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
     if not cluster.has(Chrony):
         return None
-    return Clock(cluster.slurm.controllers if cluster.host_count > 1 else (), os.fact("chrony_unit"))
+    unit = os.fact("chrony_unit")
+    if not cluster.has(Slurm):
+        return Clock((), ntp, unit) if (ntp := cluster.of(Chrony).ntp) else None
+    return Clock(cluster.slurm.controllers if cluster.host_count > 1 else (), (), unit)
 
 
 def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:

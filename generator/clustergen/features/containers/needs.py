@@ -21,6 +21,7 @@ from clustergen.cluster.contributions import (
 )
 from clustergen.cluster.directories import SQUATTED
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.containers.pyxis_resolved import PLUGIN, Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, OciJobs, Podman
 
@@ -71,7 +72,8 @@ def node_paths(cluster: Cluster) -> Iterator[NodePath]:
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    yield Variables("Slurm", {"slurm_pyxis": cluster.has(Pyxis)})
+    if cluster.has(Slurm):
+        yield Variables("Slurm", {"slurm_pyxis": cluster.has(Pyxis)})
 
 
 def plugins(cluster: Cluster) -> Iterator[SpankPlugin]:

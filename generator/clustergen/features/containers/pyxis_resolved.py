@@ -6,6 +6,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.containers import pyxis_section as manifest
 from clustergen.records import copied, record
 
+REQUIRES = "slurm"
+
 PLUGIN = "/usr/local/lib/slurm/spank_pyxis.so"
 """Where pyxis is installed when the tree is applied: it has to be compiled against the very release of Slurm."""
 

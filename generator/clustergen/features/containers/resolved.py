@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.containers.section import DOCKER_HUB, Containers
 from clustergen.records import copied, record
 
@@ -74,8 +75,8 @@ def resolve_apptainer(section: Containers, _: Cluster) -> Apptainer | None:
     return copied(Apptainer, section.apptainer) if section.apptainer else None
 
 
-def resolve_oci_jobs(section: Containers, _: Cluster) -> OciJobs | None:
-    return OciJobs(section.oci_jobs) if section.oci_jobs else None
+def resolve_oci_jobs(section: Containers, cluster: Cluster) -> OciJobs | None:
+    return OciJobs(section.oci_jobs) if section.oci_jobs and cluster.has(Slurm) else None
 
 
 def resolve_mirrors(section: Containers, _: Cluster) -> Mirrors | None:

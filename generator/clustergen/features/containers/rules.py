@@ -87,7 +87,7 @@ def user_directories_missing(cluster: Cluster) -> Iterator[Finding]:
         ("containers", "oci_jobs"): cluster.has(OciJobs),
         ("containers", "podman", "storage"): podman and podman.storage and "slurm-compute" in podman.roles,
     }
-    if cluster.of(Scripts).prolog:
+    if not cluster.has(Scripts) or cluster.of(Scripts).prolog:
         return
     for path, is_used in uses.items():
         if is_used:

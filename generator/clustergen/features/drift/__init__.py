@@ -1,1 +1,5 @@
 """A timer on a controller that compares the machines with the manifest."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

@@ -8,6 +8,7 @@ from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.model import Cluster, Port
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.cluster.rails import has_ports
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.render.alerts import DEVICE, Alert, Labels, Topic, for_types, one_of, window
 
 _MANY = 2  # nodes of a leaf
@@ -107,7 +108,7 @@ def _ports(which: str, expected: int | None, labels: Labels, *, rdma: bool) -> l
 
 def _switches(cluster: Cluster) -> Iterator[Alert]:
     """Inhibitions for the same port of many nodes that is down. A leaf of rails is one switch for each device."""
-    if not cluster.slurm.leaves:
+    if not cluster.has(Slurm) or not cluster.slurm.leaves:
         return
     ports = 'node_infiniband_state_id{leaf!=""}'
     down = f"count by (leaf, device) ({ports} != {_ACTIVE})"

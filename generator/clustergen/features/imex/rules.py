@@ -12,6 +12,8 @@ from clustergen.cluster.slurm.builds import offers
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding
 
+REQUIRES = "slurm"
+
 _CHANNEL_0 = "NVreg_CreateImexChannel0"
 
 

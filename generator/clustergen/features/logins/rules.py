@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import membership
+from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.manifest.host import Host
@@ -13,7 +14,7 @@ from clustergen.rules.slurm_daemons import place_of_os
 
 def ssh_adopt_selinux(cluster: Cluster, section: Host) -> Iterator[Finding]:
     """No policy that ships with a system lets sshd ask slurmstepd, and Slurm's own documents have an example only."""
-    if not section.ssh_adopt or "ssh_adopt" in section.model_fields_set or cluster.slurm.bare:
+    if not cluster.of(NodeLogins).needs_job or "ssh_adopt" in section.model_fields_set or cluster.slurm.bare:
         return
     reported = set()
     for group in membership(cluster).get("compute_only", ()):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue import mig as catalogue
 from clustergen.cluster.gpu_settings import MigPlans
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.diagnostics.words import on_one_line
 
@@ -23,7 +24,7 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
         if not gpus.model.mig_max:
             yield Finding("mig-not-supported", (*path, "mig"), f"the {gpus.model.nvml_name} does not support MIG")
             continue
-        if gpus.autodetect != "nvml":
+        if cluster.has(Slurm) and gpus.autodetect != "nvml":
             yield Finding(
                 "mig-needs-nvml",
                 (*path, "autodetect"),
@@ -38,7 +39,7 @@ def mig_plans(cluster: Cluster) -> Iterator[Finding]:
 
 def mig_type_uncertain(cluster: Cluster) -> Iterator[Finding]:
     """Before 23.02.6 slurmd rounds the memory that the driver reports, so 3g.40gb may be 3g.39gb there."""
-    if cluster.slurm.release > catalogue.NAMED_BY_NVIDIA:
+    if not cluster.has(Slurm) or cluster.slurm.release > catalogue.NAMED_BY_NVIDIA:
         return
     old = cluster.slurm.release < catalogue.NAMED_BY_NVIDIA
     for kind in cluster.node_types:

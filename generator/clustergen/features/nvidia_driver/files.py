@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.contributions import GpuUnit
 from clustergen.cluster.gpu_settings import DriverModule
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager
 from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 from clustergen.records import record
@@ -128,6 +129,8 @@ class Slurmd:
 
 
 def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
+    if not cluster.has(Slurm):
+        return None
     others = _units(cluster, node_type)
     requires = [unit.name for unit in others if unit.makes_devices]
     wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []

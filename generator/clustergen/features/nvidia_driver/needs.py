@@ -8,6 +8,7 @@ from clustergen.cluster.contributions import Package, PackageOf, Service, Unit, 
 from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 
 FABRIC_MANAGER = "nvidia-fabricmanager.service"
@@ -40,7 +41,7 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     for node_type in cluster.gpu_types:
         if node_type.gpus is None:
             continue
-        if node_type.gpus.autodetect == "nvml":
+        if node_type.gpus.autodetect == "nvml" and cluster.has(Slurm):
             yield Package(node_type.group, "gpu_nvml")
         if has_fabric_manager(node_type) and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
             yield Package(node_type.group, "nvidia_nvlink5")

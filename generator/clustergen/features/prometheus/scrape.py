@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import ScrapeJob, Targets
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.prometheus.resolved import Samples
 from clustergen.records import record
 
@@ -35,7 +36,7 @@ def jobs(cluster: Cluster) -> dict[str, ScrapeJob]:
 def targets(cluster: Cluster, job: ScrapeJob) -> tuple[TargetGroup, ...]:
     """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
-    leaves = {host: leaf.name for leaf in cluster.slurm.leaves for host in leaf.nodes}
+    leaves = {host: leaf.name for leaf in (cluster.slurm.leaves if cluster.has(Slurm) else ()) for host in leaf.nodes}
     parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
     common = ("cluster", cluster.of(Samples).labels["cluster"])
     for other in job.others:

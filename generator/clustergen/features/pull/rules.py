@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.pull import section as manifest
 from clustergen.features.pull.resolved import GROUP, Pull
@@ -14,7 +15,7 @@ _PATH: ManifestPath = ("ansible", "pull")
 
 
 def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(Pull) and not cluster.slurm.configless:
+    if cluster.has(Pull) and cluster.has(Slurm) and not cluster.slurm.configless:
         yield Finding(
             "pull-without-configless",
             _PATH,

@@ -1,1 +1,5 @@
 """Reports of usage by account and user, when a period is over."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

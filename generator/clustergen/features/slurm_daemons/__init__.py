@@ -1,1 +1,5 @@
 """Slurm's daemons: the units, directories, logs and ports of slurmctld, slurmd and sackd, and of MUNGE."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

@@ -13,20 +13,18 @@ from clustergen.cluster.contributions import (
     Service,
     Source,
     Unit,
+    ports_of_jobs,
     range_of_ports,
 )
 from clustergen.cluster.directories import state_is_mounted
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import ROLES
-from clustergen.records import replace
 
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
-_UNPRIVILEGED = "1024-65535"
 
 
 def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    """Jobs listen on ports that nobody knows before: those of compute nodes are open to compute nodes."""
     slurm = cluster.slurm
     for name, daemon in slurm.daemons.items():
         yield Daemon(daemon.port, daemon.port_at, name, group_name(ROLES[name]))
@@ -37,11 +35,8 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
         yield range_of_ports("slurmd", "slurm_compute", span)
     srun = slurm.srun_ports or _EPHEMERAL
     yield range_of_ports("srun, salloc", "slurm_controller", srun)
-    has_addresses = all(group.addresses for group in cluster.compute)
-    source: Source = "compute" if has_addresses else "cluster"
-    jobs = range_of_ports("jobs: srun, MPI, NCCL and users' programs", "slurm_compute", _UNPRIVILEGED, source)
-    yield replace(jobs, protocols=("tcp", "udp"))
-    if has_addresses:
+    yield ports_of_jobs(cluster, "jobs: srun, MPI, NCCL and users' programs")
+    if all(group.addresses for group in cluster.compute):
         callers: Source = (
             "controllers" if all(group.addresses for group in cluster.with_role("slurm-controller")) else "cluster"
         )

@@ -1,1 +1,5 @@
 """Metrics of Slurm: jobs, nodes and the scheduler."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

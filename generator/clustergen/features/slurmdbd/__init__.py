@@ -1,1 +1,5 @@
 """Accounting: slurmdbd with its database, and what it records of jobs."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

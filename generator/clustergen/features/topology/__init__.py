@@ -1,1 +1,5 @@
 """Topology: the switches and blocks by which Slurm places jobs on neighbouring nodes."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

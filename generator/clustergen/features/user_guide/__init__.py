@@ -1,1 +1,5 @@
 """Guide and job templates for users, on the nodes where they log in."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

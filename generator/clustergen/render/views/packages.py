@@ -12,6 +12,7 @@ from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.render.tree import Outline
 from clustergen.render.views.units import units_by_group
 
@@ -87,7 +88,7 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
         name.removeprefix("repository_"): text for name, text in os.facts.items() if name.startswith("repository_")
     }
     repository = {name.removeprefix("schedmd_"): text for name, text in cells.items() if name.startswith("schedmd_")}
-    distributed = from_distribution(cluster, os)
+    distributed = not cluster.has(Slurm) or from_distribution(cluster, os)
     for purpose, text in repository.items():
         cells.pop(f"schedmd_{purpose}")
         cells[purpose] = cells[purpose] if distributed else text

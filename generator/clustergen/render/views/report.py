@@ -13,6 +13,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.networks import SubnetManager
 from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.jobs import Resources
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.facility.placement import switches_of
 from clustergen.records import record
 from clustergen.render.file import File
@@ -51,10 +52,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
     tables = (
         table_of("Nodes", "", _nodes(cluster)),
         table_of("Hardware", "", _hardware(cluster)),
-        table_of("Partitions", "", _partitions(cluster)),
-        table_of("QOS", "", qos_rows(cluster)),
-        table_of("Accounts", accounts_intro(cluster), account_rows(cluster)),
-        table_of("Users", "", people_rows(cluster)),
+        *(_slurm(cluster) if cluster.has(Slurm) else ()),
         table_of("File systems", "", _storage(cluster)),
         _dashboards(cluster),
         table_of("Manual steps", "", _manual_steps(cluster)),
@@ -77,6 +75,13 @@ def report(cluster: Cluster, outline: Outline) -> Report:
         diagram=diagram(cluster),
         files=tuple(files_by_group(outline)),
     )
+
+
+def _slurm(cluster: Cluster) -> Iterator[Table]:
+    yield table_of("Partitions", "", _partitions(cluster))
+    yield table_of("QOS", "", qos_rows(cluster))
+    yield table_of("Accounts", accounts_intro(cluster), account_rows(cluster))
+    yield table_of("Users", "", people_rows(cluster))
 
 
 def _dashboards(cluster: Cluster) -> Table:
@@ -102,7 +107,8 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
     if cluster.gpu_count:
         yield "GPUs", str(cluster.gpu_count)
     yield "Operating system", ", ".join(dict.fromkeys(_os(node_type) for node_type in cluster.node_types))
-    yield "Slurm", f"{cluster.slurm.release}, topology {cluster.slurm.topology}"
+    if cluster.has(Slurm):
+        yield "Slurm", f"{cluster.slurm.release}, topology {cluster.slurm.topology}"
     for assumed in assumptions(cluster):
         yield f"Assumed: {assumed.subject}", f"{assumed.message}; {assumed.hint}"
     controllers = cluster.hosts("slurm-controller")
@@ -118,7 +124,7 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
             yield name, hosts
     for directories in cluster.needs(PrivateDirectories):
         yield "Private to each job", directories.text
-    if cluster.of(Resources).disable_root_jobs:
+    if cluster.has(Resources) and cluster.of(Resources).disable_root_jobs:
         yield "Jobs of root", "rejected"
     if fabric := cluster.networks.fabric:
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
@@ -195,7 +201,9 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Server": ", ".join(entry.sources),
             "Mounted at": entry.mount,
             "Clients": ",".join(group.folded for group in clients_of(cluster, name)),
-            "If not mounted": "Slurm does not start" if entry.required else "jobs still run",
+            "If not mounted": ("Slurm does not start" if entry.required else "jobs still run")
+            if cluster.has(Slurm)
+            else "",
         }
 
 

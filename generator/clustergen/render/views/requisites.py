@@ -11,6 +11,7 @@ from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.hostlist import compress
 from clustergen.render.tree import Outline
 from clustergen.render.views.packages import packages_by_group, provision
@@ -29,7 +30,12 @@ def requisites(cluster: Cluster, outline: Outline) -> Iterator[dict[str, str]]:
         if secret.origin == "given":
             what = f"secret {secret.name}: {secret.path}"
             yield _row(what, hosts(*secret.groups), f"secrets_given: {{{secret.name}: …}}")
-    if cluster.slurm.slurmdbd_hosts and not cluster.of(Associations).accounts and cluster.of(Accounting).enforce:
+    if (
+        cluster.has(Slurm)
+        and cluster.slurm.slurmdbd_hosts
+        and not cluster.of(Associations).accounts
+        and cluster.of(Accounting).enforce
+    ):
         supply = "slurm.accounts, or sacctmgr add account and add user: nobody else can submit jobs"
         yield _row("accounts and users of Slurm", hosts("slurm_accounting"), supply)
     for name, groups in _repositories(cluster, outline).items():

@@ -8,6 +8,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.file import File
 
+REQUIRES = "slurm"
+
 SOURCE = "slurm/user-directories.sh"
 
 

@@ -16,7 +16,7 @@ from clustergen.cluster.slurm.ground import StatedFields
 from clustergen.cluster.slurm.keys import accounting, daemons, hooks, resources, scheduling
 from clustergen.cluster.slurm.keys.line import Line
 from clustergen.cluster.slurm.keys.row import Row, knows
-from clustergen.cluster.slurm.model import Options
+from clustergen.cluster.slurm.model import Options, Slurm
 from clustergen.diagnostics import ManifestPath
 from clustergen.feature import ExtensionError, items_of
 from clustergen.records import record
@@ -132,7 +132,7 @@ def settings_of(cluster: Cluster, file: str) -> Settings:
 
 def switches_nodes_off(cluster: Cluster) -> bool:
     """True if slurmctld switches idle nodes off."""
-    return "SuspendProgram" in settings_of(cluster, "slurm.conf")
+    return cluster.has(Slurm) and "SuspendProgram" in settings_of(cluster, "slurm.conf")
 
 
 def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:

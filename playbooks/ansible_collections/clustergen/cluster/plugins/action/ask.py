@@ -94,7 +94,7 @@ class ActionModule(Asking):
         return effects.judge(
             task_vars["inventory_hostname"],
             {"all", *task_vars["group_names"]},
-            task_vars["slurm_release"],
+            task_vars.get("slurm_release"),
             files,
             state,
             contents,
@@ -130,14 +130,14 @@ class ActionModule(Asking):
         controllers = task_vars.get("slurm_controllers") or []
         if not task_vars.get("slurm_configless") or task_vars["inventory_hostname"] not in controllers[:1]:
             return {}
-        return effects.elsewhere(task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents)
+        return effects.elsewhere(task_vars["groups"].get("slurm_compute", ()), task_vars.get("slurm_release"), contents)
 
     def _empties(self, task_vars, contents, kinds=effects.DRAINING):
         """Nodes that have to be without jobs when this controller reads its new files, whether they are of this run or not."""
         if task_vars["inventory_hostname"] not in (task_vars.get("slurm_controllers") or []):
             return []
         return effects.emptied_by(
-            task_vars["groups"].get("slurm_compute", ()), task_vars["slurm_release"], contents, kinds
+            task_vars["groups"].get("slurm_compute", ()), task_vars.get("slurm_release"), contents, kinds
         )
 
 

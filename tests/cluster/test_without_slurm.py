@@ -1,0 +1,178 @@
+"""A cluster without Slurm: valid, rendered without anything of Slurm, and what needs it is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+
+from clustergen import compile as compiler
+from clustergen.cli import group
+from clustergen.cluster.document import document, schema
+from clustergen.cluster.slurm.keys.table import SlurmKeys
+from clustergen.cluster.slurm.model import Slurm
+from clustergen.diagnostics import Severity
+from clustergen.feature import requirement
+from strategies.manifests import manifests
+from strategies.trees import COMPUTE, HEAD, MANIFEST, manifest, tree_of
+
+LOGIN = {**HEAD, "roles": ["login", "monitoring"]}
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+def without(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A manifest whose section `slurm` is removed."""
+    return {name: value for name, value in {**data, **changes}.items() if name != "slurm"}
+
+
+def compiled_in(directory: Path, data: dict[str, Any]) -> compiler.Compiled:
+    path = directory / "manifest.yaml"
+    path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    return compiler.validate(path)
+
+
+def errors(compiled: compiler.Compiled) -> Iterator[tuple[str, str]]:
+    for item in compiled.diagnostics:
+        if item.severity is Severity.ERROR:
+            yield item.code, item.message
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(data=manifests())
+def test_any_manifest_is_valid_once_what_needs_slurm_is_removed(data: dict[str, Any], tmp_path: Path) -> None:
+    data = without(data)
+    assert {code for code, _ in errors(compiled_in(tmp_path, data))} == {"slurm-absent"}  # of its controllers
+    for entry in data["nodes"]:
+        if "roles" in entry:
+            entry["roles"] = [role for role in entry["roles"] if not role.startswith("slurm-")]
+    compiled = compiled_in(tmp_path, data)
+    assert not list(errors(compiled))
+    assert compiled.cluster is not None
+    assert not compiled.cluster.has(Slurm)
+    assert not compiled.cluster.has(SlurmKeys)
+    assert not [kind for kind in compiled.cluster.record_types if requirement(kind.__module__)]
+    VALIDATOR.validate(document(compiled.cluster))
+    tree, diagnostics = compiler.render(compiled, tmp_path / "manifest.yaml")
+    assert tree is not None, diagnostics
+    for file in tree:
+        target = file.target or ""
+        assert not target.startswith("/etc/slurm"), target
+        assert "slurmd" not in target, target
+    assert not {"slurm_node", "slurm_controller", "slurm_accounting"} & set(tree.groups)
+    assert b"slurm_" not in tree.files["inventory/group_vars/all.yml"].content
+
+
+SECTIONS = [
+    ({"reports": {"period": "month"}}, "reports"),
+    ({"backups": {"directory": "/backup"}}, "backups"),
+    ({"health": {"interval": 120}}, "health"),
+    ({"acceptance": {}}, "acceptance"),
+    ({"drift": {}}, "drift"),
+    ({"user_guide": {"contact": "help"}}, "user_guide"),
+    ({"host": {"ssh_adopt": True}}, "host.ssh_adopt"),
+    ({"containers": {"oci_jobs": "crun"}}, "containers.oci_jobs"),
+    ({"nodes": [HEAD, COMPUTE]}, "slurm-controller"),
+]
+
+
+@pytest.mark.parametrize(("changes", "name"), SECTIONS, ids=[name for _, name in SECTIONS])
+def test_what_needs_slurm_is_named(changes: dict[str, Any], name: str, tmp_path: Path) -> None:
+    reported = list(errors(compiled_in(tmp_path, without(MANIFEST, **{"nodes": [LOGIN, COMPUTE], **changes}))))
+    assert reported
+    assert {code for code, _ in reported} == {"slurm-absent"}
+    assert reported[0][1].startswith(name)
+
+
+def test_sections_that_are_off_need_no_slurm(tmp_path: Path) -> None:
+    changes = {"health": {"enabled": False}, "host": {"ssh_adopt": False}}
+    assert not list(errors(compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, COMPUTE], **changes))))
+
+
+def test_settings_of_slurms_files_are_unused(tmp_path: Path) -> None:
+    compute = {**COMPUTE, "weight": 3, "features": ["fast"]}
+    compiled = compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, compute]))
+    assert [item.message.split()[0] for item in compiled.diagnostics if item.code == "setting-unused"] == [
+        "weight",
+        "features",
+    ]
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two manifests: without Slurm, and with it."""
+    bare, slurm = (tmp_path_factory.mktemp(name) / "manifest.yaml" for name in ("bare", "slurm"))
+    bare.write_text(json.dumps(without(MANIFEST, nodes=[LOGIN, COMPUTE])), encoding="utf-8")
+    roles = [*LOGIN["roles"], "slurm-controller", "slurm-accounting"]
+    slurm.write_text(json.dumps(manifest(nodes=[{**LOGIN, "roles": roles}, COMPUTE])), encoding="utf-8")
+    return bare, slurm
+
+
+def difference(old: Path, new: Path) -> tuple[dict[str, Any], str]:
+    """Of two manifests: as JSON, and as text."""
+    results = [
+        CliRunner().invoke(group, ["diff", str(old), str(new), "--format", form])
+        for form in ("json", "text", "markdown")
+    ]
+    assert [result.exit_code for result in results] == [1, 1, 1], results[1].output
+    plan: dict[str, Any] = json.loads(results[0].stdout)["clusters"][0]
+    return plan, results[1].stdout
+
+
+def test_removing_slurm_ends_all_jobs(sides: tuple[Path, Path]) -> None:
+    bare, slurm = sides
+    plan, text = difference(slurm, bare)
+    assert plan["worst"] == "refuse"
+    assert (plan["old"]["slurm"], plan["new"]["slurm"]) == ("24.11", None)
+    assert "no job can run any more, and those that run or wait end" in plan["verdict"]
+    assert plan["steps"][0]["by"] == "manual"
+    assert not [step["text"] for step in plan["steps"] if step["text"].startswith(("restart slurm", "set accounts"))]
+    assert "Slurm 24.11 → none" in text
+
+
+def test_adding_slurm_is_all_new(sides: tuple[Path, Path]) -> None:
+    bare, slurm = sides
+    plan, text = difference(bare, slurm)
+    of_slurm = [change for change in plan["changes"] if change["file"].startswith("/etc/slurm/")]
+    assert of_slurm
+    assert {change["old"] for change in of_slurm} == {None}
+    assert "Slurm none → 24.11" in text
+
+
+def test_a_cluster_without_slurm_differs_from_none_like_it(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    other = tmp_path / "manifest.yaml"
+    other.write_text(json.dumps(without(MANIFEST, nodes=[LOGIN, COMPUTE], nccl={"debug": "WARN"})), encoding="utf-8")
+    _, text = difference(sides[0], other)
+    assert "Slurm" not in text.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["resolve", "--format", "json"],
+        ["resolve", "--origin"],
+        ["explain", "slurm.version"],
+        ["explain", "SlurmctldPort"],
+    ],
+    ids=" ".join,
+)
+def test_verbs_answer_without_slurm(
+    sides: tuple[Path, Path], arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sides[0].parent)
+    result = CliRunner().invoke(group, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code == 0, result.output
+
+
+def test_time_comes_from_outside_where_no_controller_serves_it(tmp_path: Path) -> None:
+    networks = {**MANIFEST["networks"], "management": {**MANIFEST["networks"]["management"], "ntp": ["ntp.example"]}}
+    tree = tree_of(without(MANIFEST, nodes=[LOGIN, COMPUTE], networks=networks), tmp_path)
+    chrony = tree.files["overlays/all/etc/chrony/chrony.conf"].content.decode()
+    assert "server ntp.example iburst" in chrony
+    assert "confdir" not in chrony
