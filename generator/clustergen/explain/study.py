@@ -26,6 +26,7 @@ _TRIALS = 3  # of one field that show something
 _LIKELY = 4  # edits of one field; the others rarely have an effect where these have none, so they are tried together
 _Batch = Sequence[tuple[object, Edit]]
 _Shown = tuple[Edit, Trial, str | None]  # a line that a trial changes, and what it becomes
+_APART = 4  # entries of a list that are tried together
 _REFUSALS = 5  # of one field for the same reason: what else there is to try would be refused as well
 _TRIALS_OF_SEVERAL = 8  # where several lines are asked for: a trial that changes one may leave the others
 
@@ -142,8 +143,8 @@ class Study:
                 self._try(field, [first, *(edit for edit in choices[field.ident] if edit is not first)])
 
     def _batch_of(self, edit: Edit) -> tuple[object, ...]:
-        """Entries of one list, as a node's roles, easily undo each other; what is switched off hides its settings."""
-        place = edit.path[-1] if isinstance(edit.path[-1], int) else None
+        """Neighbours in a list, as a node's roles, easily undo each other; what is switched off hides its settings."""
+        place = edit.path[-1] % _APART if isinstance(edit.path[-1], int) else None
         return edit.does, edit.path in self._unset, place, edit.value is False
 
     def _changes_lines(self, batch: _Batch) -> bool | None:

@@ -139,12 +139,7 @@ def lines_of(content: bytes) -> tuple[str, ...]:
 
 def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str | None]]:
     """The lines of `old`, counted from 0, that `new` lacks, with the line in their place where that is clear."""
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
+    start, end = _alike(old, new)
     left, right = old[start : len(old) - end], new[start : len(new) - end]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag in ("replace", "delete"):
@@ -155,5 +150,15 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str |
 
 def changed_of(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
     """The lines asked for that differ."""
+    start, end = _alike(old, new)
+    if not any(start <= index < len(old) - end for index in asked):
+        return []
     indexes = {index for index, _ in changed(old, new)}
     return [index for index in asked if index in indexes]
+
+
+def _alike(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines at the start, and how many at the end, are the same."""
+    shorter = min(len(old), len(new))
+    start = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    return start, next((n for n in range(shorter - start) if old[-1 - n] != new[-1 - n]), shorter - start)

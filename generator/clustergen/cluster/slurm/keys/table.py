@@ -7,7 +7,8 @@ place of a topic's value, or is added, and no key is in a file twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from operator import itemgetter
 
 from clustergen.cluster.contributions import SlurmTopic
 from clustergen.cluster.model import Cluster, once_per_cluster
@@ -15,7 +16,7 @@ from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.ground import StatedFields
 from clustergen.cluster.slurm.keys import accounting, daemons, hooks, resources, scheduling
 from clustergen.cluster.slurm.keys.line import Line
-from clustergen.cluster.slurm.keys.row import Row, knows
+from clustergen.cluster.slurm.keys.row import Row, Value, knows
 from clustergen.cluster.slurm.model import Options, Slurm
 from clustergen.diagnostics import ManifestPath
 from clustergen.feature import ExtensionError, items_of
@@ -161,41 +162,40 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
 @once_per_cluster
 def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
     """The keys in effect, whatever the options say."""
-    rows = ((row, _at(cluster, topic.file, row.key)) for row in _rows(cluster, topic))
-    return tuple(
-        Setting(row.key, str(row.value), at, False, topic.title, row.reason)
-        for row, at in rows
-        if _is_in_effect(cluster, topic.file, row, at)
-    )
+    slurm, stated = cluster.slurm, cluster.of(StatedFields)
+    others = _keys_of_lines(cluster) if topic.file == "slurm.conf" else frozenset()
+    settings = []
+    for row in _rows(cluster, topic, stated.values):
+        if row.value in (None, "") or row.key.lower() in others or not knows(topic.file, row.key, slurm.release):
+            continue
+        paths = (path for path in paths_of(topic.file, row.key) if path in stated.names)
+        at = next((tuple(path.split(".")) for path in paths), None)
+        if row.always or at is not None or not slurm.bare:
+            settings.append(Setting(row.key, str(row.value), at, False, topic.title, row.reason))
+    return tuple(settings)
 
 
-def _rows(cluster: Cluster, topic: SlurmTopic) -> list[Row]:
+def _rows(cluster: Cluster, topic: SlurmTopic, values: Mapping[str, Value | None]) -> list[Row]:
     """Those of a topic, and of fields whose values are printed as they are, each behind the key before it in the table
     of fields.
     """
-    fields, values = FIELDS.get((topic.file, ""), {}), cluster.of(StatedFields).values
-    places = {key: place for place, key in enumerate(fields)}
-    plain = ((key, field) for key, field in fields.items() if field.topic == topic.title)
-    rows = [(places[key], Row(key, values[field.path], field.reason)) for key, field in plain]
+    places, plain = _of_fields(topic.file, topic.title)
+    rows = [(places[key], Row(key, values[path], reason)) for key, path, reason in plain]
     place = 0
     for row in items_of(topic.rows, Row, cluster):
         place = max(place, places.get(row.key, 0))
         rows.append((place, row))
-    return [row for _, row in sorted(rows, key=lambda each: each[0])]
+    return [row for _, row in sorted(rows, key=itemgetter(0))]
 
 
-def _is_in_effect(cluster: Cluster, file: str, row: Row, at: ManifestPath | None) -> bool:
-    if row.value is None or row.value == "" or not knows(file, row.key, cluster.slurm.release):
-        return False
-    is_in_lines = file == "slurm.conf" and row.key.lower() in _keys_of_lines(cluster)
-    return not is_in_lines and (row.always or at is not None or not cluster.slurm.bare)
+@cache
+def _of_fields(file: str, title: str) -> tuple[Mapping[str, int], list[tuple[str, str, str]]]:
+    """The place of each key in the table of fields; key, path and reason of those under a heading."""
+    fields = FIELDS.get((file, ""), {})
+    plain = [(key, field.path, field.reason) for key, field in fields.items() if field.topic == title]
+    return {key: place for place, key in enumerate(fields)}, plain
 
 
 @once_per_cluster
 def _keys_of_lines(cluster: Cluster) -> frozenset[str]:
     return frozenset(key.lower() for line in cluster.slurm.lines for key in line)
-
-
-def _at(cluster: Cluster, file: str, key: str) -> ManifestPath | None:
-    names = cluster.of(StatedFields).names
-    return next((tuple(path.split(".")) for path in paths_of(file, key) if path in names), None)
