@@ -35,7 +35,11 @@ from strategies.pages import ROOT
 from strategies.trees import manifest
 
 FIXTURES = sorted((ROOT / "tests" / "fixtures" / "verify").glob("*.yaml"))
-VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
 
 
 def cluster_of(data: dict[str, Any]) -> Cluster:
@@ -52,7 +56,7 @@ def test_yaml_and_json_are_valid_by_the_schema(path: Path) -> None:
     text, data = run(path), run(path, "--format", "json")
     assert (text.exit_code, data.exit_code) == (0, 0), text.output + data.output
     fields = json.loads(data.stdout)
-    VALIDATOR.validate(fields)
+    validator().validate(fields)
     del fields["version"]
     assert yaml.load(text.stdout, yaml.CSafeLoader) == fields
 
@@ -60,13 +64,13 @@ def test_yaml_and_json_are_valid_by_the_schema(path: Path) -> None:
 @pytest.mark.slow
 @given(manifests())
 def test_every_manifest_has_a_valid_document(data: dict[str, Any]) -> None:
-    VALIDATOR.validate(document(cluster_of(data)))
+    validator().validate(document(cluster_of(data)))
 
 
 def test_a_schema_refuses_what_is_no_document() -> None:
     good = document(cluster_of(manifest()))
     for wrong in ({**good, "more": 1}, {**good, "name": 1}, {key: value for key, value in good.items() if key != "os"}):
-        assert not VALIDATOR.is_valid(wrong)
+        assert not validator().is_valid(wrong)
 
 
 def test_hosts_are_folded_and_none_is_lost() -> None:
@@ -328,7 +332,7 @@ def test_an_invalid_manifest_is_printed_on_request_alone(
     shown = run(path, "--partial", "--format", "json")
     assert shown.exit_code == 2
     fields = json.loads(shown.stdout)
-    VALIDATOR.validate(fields)
+    validator().validate(fields)
     assert (fields["is_partial"], fields["left_out"]) == (True, left_out)
     assert fields["groups"][1]["hosts"]
     assert shown.stderr == refused.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,16 @@ from clustergen.units import Duration
 from strategies.slurm_trees import cluster
 from strategies.trees import text_of
 
-SCHEMA = Manifest.model_json_schema()
 LENGTHS = list(Duration.EXAMPLES), ["90s"]
 
 
+@cache
+def whole() -> dict[str, Any]:
+    return Manifest.model_json_schema()
+
+
 def fields() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, model in {"Manifest": SCHEMA, **SCHEMA["$defs"]}.items():
+    for name, model in {"Manifest": whole(), **whole()["$defs"]}.items():
         for field, schema in model.get("properties", {}).items():
             yield f"{name}.{field}", schema
 
@@ -59,8 +64,8 @@ def test_no_plain_number_is_a_length_of_time() -> None:
 
 
 def test_no_pattern_is_without_words() -> None:
-    patterns = {part["pattern"] for part in inside(SCHEMA) if isinstance(part.get("pattern"), str)}
-    patterns |= {name for part in inside(SCHEMA) for name in part.get("patternProperties", {})}
+    patterns = {part["pattern"] for part in inside(whole()) if isinstance(part.get("pattern"), str)}
+    patterns |= {name for part in inside(whole()) for name in part.get("patternProperties", {})}
     assert len(patterns) > 40
     assert [pattern for pattern in patterns if form_of(pattern) is None] == []
 

@@ -64,7 +64,7 @@ ipmi_sim -c lan.conf -f bmc.emu -s $BMC -n >sim.log 2>&1 &
 for _ in {1..300}; do timeout 2 ipmitool -I lanplus -H 10.0.8.1 -U root -E mc info &>/dev/null && break; sleep 0.1; done
 """
 MODULES = r"""
-: >/opt/ansible/__init__.py; export PYTHONPATH=/opt PYTHONDONTWRITEBYTECODE=1
+: >/opt/ansible/__init__.py; export PYTHONPATH=/opt PYTHONPYCACHEPREFIX=/tmp/bytecode
 module() { python3 -m ansible_collections.clustergen.cluster.plugins.modules.$1 <"/run/clustergen/$2" 2>>errors; echo; }
 """
 

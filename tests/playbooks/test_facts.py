@@ -21,7 +21,7 @@ from strategies.played_nodes import GOOD, PLAYBOOK, ROOT, Cluster, differs
 
 UNAME = base64.b64encode(zlib.compress(b"6.12.9\n")).decode()
 ANSWER = {"files": {"uname": UNAME}, "late": [], "large": []}
-BOMB = base64.b64encode(zlib.compress(b"#" * (64 << 20), 9)).decode()
+BOMB = base64.b64encode(zlib.compress(b"#" * (4 << 20))).decode()
 LIES = {
     "bomb": ({**ANSWER, "files": {"uname": BOMB}}, "larger than 1048576 bytes"),
     "path": ({**ANSWER, "files": {"../../evil": UNAME}}, "was not part of the query"),

@@ -35,7 +35,12 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "local": {"device": "LABEL=a"},
 }
 PAIR = {"servers": "s[2-3]", "device": "/dev/mapper/a", "directory": "/srv"}
-SCHEMA = schema()
+
+
+@pytest.fixture(scope="module")
+def storage() -> jsonschema.Draft202012Validator:
+    whole = schema()
+    return jsonschema.Draft202012Validator({**whole["properties"]["storage"], "$defs": whole["$defs"]})
 
 
 def resolved(kind: str, fabric: str = "infiniband", **more: Any) -> Cluster:
@@ -88,11 +93,10 @@ def test_a_default_is_applied_unless_a_value_is_stated(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ORDER)
-def test_the_schema_describes_every_kind_whole(kind: str) -> None:
-    validator = jsonschema.Draft202012Validator({**SCHEMA["properties"]["storage"], "$defs": SCHEMA["$defs"]})
+def test_the_schema_describes_every_kind_whole(kind: str, storage: jsonschema.Draft202012Validator) -> None:
     printed: Any = document(resolved(kind), "storage")["storage"]
-    assert [error.message for error in validator.iter_errors(printed)] == []
+    assert [error.message for error in storage.iter_errors(printed)] == []
     for field in printed["entries"]["a"]:
         lacking = deepcopy(printed)
         del lacking["entries"]["a"][field]
-        assert not validator.is_valid(lacking), field
+        assert not storage.is_valid(lacking), field
