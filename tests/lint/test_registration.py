@@ -22,6 +22,7 @@ NodeName=twice[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:2
 NodeName=less[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:2
 NodeName=plain1 NodeAddr=192.0.2.1 Sockets=2 CoresPerSocket=8 RealMemory=64000
 NodeName=plain2 NodeAddr=192.0.2.2 Sockets=2 CoresPerSocket=8 RealMemory=64000
+NodeName=later[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 Gres=gpu:4 State=FUTURE
 NodeName=cloud[1-4] Sockets=2 CoresPerSocket=8 RealMemory=64000 State=CLOUD
 PartitionName=all Nodes=ALL Default=YES
 """
@@ -30,6 +31,7 @@ NodeName=right[1-4] Name=gpu File=/dev/nvidia[0-1]
 NodeName=twice[1-4] Name=gpu Count=1
 NodeName=twice[1-4] Name=gpu Count=1
 NodeName=less[1-4] Name=gpu File=/dev/nvidia0
+NodeName=later[1-4] Name=gpu File=/dev/nvidia[0-1]
 """
 
 
@@ -49,10 +51,11 @@ def _lines(directory: Path, release: str) -> list[str]:
 def test_refused_nodes_are_reported_at_their_lines(slurm: SlurmInstall, directory: Path) -> None:
     lines = _lines(directory, slurm.release)
     findings = [line.partition("slurm.conf:")[2] for line in lines if "[node-registration]" in line]
-    assert [line.partition(":")[0] for line in findings] == ["8", "9"], lines
+    assert [line.partition(":")[0] for line in findings] == ["8", "9", "12"], lines
     assert "slurmd: fatal: gres.conf duplicate records for gpu" in findings[0]
     assert "less1 is DRAIN+INVALID_REG: gres/gpu count reported lower than configured (1 < 2)" in findings[1]
-    assert f"registration: Slurm {slurm.version} was asked about 4 of 5 kinds of NodeName lines." in lines
+    assert "later1 is DRAIN+INVALID_REG: gres/gpu count reported lower than configured (2 < 4)" in findings[2]
+    assert f"registration: Slurm {slurm.version} was asked about 5 of 6 kinds of NodeName lines." in lines
 
 
 def test_an_absent_release_is_named(directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,6 +63,17 @@ def test_an_absent_release_is_named(directory: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", str(tmp_path))
     lines = _lines(directory, "24.11")
     assert "registration: Slurm 24.11 is not here; run clustergen setup parsers." in lines
+
+
+@pytest.mark.real
+def test_nodes_of_a_configless_cluster_read_what_slurmctld_hands_out(slurm: SlurmInstall, directory: Path) -> None:
+    with (directory / "slurm.conf").open("a", encoding="utf-8") as file:
+        file.write("SlurmctldParameters=enable_configless\nInclude /etc/slurm/more/switches.conf\n")
+    (directory / "more").mkdir()
+    (directory / "more/switches.conf").write_text("KillWait=60\n", encoding="utf-8")
+    lines = _lines(directory, slurm.release)
+    findings = [line for line in lines if "[node-registration]" in line]
+    assert len(findings) == 3, lines
 
 
 @pytest.mark.real

@@ -135,7 +135,7 @@ def test_the_lock_file_has_the_device_files_and_the_disk_of_a_node(tmp_path: Pat
     types = {"cards": {**CPU, "disks": disks, "gres": {"fpga": {"files": "/dev/fpga[0-1]"}, "localtmp": "900GiB"}}}
     types["bare"] = {**CPU, "gres": {"nic": 2}}
     nodes = [{"name": f"{kind}1", "type": kind, "address": f"10.0.0.1{n}"} for n, kind in enumerate(types)]
-    by_hand = [
+    lines = [
         {"NodeName": "bare1", "Name": "nic", "File": "/dev/infiniband/uverbs[0-1]"},
         {"NodeName": "other", "Name": "nic", "File": "/dev/nic0"},
         {"Name": "gpu", "File": "/dev/nvidia0"},
@@ -143,7 +143,7 @@ def test_the_lock_file_has_the_device_files_and_the_disk_of_a_node(tmp_path: Pat
 
     def hardware(directory: str, **changes: Any) -> list[tuple[tuple[str, ...], int]]:
         (tmp_path / directory).mkdir()
-        slurm = {"gres_lines": by_hand, **changes.pop("slurm", {})}
+        slurm = {"gres_lines": lines, **changes.pop("slurm", {})}
         made = cluster(tmp_path / directory, node_types=types, nodes=[HEAD, *nodes], slurm=slurm, **changes)
         return [(one.devices, one.disk) for one in made.hardware.values()]
 

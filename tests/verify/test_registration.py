@@ -15,6 +15,7 @@ from clustergen.render.write import write
 from clustergen.verify import simulated_hardware
 from clustergen.verify.checks import CHECKS
 from clustergen.verify.registration import complaints
+from clustergen.verify.rows import Row
 from clustergen.verify.run import verify
 from clustergen.verify.simulated_hardware import Node
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
@@ -114,7 +115,7 @@ WRONG = {
     "no-card": (CPU, f"{SIZE} {FPGAS}", FPGA_FILES, "/dev/fpga0"),
     "fewer-cards": (CARDS, f"{SIZE} {FPGAS}", FPGA_FILES.replace("0-1", "1"), 'lacks "File=" parameter for node fewer'),
     "card-type": (CARDS, f"{SIZE} {FPGAS}", FPGA_FILES.replace("u280", "u250"), "u2"),
-    "more-disk": (CARDS, f"{SIZE} TmpDisk=100001", "", "TmpDisk=100001 for more-disk, its disks hold 100000 MiB"),
+    "more-disk": (CARDS, f"{SIZE} TmpDisk=100001", "", "TmpDisk=100001 for more-disk, its hardware has 100000 MiB"),
     "half-cpus": (CPU, f"{SIZE} CPUs=16", "", "CPUs=16:32(hw)"),
 }
 """The same, and words of Slurm that say what is wrong."""
@@ -132,11 +133,19 @@ GresTypes=gpu,shard,mps,nic,fpga
 
 
 def _nodes(rows: Mapping[str, tuple[Any, ...]]) -> list[Node]:
-    return [Node(name, row[0], SPLIT if name.startswith("mig") else ()) for name, row in rows.items()]
+    return [
+        Node(
+            name,
+            row[0],
+            SPLIT if name.startswith("mig") else (),
+            row[3] if len(row) > 3 and isinstance(row[3], tuple) else (),
+        )
+        for name, row in rows.items()
+    ]
 
 
 def _write(directory: Path, rows: Mapping[str, tuple[Any, ...]]) -> None:
-    names = [f"NodeName={name} {row[1]}\n" for name, row in rows.items()]
+    names = [f"NodeName={name} {row[1]}\n" for name, row in rows.items() if row[1] is not None]
     (directory / "slurm.conf").write_text(f"{CONF}{''.join(names)}PartitionName=all Nodes=ALL\n", encoding="utf-8")
     lines = [f"NodeName={name} {line}\n" for name, row in rows.items() for line in row[2].splitlines()]
     (directory / "gres.conf").write_text("".join(lines), encoding="utf-8")
@@ -162,6 +171,49 @@ def test_slurm_says_what_is_wrong(report: SlurmReport, name: str) -> None:
     node = next(node for node in _nodes(WRONG) if node.name == name)
     words = list(complaints(node, report.registered[name]))
     assert any(WRONG[name][3] in line for line in words), words
+
+
+DYNAMIC = {
+    "future": (CPU, f"{SIZE} State=FUTURE", "", ()),
+    "cloud": (CPU, f"{SIZE} State=CLOUD", "", ()),
+    "future-small": (CPU, f"{SIZE} State=FUTURE Feature=small", "", ("-Fsmall",)),
+    "future-gres": (CARDS, f"{SIZE} {FPGAS} State=FUTURE", FPGA_FILES, ()),
+    "normal": (CPU, None, "", ("-Z",)),
+    "normal-gpus": (H100, None, FILES, ("-Z", "--conf", f"RealMemory=64000 {GPUS}")),
+}
+"""The same with slurmd's options; nodes without a line come to slurmctld by registering."""
+
+NOT_DYNAMIC = {
+    "future-large": (CPU, f"{SIZE.replace('Sockets=2', 'Sockets=4')} State=FUTURE", "", (), "Low socket*core*thread"),
+    "cloud-large": (CPU, f"{SIZE.replace('64000', '65537')} State=CLOUD", "", (), "has 65536 MiB"),
+    "normal-large": (CPU, None, "", ("-Z", "--conf", "RealMemory=65537"), "reported:65536"),
+    "normal-more": (H100, None, FILES, ("-Z", "--conf", "Gres=gpu:h100:5"), "(4 < 5)"),
+    "normal-fewer": (H100, None, "", ("-Z",), "Gres=(null), its hardware has 4 GPUs"),
+}
+
+
+@pytest.fixture(scope="module")
+def dynamic(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> SlurmReport:
+    directory = tmp_path_factory.mktemp("dynamic")
+    rows = {**DYNAMIC, **NOT_DYNAMIC}
+    _write(directory, rows)
+    with (directory / "slurm.conf").open("a", encoding="utf-8") as file:
+        file.write("MaxNodeCount=100\nTreeWidth=65533\n")
+    return read_config(slurm, directory, simulated=_nodes(rows), timeout=100)
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_future_cloud_and_dynamic_nodes_register(dynamic: SlurmReport, name: str) -> None:
+    node = next(node for node in _nodes(DYNAMIC) if node.name == name)
+    assert list(complaints(node, dynamic.registered[name])) == []
+    assert ("DYNAMIC_NORM" in dynamic.registered[name].summary) == ("-Z" in node.options)
+
+
+@pytest.mark.parametrize("name", NOT_DYNAMIC)
+def test_what_is_wrong_with_such_nodes_is_reported(dynamic: SlurmReport, name: str) -> None:
+    node = next(node for node in _nodes(NOT_DYNAMIC) if node.name == name)
+    words = list(complaints(node, dynamic.registered[name]))
+    assert any(NOT_DYNAMIC[name][4] in line for line in words), words
 
 
 @pytest.mark.parametrize(
@@ -227,6 +279,44 @@ def test_verify_has_a_row_for_each_type(current_slurm: SlurmInstall, tmp_path: P
     }
     lost, large = (rows[f"slurmd registers: {kind} (2 × 8 cores)"].words for kind in ("lost", "large"))
     assert any("/dev/fpga2" in line for line in lost), lost
-    assert "slurm.conf has TmpDisk=953675 for large1, its disks hold 953674 MiB" in large
+    assert "slurm.conf has TmpDisk=953675 for large1, its hardware has 953674 MiB" in large
     reason = "Low RealMemory (reported:65536 < 100.00% of configured:65537)"
     assert reason in rows["slurmd registers: few (2 × A100-SXM4-40GB)"].words[-1]
+
+
+CONFIGLESS = {"configless": True, "private_tmp": {}, "build": "schedmd"}
+
+
+def _configless(tmp_path: Path, release: str, old: str = "", new: str = "") -> Row:
+    """The row of a node that fetches its files, with other options in /etc/default/slurmd."""
+    place = tmp_path / "rendered"
+    write(tree_of(manifest(slurm={"version": release, **CONFIGLESS}), tmp_path), place)
+    (options,) = place.rglob("etc/default/slurmd")
+    text = options.read_text(encoding="utf-8")
+    assert old in text
+    options.write_text(text.replace(old, new), encoding="utf-8")
+    (check,) = (one for one in CHECKS if one.name == "slurm")
+    (row,) = (row for row in verify(place, [check]) if row.what.startswith("slurmd registers"))
+    return row
+
+
+def test_a_configless_node_registers_with_what_slurmctld_hands_out(slurm: SlurmInstall, tmp_path: Path) -> None:
+    row = _configless(tmp_path, slurm.release)
+    assert row.status == "passed", row.words
+    assert "State=IDLE" in row.words[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("10.0.0.1:6817", "10.0.0.1:6800", "failed to fetch remote configs"),
+        ("--conf-server 10.0.0.1:6817", "", "cannot stat file /etc/slurm/slurm.conf"),
+        ("6817", "6817 -Z", "did not register"),
+    ],
+)
+def test_a_configless_node_that_finds_no_files_does_not_register(
+    current_slurm: SlurmInstall, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    row = _configless(tmp_path, current_slurm.release, old, new)
+    assert row.status == "failed"
+    assert any(words in line for line in row.words), row.words

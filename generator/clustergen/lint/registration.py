@@ -21,7 +21,6 @@ _KIND = (
     *("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore", "RealMemory"),
     *("TmpDisk", "CoreSpecCount", "CpuSpecList", "MemSpecLimit", "State"),
 )
-_NO_MACHINE = ("FUTURE", "CLOUD")  # states of nodes that no slurmd runs on, as far as anybody knows
 _HINT = "correct the line, or run slurmd -C and slurmd -G on a node of it and compare"
 
 
@@ -69,9 +68,9 @@ def _nodes(site: Site) -> tuple[dict[str, Entry], int]:
         if kind in seen:
             continue
         seen.add(kind)
-        state = (entry.text("State") or "").upper()
+        is_cloud = (entry.text("State") or "").upper() == "CLOUD"  # which slurmctld 22.05 does not show
         # Without a driver here, nothing is detected that slurm.conf could be compared with.
-        if state in _NO_MACHINE or (detects and entry.text("Gres")) or len(nodes) == _MOST_NODES:
+        if is_cloud or (detects and entry.text("Gres")) or len(nodes) == _MOST_NODES:
             left += 1
         else:
             nodes[host] = entry

@@ -21,7 +21,7 @@ while read -r what path owner; do
 done <"$out/surroundings"
 
 # What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
-hopeless="retrying in 1sec|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
+hopeless="retrying in 1sec|Retrying in 10 seconds|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
 
 wait_for() { # wait_for TEXT LOG PID: until the log says it (0), or the daemon is gone or has no hope (1)
   while :; do
@@ -47,10 +47,10 @@ serves() { # serves PID: waits until it listens; who asks earlier complains, or 
   return 1
 }
 
-registers() { # registers NODE PID: waits until slurmctld has heard of it
+registers() { # registers HOST PID [NODE]: waits until slurmctld has heard of it
   local until=$((SECONDS + 30))
   while kill -0 "$2" 2>/dev/null && [ $SECONDS -lt $until ]; do
-    timeout -k 1 30 scontrol -a -F -o show node "$1" >"$out/registered.$1" 2>&1
+    timeout -k 1 30 scontrol -a -F -o show node ${3:+"$3"} | grep -E "^NodeName=${3:-.* NodeHostName=$1} " >"$out/registered.$1"
     if grep -q ' Version=' "$out/registered.$1"; then return 0; fi
     sleep 0.04
   done
@@ -70,6 +70,17 @@ ends() { # ends PID
   kill -9 "$1"
   wait "$1"
   kill -CONT $controller
+}
+
+begins() { # begins LOG: slurmctld starts again, without what it has saved
+  kill -9 $controller
+  wait $controller 2>/dev/null
+  while read -r what path _; do
+    [ "$what" != state ] || find "$path" -mindepth 1 -delete
+  done <"$out/surroundings"
+  slurmctld -D -v >"$out/$1.log" 2>&1 &
+  controller=$!
+  wait_for 'Running as primary controller' "$out/$1.log" $controller && serves $controller
 }
 trap 'kill -STOP -1' EXIT
 
@@ -168,6 +179,14 @@ if [ -e "$out/memory.so" ]; then
   if [ -s "$out/gres-lines" ]; then cat "$out/gres-lines" >>gres.conf; fi
 fi
 
+# In a configless cluster, slurmctld hands out what has been exchanged, and a node has only its own files.
+conf_server=$(<"$out/conf-server")
+if [ -n "$conf_server" ]; then
+  begins conf-server
+  cp -a /etc/slurm /run/controller
+  SLURM_CONF=/run/controller/slurm.conf
+fi
+
 slurmd=
 made=
 while read -r node; do
@@ -175,13 +194,15 @@ while read -r node; do
   slurmd=
   hardware=$(sed -nE "s/^NodeName=$node .*/&/p" "$out/nodes.txt")
   value() { echo "$hardware" | sed -E "s/.* $1=([0-9]+) .*/\1/"; }
-  if [ -z "$hardware" ]; then
-    echo "fatal: slurmctld knows no node $node" >"$out/slurmd.$node.log"
-    continue
-  fi
-  # slurmd asks hwloc for sockets and cores, and hwloc can be told.
   at=$out/hardware.$node
+  options=(${conf_server:+--conf-server "$conf_server"})
+  # slurmd asks hwloc for sockets and cores, and hwloc can be told.
   if [ -e "$at.hwloc" ]; then
+    mapfile -t options <"$at.options"
+    if [ -n "$conf_server" ] && [ -e "$at.files" ]; then
+      cp -a /run/controller/. /etc/slurm
+      find /etc/slurm -type f ! -name '*.key' | grep -vxFf "$at.files" | xargs -d '\n' -r rm
+    fi
     HWLOC_SYNTHETIC=$(<"$at.hwloc")
     memory=$(<"$at.memory")
     cp "$at.minors" /proc/driver/nvidia-caps/mig-minors
@@ -190,6 +211,9 @@ while read -r node; do
       if [ ! -e "$device" ]; then mkdir -p "${device%/*}" && ln -s /dev/null "$device" && echo "$device"; fi
     done <"$at.devices")
     disk=$(<"$at.disk")
+  elif [ -z "$hardware" ]; then
+    echo "fatal: slurmctld knows no node $node" >"$out/slurmd.$node.log"
+    continue
   else
     HWLOC_SYNTHETIC="pack:$(value Sockets) numa:1 core:$(value CoresPerSocket) pu:$(value ThreadsPerCore)"
     memory=$(value RealMemory) disk=$(value TmpDisk)
@@ -201,13 +225,21 @@ while read -r node; do
     simulated=(env "CLUSTERGEN_MEMORY=$memory" "CLUSTERGEN_DISK=$disk" "CLUSTERGEN_NVML=$at.nvml" LD_PRELOAD=/tmp/lib/memory.so
       LD_LIBRARY_PATH=/tmp/lib GLIBC_TUNABLES=glibc.rtld.execstack=2)
   fi
+  # A node that is to become one of the state FUTURE has a host name alone; slurmctld gives it the name of a node.
+  name=$node
+  [[ " ${options[*]}" != *" -F"* ]] || name=
+  conf=(SLURM_CONF=/etc/slurm/slurm.conf)
+  [[ " ${options[*]}" != *" --conf-server"* ]] || conf=(-u SLURM_CONF)
   if [ ! -e "$at.hwloc" ]; then
-    timeout -k 1 30 "${simulated[@]}" slurmd -G -N "$node" -L "$out/slurmd.$node.file" >"$out/slurmd.$node.gres" 2>&1
+    timeout -k 1 30 env "${conf[@]}" "${simulated[@]}" slurmd -G -N "$node" "${options[@]}" -L "$out/slurmd.$node.file" \
+      >"$out/slurmd.$node.gres" 2>&1
   fi
-  "${simulated[@]}" slurmd -D -v -N "$node" >"$out/slurmd.$node.log" 2>&1 &
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  unshare --uts sh -c 'hostname "$1"; shift; exec "$@"' sh "$node" \
+    env "${conf[@]}" "${simulated[@]}" slurmd -D -v ${name:+-N "$name"} "${options[@]}" >"$out/slurmd.$node.log" 2>&1 &
   slurmd=$!
   if wait_for 'slurmd started on' "$out/slurmd.$node.log" $slurmd; then
-    registers "$node" $slurmd || echo "error: $node did not register" >>"$out/slurmd.$node.log"
+    registers "$node" $slurmd "$name" || echo "error: $node did not register" >>"$out/slurmd.$node.log"
   fi
 done <"$out/nodes"
 
@@ -216,6 +248,10 @@ done <"$out/nodes"
 # sbatch --test-only finds a place for each job on nodes that are idle, which only a slurmd or slurm.conf can say. So a
 # slurmctld without saved state reads its own file once more, with every node idle, and knows the users of the accounts.
 [ -z "$slurmd" ] || ends "$slurmd"
+if [ -n "$conf_server" ]; then
+  cp -a /run/controller/. /etc/slurm
+  SLURM_CONF=/etc/slurm/slurm.conf
+fi
 users=()
 if [ "$ACCOUNTING" = yes ]; then
   mapfile -t users < <(timeout -k 1 60 sacctmgr -nP show user format=user | grep -vx root | head -n 200)
@@ -225,26 +261,16 @@ for number in "${!users[@]}"; do
 done
 # A partition that is drained for maintenance takes the jobs again later.
 exchange -e '/^\s*NodeName\s*=/Is/\bState=UNKNOWN\b/State=IDLE/I' -e '/^\s*PartitionName\s*=/Is/\bState=[A-Z]*/State=UP/I'
-begins() {
-  kill -9 $controller
-  wait $controller 2>/dev/null
-  while read -r what path _; do
-    [ "$what" != state ] || find "$path" -mindepth 1 -delete
-  done <"$out/surroundings"
-  slurmctld -D -v >"$out/jobs.log" 2>&1 &
-  controller=$!
-  wait_for 'Running as primary controller' "$out/jobs.log" $controller && serves $controller
-}
 # Two seconds after its start slurmctld has noticed that no node answers, and has none for any job: it starts once more.
 takes() { # takes JOB USER: whether Slurm would take the job of this user; its answer is in $words
   for _ in {1..5}; do
     if words=$(timeout -k 1 30 sbatch --test-only --uid="$2" "$1" 2>&1); then return 0; fi
     if ! grep -q 'agent/is_node_resp' "$out/jobs.log"; then return 1; fi
-    begins
+    begins jobs
   done
   return 1
 }
-begins
+begins jobs
 while read -r job; do
   answer='failed - '
   # The first user of whom Slurm would take the job; one that took the job before is asked first.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.records import record
 from clustergen.verify.simulated_hardware import Node
 
-_FIELD = re.compile(r"(?:^| )(State|CPUTot|Gres|CfgTRES|TmpDisk|Version)=(\S*)")
+_FIELD = re.compile(r"(?:^| )(State|CPUTot|Gres|CfgTRES|RealMemory|TmpDisk|Version)=(\S*)")
 _REASON = re.compile(r" Reason=(.*?)(?: \[[^\]]*\])?(?: Comment=|$)")
 _GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)*:(\d+)")
 _REFUSED = frozenset({"INVAL", "INVALID_REG", "DRAIN", "DOWN", "FAIL", "ERROR", "UNKNOWN", "NOT_RESPONDING"})
@@ -45,9 +45,10 @@ def complaints(node: Node, registration: Registration) -> Iterator[str]:
     """Complaints about a node that should have registered, in Slurm's own words where it has any."""
     yield from registration.messages
     after = _fields(registration.after)
-    disk, claimed = node.hardware.disk, int(after.get("TmpDisk", 0))
-    if disk and claimed > disk:  # "Low TmpDisk" names neither
-        yield f"slurm.conf has TmpDisk={claimed} for {node.name}, its disks hold {disk} MiB"
+    # "Low TmpDisk" names neither value, and of nodes in the state CLOUD slurmctld compares none.
+    for key, mib in (("RealMemory", node.hardware.memory), ("TmpDisk", node.hardware.disk)):
+        if mib and int(after.get(key, 0)) > mib:
+            yield f"slurm.conf has {key}={after[key]} for {node.name}, its hardware has {mib} MiB"
     if refused := list(refusals(node.name, registration)):
         yield from refused
         return

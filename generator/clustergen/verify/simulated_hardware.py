@@ -7,7 +7,7 @@ slurmd to count sockets; nothing from what the files say about the hardware, as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -33,11 +33,15 @@ _GIB_BY_NAME = re.compile(r"\.(\d+)gb")
 
 @record
 class Node:
-    """A node to ask about: its hardware, and by GPU the MIG profiles that it is split into (profile → instances)."""
+    """A node to ask about: its hardware, by GPU the MIG profiles that it is split into (profile → instances), and
+    slurmd's options. `files` of /etc/slurm are its own where slurmctld hands out the others; None where nobody knows.
+    """
 
     name: str
     hardware: Hardware
     mig: tuple[Mapping[str, int] | None, ...] = ()
+    options: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -119,11 +123,13 @@ def texts(settings: Settings, node: Node) -> dict[str, str]:
     devices = [f"/dev/nvidia{number}" for number in range(len(node.hardware.cpus))]
     devices += [f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in minors.values()]
     devices += node.hardware.devices
-    lines = {
+    lines: dict[str, Iterable[str]] = {
         "nvml": _nvml(node, _affinities(settings, node), instances),
         "hwloc": [_hwloc(settings, node)],
         "minors": [f"{name} {minor}" for name, minor in minors.items()],
         "devices": devices,
+        "options": node.options,
+        **({} if node.files is None else {"files": node.files}),
         "memory": [str(node.hardware.memory or _UNKNOWN_MIB)],
         "disk": [str(node.hardware.disk or _UNKNOWN_MIB)],
     }

@@ -47,7 +47,6 @@ _OF_THE_SANDBOX = re.compile(
             r"state (?:save )?file|No fed_mgr state",  # no cluster ran here before: there is no state to recover
             r"Database settings not recommended values",  # the sandbox's database is small
             r"update cluster: Connection refused|find assoc \d+ on cluster",  # slurmctld registers while it starts
-            r"despite slurmctld having been setup for configless",  # slurmd is given the files, as the controller is
             r"appears to have a different slurm.conf",  # what was exchanged for slurmd
             r"_slurm_rpc_node_registration node=",  # follows the reason why, which stays
             r"Network is unreachable|Connection timed out",  # there are no other machines
@@ -65,6 +64,7 @@ _OF_THE_SANDBOX = re.compile(
             r"Unable to set keepalive",  # said of auth/slurm's local socket wherever it runs
             r"MSR register problem|lseek of /dev/cpu/",  # nor its counters of energy
             r"ipmi_monitoring_\w+: |nvidia-caps-imex-channels major device not found",  # nor is their hardware
+            r"Failed to initialize rsmi|System GPU detection failed",
         )
     )
 )
@@ -168,24 +168,28 @@ def read_config(
             "absent-spank": "".join(f"{path}\n" for path in absent),
             "autodetect": "".join(f"{node}\n" for node in detecting),
             "nodes": "".join(f"{node}\n" for node in started_nodes),
+            "conf-server": around.conf_server,
             "jobs": "".join(f"{path}\n" for path in jobs),
             **built,
             **dict(_hardware(directory, simulated, has_nvml)),
         },
     )
     has_memory = bool(built)
-    complaints = _complaints(outcome.files, has_memory)
-    nodes = dict(_nodes(outcome.files.get("nodes.txt", "")))
+    logs = dict(outcome.files)
+    # Of a configless cluster's second slurmctld, what comes after its start.
+    logs["slurmctld.log"] = logs.get("slurmctld.log", "") + logs.get("conf-server.log", "").partition(" primary ")[2]
+    complaints = _complaints(logs, has_memory)
+    nodes = dict(_nodes(logs.get("nodes.txt", "")))
     if outcome.code is None:
         complaints.append(f"slurmctld: fatal: did not answer within {timeout:g} s")
-    started = outcome.files.get("started", "") == "yes\n"
+    started = logs.get("started", "") == "yes\n"
     return SlurmReport(
         started=started,
         complaints=_cut(complaints),
-        gres={node: _gres(outcome.files, node) for node in nodes_for_gres} if started else {},
+        gres={node: _gres(logs, node) for node in nodes_for_gres} if started else {},
         nodes=nodes,
-        registered=_registered(outcome.files, nodes, has_memory, started_nodes) if started else {},
-        jobs=_answers(outcome.files.get("jobs.txt", ""), jobs) if started else {},
+        registered=_registered(logs, nodes, has_memory, started_nodes) if started else {},
+        jobs=_answers(logs.get("jobs.txt", ""), jobs) if started else {},
         omitted=tuple(omitted),
         seconds=round(time.monotonic() - began, 2),
         version=install.version,

@@ -71,6 +71,7 @@ class Surroundings:
     spank: tuple[str, ...]
     names: tuple[str, ...]
     own_names: tuple[str, ...]
+    conf_server: str  # of a configless cluster: it hands out the files
     services: tuple[str, ...]  # of a database or another cluster's slurmdbd, maybe in no hosts file
 
 
@@ -102,8 +103,16 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
         own_names=tuple(dict.fromkeys(filter(None, names))),
+        conf_server=_conf_server(slurm, name),
         services=tuple(dbd.all(*_DATABASE_KEYS) if dbd_text is not None else slurm.all(*_DBD_KEYS)),
     )
+
+
+def _conf_server(slurm: Settings, controller: str) -> str:
+    if "enable_configless" not in slurm.get("slurmctldparameters").lower().split(","):
+        return ""
+    port = slurm.get("slurmctldport", default=str(ports()["slurmctld"].port))
+    return f"{controller}:{port.partition('-')[0]}"
 
 
 def invented_hosts(names: Iterable[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
+import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.records import replace
 from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.detected_gpus import Detected, detect, has_plugin
 from clustergen.verify.files import Entry
-from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.rows import Row, Status
 from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.simulated_hardware import NVML_PLUGIN, Node
@@ -18,6 +19,7 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
 _MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
+_SLURMD = "/etc/default/slurmd"
 
 
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -80,18 +82,30 @@ def nodes_by_type(trial: Trial) -> Iterator[tuple[str, Node]]:
     for group, hardware in trial.tree.hardware.items():
         host = next((host for host in trial.tree.inventory.groups.get(group, ()) if host in roots), None)
         if host is not None:
-            mig = _mig(roots[host], len(hardware.cpus))
-            yield group.removeprefix("type_"), Node(host, hardware, mig)
+            files = roots[host].files
+            mig = _mig(files, len(hardware.cpus))
+            options = _options(files[_SLURMD].text) if _SLURMD in files else ()
+            node_files = tuple(file for file in files if file.startswith("/etc/slurm/"))
+            yield group.removeprefix("type_"), Node(host, hardware, mig, options, node_files)
 
 
-def _mig(root: NodeRoot, count: int) -> tuple[Mapping[str, int] | None, ...]:
+def _options(text: str) -> tuple[str, ...]:
+    """Of slurmd, split as systemd does."""
+    values = re.findall(r"^SLURMD_OPTIONS=(.*)", text, re.MULTILINE)
+    try:
+        return tuple(shlex.split(" ".join(shlex.split(" ".join(values[-1:])))))
+    except ValueError:  # a quote without its end
+        return tuple(" ".join(values[-1:]).split())
+
+
+def _mig(files: Mapping[str, Entry], count: int) -> tuple[Mapping[str, int] | None, ...]:
     """By GPU: the instances that the node's own service makes; empty where it makes none."""
     import yaml
 
-    if _MIG not in root.files:
+    if _MIG not in files:
         return ()
     try:
-        document = yaml.safe_load(root.files[_MIG].text)
+        document = yaml.safe_load(files[_MIG].text)
         (plan,) = document["mig-configs"].values()
         layouts: list[Mapping[str, int] | None] = [None] * count
         for part in plan:
