@@ -202,6 +202,22 @@ def dynamic(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> Sl
     return read_config(slurm, directory, simulated=_nodes(rows), timeout=100)
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *((name, "CPUTot=64") for name in ("sockets", "more-cores", "threads", "boards")),
+        ("more-memory", "RealMemory=65537"),
+        ("more-disk", "TmpDisk=100001"),
+    ],
+)
+def test_hardware_that_is_less_is_named_with_both_values(report: SlurmReport, name: str, values: str) -> None:
+    node = next(node for node in _nodes(WRONG) if node.name == name)
+    mib = node.hardware.disk if "Disk" in values else node.hardware.memory
+    has = "32 CPUs" if "CPU" in values else f"{mib} MiB"
+    words = list(complaints(node, report.registered[name]))
+    assert f"slurmctld has {values} for {name}, its hardware has {has}" in words
+
+
 @pytest.mark.parametrize("name", DYNAMIC)
 def test_future_cloud_and_dynamic_nodes_register(dynamic: SlurmReport, name: str) -> None:
     node = next(node for node in _nodes(DYNAMIC) if node.name == name)
@@ -279,7 +295,7 @@ def test_verify_has_a_row_for_each_type(current_slurm: SlurmInstall, tmp_path: P
     }
     lost, large = (rows[f"slurmd registers: {kind} (2 × 8 cores)"].words for kind in ("lost", "large"))
     assert any("/dev/fpga2" in line for line in lost), lost
-    assert "slurm.conf has TmpDisk=953675 for large1, its hardware has 953674 MiB" in large
+    assert "slurmctld has TmpDisk=953675 for large1, its hardware has 953674 MiB" in large
     reason = "Low RealMemory (reported:65536 < 100.00% of configured:65537)"
     assert reason in rows["slurmd registers: few (2 × A100-SXM4-40GB)"].words[-1]
 
@@ -320,3 +336,18 @@ def test_a_configless_node_that_finds_no_files_does_not_register(
     row = _configless(tmp_path, current_slurm.release, old, new)
     assert row.status == "failed"
     assert any(words in line for line in row.words), row.words
+
+
+def test_a_release_that_is_not_installed_is_not_run_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "rendered"
+    write(tree_of(manifest(), tmp_path), place)
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "parsers"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (check,) = (one for one in CHECKS if one.name == "slurm")
+    rows = {row.what: row for row in verify(place, [check])}
+    row = rows["slurmd registers: gpu (8 × H100 80GB HBM3)"]
+    assert row.status == "not run"
+    assert "the tree requires Slurm 24.11; installed or in" in row.words[0]
+    assert {other.status for other in rows.values()} == {"not run"}

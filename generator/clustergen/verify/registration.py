@@ -45,16 +45,21 @@ def complaints(node: Node, registration: Registration) -> Iterator[str]:
     """Complaints about a node that should have registered, in Slurm's own words where it has any."""
     yield from registration.messages
     after = _fields(registration.after)
-    # "Low TmpDisk" names neither value, and of nodes in the state CLOUD slurmctld compares none.
-    for key, mib in (("RealMemory", node.hardware.memory), ("TmpDisk", node.hardware.disk)):
-        if mib and int(after.get(key, 0)) > mib:
-            yield f"slurm.conf has {key}={after[key]} for {node.name}, its hardware has {mib} MiB"
+    cores = node.hardware.sockets * node.hardware.cores
+    cpus = cores * node.hardware.threads
+    # Most reasons name no values, and of nodes in the state CLOUD slurmctld compares none.
+    limits = {
+        "CPUTot": (cpus, "CPUs"),
+        "RealMemory": (node.hardware.memory, "MiB"),
+        "TmpDisk": (node.hardware.disk, "MiB"),
+    }
+    for key, (most, unit) in limits.items():
+        if most and int(after.get(key, 0)) > most:
+            yield f"slurmctld has {key}={after[key]} for {node.name}, its hardware has {most} {unit}"
     if refused := list(refusals(node.name, registration)):
         yield from refused
         return
-    cores = node.hardware.sockets * node.hardware.cores
-    cpus = cores * node.hardware.threads
-    if int(after["CPUTot"]) not in (cores, cpus):
+    if int(after["CPUTot"]) < cpus and int(after["CPUTot"]) != cores:
         yield f"slurmctld: {node.name} registers with CPUTot={after['CPUTot']}, its hardware has {cpus} CPUs"
     if sum(map(int, _GPUS.findall(after["Gres"]))) != node.count:
         yield f"slurmctld: {node.name} registers with Gres={after['Gres']}, its hardware has {node.count} GPUs"

@@ -47,12 +47,14 @@ _OF_SLURMD = ("gres.conf", "plugstack", "job_container.conf", "helpers.conf")
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     release = trial.tree.slurm_release
     install = for_release(release) or next_newer(release)
+    nodes = dict(nodes_by_type(trial))
     if install is None:
         installed = ", ".join(one.version for one in installs()) or "none (run clustergen setup parsers)"
         lacking = (
             f"the tree requires Slurm {release or 'of no release'}; installed or in {parsers_directory()}: {installed}"
         )
         yield check.row("not run", entries, [lacking])
+        yield from _registrations(check, entries, SlurmReport(False, ()), nodes, lacking)
         return
     node = _controller(trial)
     if node is None:
@@ -62,7 +64,6 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     other = None if install.release == release else release
     prepared = prepare(directory, SlurmRelease(other), SlurmRelease(install.release)) if other else Prepared()
     jobs = _with_jobs(directory, entries)
-    nodes = dict(nodes_by_type(trial))
     why = not_simulated()
     try:
         report = read_config(
@@ -76,6 +77,7 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         )
     except SandboxError as error:
         yield check.row("not run", entries, [str(error)], version=install.version)
+        yield from _registrations(check, entries, SlurmReport(False, ()), nodes, str(error))
         return
     report = replace(report, complaints=(*prepared.complaints, *report.complaints, *_refusals(report, jobs)))
     for rows, left_out in (
