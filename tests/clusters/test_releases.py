@@ -1,4 +1,5 @@
-"""Each example cluster, rendered for each other release of Slurm that is installed, and read by its daemons.
+"""Each example and fixture, rendered for each other release of Slurm that is installed, and read by its daemons: a node
+of each compute type registers.
 
 tests/verify/test_parsers.py has it with its own release.
 """
@@ -14,23 +15,36 @@ from clustergen.render.write import write
 from clustergen.verify.checks import CHECKS
 from clustergen.verify.run import verify
 
-INVENTORIES = sorted((Path(__file__).resolve().parents[2] / "inventories").iterdir())
+ROOT = Path(__file__).resolve().parents[2]
+MANIFESTS = {
+    **{path.parent.name: path for path in sorted(ROOT.glob("inventories/*/manifest.yaml"))},
+    **{path.stem: path for path in sorted(ROOT.glob("tests/fixtures/verify/*.yaml"))},
+}
+# Lines of manifests that a release does not read; Debian builds 26.05 without PMIx.
+OMITTED = {
+    "22.05": ("  private_tmp: {dir", "  topology: {format: yaml", "  oci_jobs: "),
+    "24.11": ("  topology: {format: yaml",),
+    "26.05": ("  mpi_default: ", "  mpi_options: "),
+}
 # The system whose distribution has the release; Debian's next one counts as SchedMD's own packaging on this one.
 SYSTEMS = {"22.05": "debian-12", "24.11": "debian-13", "26.05": "debian-13"}
 SLURM = tuple(check for check in CHECKS if check.name.startswith("slurm"))
 
 
-def for_release(manifest: str, release: str) -> str:
-    """The same cluster with another Slurm, on the system that it comes with."""
-    lines = [line for line in manifest.splitlines() if not line.startswith("  build: ")]
+def for_release(path: Path, release: str, *, is_configless: bool) -> str:
+    """The same cluster with another Slurm; an example is on the system that it comes with."""
+    omitted = ("  build: ", *OMITTED[release], *(("  configless: ",) if is_configless else ()))
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith(omitted)]
     changed = []
     for line in lines:
-        if line.startswith("os: "):
+        if line.startswith("os: ") and path.name == "manifest.yaml":
             line = f"os: {SYSTEMS[release]}"
         if line.startswith('  version: "'):
             line = f'  version: "{release}"\n  build: schedmd'
             if release == "26.05":
-                line += "\n  mpi_default: pmi2"  # Debian builds this release without PMIx
+                line += "\n  mpi_default: pmi2"
+            if is_configless:
+                line += "\n  configless: true"
         changed.append(line)
     text = "\n".join(changed) + "\n"
     assert text.count(f'  version: "{release}"\n  build: schedmd') == 1
@@ -38,21 +52,32 @@ def for_release(manifest: str, release: str) -> str:
 
 
 CASES = [
-    pytest.param(path, release, id=f"{path.name}-{release}")
-    for path in INVENTORIES
-    for release in SYSTEMS
-    if f'  version: "{release}"\n' not in (path / "manifest.yaml").read_text(encoding="utf-8")
+    *(
+        pytest.param(path, release, False, id=f"{name}-{release}")
+        for name, path in MANIFESTS.items()
+        for release in SYSTEMS
+        if f'  version: "{release}"\n' not in path.read_text(encoding="utf-8")
+    ),
+    *(
+        pytest.param(path, release, True, id=f"{name}-{release}-configless", marks=pytest.mark.long)
+        for name, path in MANIFESTS.items()
+        for release in SYSTEMS
+    ),
 ]
 
 
 @pytest.mark.real
 @pytest.mark.many
-@pytest.mark.parametrize(("inventory", "release"), CASES)
-def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("manifest", "release", "is_configless"), CASES)
+def test_real_slurm_takes_it_without_a_complaint(
+    manifest: Path, release: str, is_configless: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "manifest.yaml"
-    path.write_text(for_release((inventory / "manifest.yaml").read_text(encoding="utf-8"), release), encoding="utf-8")
+    text = for_release(manifest, release, is_configless=is_configless)
+    path.write_text(text, encoding="utf-8")
     compiled = compiler.validate(path)
     assert compiled.ok, compiled.diagnostics
+    assert compiled.cluster is not None
     tree, result = compiler.render(compiled, path)
     assert tree is not None, result
     write(tree, tmp_path / "rendered")
@@ -65,4 +90,6 @@ def test_real_slurm_takes_it_without_a_complaint(inventory: Path, release: str, 
         assert row.status == "passed", (row.parser, row.words)
         asked = "24.11" if (row.check, release) == ("slurm hardware", "26.05") else release  # the last one with NVML
         assert not row.version or row.version.startswith(asked)
-    assert {"slurmctld", "slurmd", "slurmdbd"} <= {row.parser for row in rows if row.status == "passed"}
+    registered = {row.what.split()[2] for row in rows if row.what.startswith("slurmd registers: ")}
+    assert registered == {group.type.name for group in compiled.cluster.compute}
+    assert {"slurmctld", "slurmd"} <= {row.parser for row in rows if row.status == "passed"}

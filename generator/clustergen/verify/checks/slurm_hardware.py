@@ -19,7 +19,7 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release, installs
 _CONF = "/etc/slurm/slurm.conf"
 _GRES = "/etc/slurm/gres.conf"
 _MIG = "/etc/nvidia-mig-manager/clustergen.yaml"
-_SLURMD = "/etc/default/slurmd"
+_SLURMD = ("/etc/sysconfig/slurmd", "/etc/default/slurmd")
 
 
 def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -84,7 +84,7 @@ def nodes_by_type(trial: Trial) -> Iterator[tuple[str, Node]]:
         if host is not None:
             files = roots[host].files
             mig = _mig(files, len(hardware.cpus))
-            options = _options(files[_SLURMD].text) if _SLURMD in files else ()
+            options = _options("".join(files[file].text for file in _SLURMD if file in files))
             node_files = tuple(file for file in files if file.startswith("/etc/slurm/"))
             yield group.removeprefix("type_"), Node(host, hardware, mig, options, node_files)
 
