@@ -49,7 +49,8 @@ def linted(
     def outcome(release: str) -> object:
         with tempfile.TemporaryDirectory() as directory:
             for name, text in {"slurm_conf": head + plus + nodes + parts, **files}.items():
-                path = Path(directory, *name.replace("__", "/").split("/")[:-1], name.split("__")[-1].replace("_", "."))
+                *parents, last = name.split("__")
+                path = Path(directory, *parents, last if "." in last else last.replace("_", "."))
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
                 if mode and name != "slurm_conf":
@@ -128,6 +129,16 @@ CASES = {
         None,
     ),
     "bracket-stops": Case("23.11", linted("hostlist-syntax", nodes="NodeName=n[1-3 CPUs=2\n"), "warning", "error"),
+    "burst-buffer-checked": Case(
+        "23.02",
+        linted(
+            "slurm-key-lacking",
+            "BurstBufferType=burst_buffer/lua\n",
+            **{"burst_buffer.lua": "function slurm_bb_pools() end\n"},
+        ),
+        "warning",
+        "error",
+    ),
     "certmgr-script-checked": Case(
         "25.05",
         linted("slurm-value-wrong", "CertmgrType=certmgr/script\n"),
@@ -176,6 +187,17 @@ CASES = {
         "error",
         None,
     ),
+    "gres-devices-unique": Case(
+        "23.02",
+        linted(
+            "gres-mismatch",
+            "GresTypes=nvme\n",
+            nodes="NodeName=n1 Gres=nvme:2 CPUs=8 RealMemory=1000\n",
+            gres_conf="Name=nvme File=/dev/nvme0n1,/dev/nvme0n1\n",
+        ),
+        None,
+        "error",
+    ),
     "gres-whole-sockets": Case(
         "24.11",
         linted(
@@ -186,6 +208,16 @@ CASES = {
         ),
         None,
         "warning",
+    ),
+    "helpers-feature-lists": Case(
+        "23.02",
+        linted(
+            "slurm-key-lacking",
+            "NodeFeaturesPlugins=node_features/helpers\n",
+            helpers_conf="BootTime=3\n",
+        ),
+        "error",
+        None,
     ),
     "hostlist-suffix": Case(
         "23.11",

@@ -52,13 +52,13 @@ def test_notes_alone_are_no_failure(directory: Path, capfd: pytest.CaptureFixtur
 
 def test_what_other_releases_do_not_read_is_one_remark(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Where the release is a guess; who names one is told of that one."""
-    more = "JobContainerType=job_container/tmpfs\nSchedulerParameters=defer_batch\n"
+    more = "NodeFeaturesPlugins=node_features/knl_generic\nSchedulerParameters=defer_batch\n"
     (directory / "slurm.conf").write_text(GOOD + more)
     err = run(capfd, directory)[2].splitlines()
     assert err[-2:] == [
         "slurm.conf: read as Slurm 25.05, the newest release that accepts all keys; change it with --slurm-version.",
         "Other releases do not read all of it: 22.05: SchedulerParameters=defer_batch (slurm.conf:8); "
-        "25.11 and newer: JobContainerType=job_container/tmpfs (slurm.conf:7).",
+        "25.11 and newer: NodeFeaturesPlugins=node_features/knl_generic (slurm.conf:7).",
     ]
     assert "Other releases" not in run(capfd, directory, "--slurm-version", "25.05")[2]
     (directory / "slurm.conf").write_text(GOOD + "MetricsType=metrics/openmetrics\nMetricsType=metrics/openmetrics\n")

@@ -16,16 +16,19 @@ import pytest
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import Severity
+from clustergen.lint.plugins import FUNCTIONS
 from clustergen.lint.run import lint
 from clustergen.verify.slurm_daemons import SlurmReport, read_config
 from clustergen.verify.slurm_roots import SlurmInstall
-from strategies.lint_fragments import FRAGMENTS, Fragment
+from strategies.lint_fragments import FRAGMENTS, HEAD, NODES, PARTITIONS, Fragment
 from strategies.lint_mutants import GPU_NODE, mutants
 from strategies.lint_verdicts import depends_on_machine, disagreement
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 RELEASES = ("22.05", "24.11", "26.05")
+CLI_FILTER = FUNCTIONS["cli_filter.lua"]
+JOB = "#!/bin/sh\n#SBATCH --mem=100\ntrue\n"
 _PARTS = 4  # of the fragments, so that workers share them
 _SHARE = 12  # of fragments that all releases take alike, CI asks about every twelfth one
 
@@ -99,6 +102,23 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
         assert lines <= errors, fragment.name
         named += len(lines)
     assert named == 10
+
+
+@pytest.mark.parametrize("required", [(), CLI_FILTER])
+def test_functions_of_a_cli_filter(slurm: SlurmInstall, required: tuple[str, ...], tmp_path: Path) -> None:
+    """sbatch, not a daemon, loads the script: it misses each function that lint misses, and no other."""
+    text = "".join(f"function {name}() return 0 end\n" for name in CLI_FILTER if name not in required)
+    files = {"slurm.conf": f"{HEAD}CliFilterPlugins=lua\n{NODES}{PARTITIONS}", "cli_filter.lua": text}
+    for name, content in {**{f"etc/slurm/{name}": each for name, each in files.items()}, "a.sh": JOB}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    answer = read_config(slurm, tmp_path, jobs=("/a.sh",), timeout=60).jobs["/a.sh"]
+    assert answer.startswith("failed" if required else "passed"), answer
+    assert tuple(re.findall("missing required function ([a-z_]+)", answer)) == required, answer
+    diagnostics = lint(tmp_path / "etc/slurm", SlurmRelease(slurm.release)).diagnostics
+    messages = "".join(one.message for one in diagnostics if one.severity is Severity.ERROR)
+    assert tuple(name for name in CLI_FILTER if name in messages) == required, messages
 
 
 def test_single_mistakes(slurm: SlurmInstall, tmp_path: Path) -> None:

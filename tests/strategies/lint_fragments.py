@@ -67,6 +67,10 @@ def _gres(gres: str, text: str, plus: str = "GresTypes=gpu\n") -> Fragment:
     return Fragment(name, plus=plus, nodes=node, files={"gres.conf": text}, slurmd=True)
 
 
+def _beside(name: str, text: str, plus: str) -> Fragment:
+    return Fragment(f"{plus}{name}: {text}".replace("\n", " + "), plus=plus, files={name: text}, slurmd=True)
+
+
 def _tree(text: str) -> Fragment:
     return Fragment(
         "topology.conf: " + text.replace("\n", " + "),
@@ -575,6 +579,65 @@ GRES = [
     _gres("Gres=gpu:2,shard:8", "Name=shard Count=8\n", plus=_SHARDS),
     _gres("Gres=gpu:1,shard:8", f"{ONE}\nName=shard Count=8 File=/dev/nvidia1\n", plus=_SHARDS),
     Fragment("plugstack.conf", files={"plugstack.conf": "needed /a.so\nrequired\n"}, slurmd=True),
+    _gres("Gres=gpu:3", "Name=gpu File=/dev/nvidia[0-1]\nName=gpu File=/dev/nvidia1\n"),
+    _gres("Gres=gpu:2", "Name=gpu File=/dev/nvidia[0-1]\nName=gpu File=/dev/nvidia1\n"),
+    _gres("Gres=gpu:2", "Name=gpu File=/dev/nvidia0,/dev/nvidia0\n"),
+    _gres("Gres=gpu:a:2,gpu:b:1", "Name=gpu Type=a File=/dev/nvidia[0-1]\nName=gpu Type=b File=/dev/nvidia1\n"),
+    _gres("Gres=gpu:3", "NodeName=n1 Name=gpu File=/dev/nvidia[0-1]\nName=gpu File=/dev/nvidia1\n"),
+    _gres("Gres=nvme:2", "Name=nvme File=/dev/nvme[0-1]n1\n", plus="GresTypes=nvme\n"),
+    _gres("Gres=nvme:2", "Name=nvme File=/dev/nvme0n1\n" * 2, plus="GresTypes=nvme\n"),
+    _gres("Gres=gpu:2,shard:8", f"{TWO}\n" + "Name=shard Count=4 File=/dev/nvidia0\n" * 2, plus=_SHARDS),
+    _gres("Gres=gpu:2,shard:16", f"{TWO}\nName=shard Count=8 File=/dev/nvidia[0-1]\n", plus=_SHARDS),
+    _gres("", "Name=lic Count=4 Flags=CountOnly\n", plus="GresTypes=lic\n"),
+    _gres("Gres=lic:2", "Name=lic Count=4 Flags=CountOnly\n", plus="GresTypes=lic\n"),
+]
+
+_HELPERS = "NodeFeaturesPlugins=node_features/helpers\n"
+_SUBMIT = "function slurm_job_submit() end\n"
+PLUGIN_FILES = [
+    *(
+        _beside("acct_gather.conf", text, plus)
+        for text, plus in (
+            ("EnergyIPMIFrequency=30\n", ""),
+            ("EnergyIPMIFrequency=30\n", "AcctGatherEnergyType=acct_gather_energy/rapl\n"),
+            ("EnergyXCCFake=no\n", "AcctGatherEnergyType=acct_gather_energy/ipmi\n"),
+            ("ProfileHDF5Dir=/tmp\n", ""),
+            ("ProfileHDF5Dir=/tmp\n", "AcctGatherProfileType=acct_gather_profile/hdf5\n"),
+            ("SysfsInterfaces=lo\n", ""),
+            ("SysfsInterfaces=lo\n", "AcctGatherInterconnectType=acct_gather_interconnect/sysfs\n"),
+            ("InfinibandOFEDPort=1\n", ""),
+        )
+    ),
+    *(
+        _beside("job_submit.lua", text, "JobSubmitPlugins=lua\n")
+        for text in (
+            _SUBMIT,
+            _SUBMIT + "slurm_job_modify = function() end\n",
+            _SUBMIT + "--[[ function slurm_job_modify() end ]]\n",
+            _SUBMIT + "local function slurm_job_modify() end\n",
+            _SUBMIT + "_G['slurm_job_modify'] = slurm_job_submit\n",
+        )
+    ),
+    _beside("burst_buffer.lua", "function slurm_bb_job_process() end\n", "BurstBufferType=burst_buffer/lua\n"),
+    *(
+        _beside("helpers.conf", text, _HELPERS)
+        for text in (
+            "Feature=a Helper=/bin/true\n",
+            "Feature=a,b Helper=/bin/true\n",
+            "NodeName=n1 Feature=a Helper=/bin/true\n",
+            "Feature=a Helper=/bin/true\nFeature=a Helper=/bin/false\n",
+            "Feature=a\n",
+            "BootTime=soon\nFeature=a Helper=/bin/true\n",
+            "MutuallyExclusive=a,b\n",
+        )
+    ),
+    *(_beside("mpi.conf", text, "MpiDefault=pmix\n") for text in ("Nonsense=1\n", "PMIxDebug=0 PMIxTimeout=x\n")),
+    *(_beside("cgroup.conf", f"CgroupPlugin={name}\n", "") for name in ("v1", "Disabled", "cgroup/v3")),
+    Fragment(
+        "a private /tmp",
+        plus="JobContainerType=job_container/tmpfs\nPrologFlags=Contain\n",
+        files={"job_container.conf": "AutoBasePath=true\nBasePath=/run/spool\n"},
+    ),
 ]
 
 TREES = [
@@ -642,7 +705,6 @@ CGROUP = [
     _cgroup("AllowedDevicesFile=/etc/slurm/devices\n"),
     _cgroup("ConstrainCores=perhaps\n"),
     _cgroup("CgroupPlugin=cgroup/v1\n"),
-    _cgroup("CgroupPlugin=cgroup/v3\n"),
     _cgroup("AllowedRAMSpace=lots\n"),
     _cgroup("MemorySwappiness=200\n"),
 ]
@@ -677,6 +739,7 @@ FRAGMENTS = [
     *NODE_LINES,
     *PARTITION_LINES,
     *GRES,
+    *PLUGIN_FILES,
     *FIRST_USE,
     *TREES,
     *YAML,

@@ -148,6 +148,27 @@ SITES: dict[str, tuple[str, Files]] = {
     "profiles without a place": ("24.11", _conf("AcctGatherProfileType=acct_gather_profile/hdf5\n")),
     "groups that nobody names": ("24.11", _conf("MCSPlugin=mcs/group\n")),
     "certificates that no script signs": ("25.11", _conf("CertmgrType=certmgr/script\n")),
+    "a filter that lacks functions": (
+        "24.11",
+        {**_conf("CliFilterPlugins=lua\n"), "cli_filter.lua": "function slurm_cli_pre_submit() end\n"},
+    ),
+    "functions from elsewhere": ("24.11", {**_conf("JobSubmitPlugins=lua\n"), "job_submit.lua": "dofile('/a.lua')\n"}),
+    "helpers of an old release": (
+        "22.05",
+        _conf("NodeFeaturesPlugins=node_features/helpers\n", helpers_conf="Feature=a,b Helper=/a\n"),
+    ),
+    "helpers of nothing": (
+        "22.05",
+        _conf("NodeFeaturesPlugins=node_features/helpers\n", helpers_conf="BootTime=3\n"),
+    ),
+    "device files with text after the brackets": (
+        "22.05",
+        _gpus("NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]p\n"),
+    ),
+    "a block without nodes": (
+        "24.11",
+        _conf(_BLOCK, topology_conf="BlockName=a Nodes=n[1-4]\nBlockName=b\nBlockSizes=4\n"),
+    ),
     "a job script that is not here": ("24.11", _conf("JobSubmitPlugins=lua\n")),
     "a prolog that is not here": ("26.05", _conf("PrologSlurmctld=prolog.sh\n")),
     "an action without a place": ("26.05", _conf("PowerAction=off Program=/bin/off\n")),

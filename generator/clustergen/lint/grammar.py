@@ -11,6 +11,7 @@ from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, Spot
 from clustergen.slurmconf.grammar import Line, Pair, Problem, ProblemKind
 from clustergen.slurmconf.reading import OUTSIDE
+from clustergen.slurmrules.keys import IGNORANT
 
 _CODES = {
     ProblemKind.NOT_A_PAIR: "conf-syntax",
@@ -50,6 +51,9 @@ def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding
     severity = Severity.ERROR if problem.kind.fatal else Severity.WARNING
     spot = Spot(line.file, problem.at)
     message, hint, fix = problem.message, problem.hint, None
+    if line.file in IGNORANT and problem.kind.fatal:
+        message = "Slurm cannot read all of this line, and ignores the rest"
+        return site.warning(code, spot, message, hint)
     physical = _physical(site, line.file, line.number)
     if named_secret(physical, 0, len(physical)) is not None:
         message, hint = (

@@ -116,7 +116,10 @@ def agreement(site: Site) -> Iterator[LintFinding]:
             mine = [record for record in mine if record.entry.own_value("File", "Files", "Count") is not None]
         elif site.hosts[host].value("Gres"):
             yield from _unshared(site, mine, reported)
-        for name, finding in _differences(site, host, node, mine, has_line=bool(specific), detected=detected):
+        for name, finding in (
+            *_repeated(site, host, mine),
+            *_differences(site, host, node, mine, detected=detected),
+        ):
             if (node.line.number, name) not in reported:
                 reported.add((node.line.number, name))
                 yield finding
@@ -148,10 +151,35 @@ def _counts(parts: Iterable[Item | Record]) -> _Counts:
     return counts
 
 
+def _repeated(site: Site, host: str, mine: list[Record]) -> Iterator[tuple[str, LintFinding]]:
+    """Devices of one node that are listed twice for one name, among those that slurm.conf has a number for."""
+    setting = site.hosts[host].value("Gres")
+    left = _counts(item for item in items(setting.text) if item) if setting else {}
+    seen: dict[tuple[str, str], Record] = {}
+    for record in sorted(mine, key=lambda one: not one.is_general):  # the order in which slurmd reads them
+        numbers, file = left.get(record.name, {}), record.entry.own_value("File", "Files")
+        kind = record.type if record.type in numbers else ""
+        for device in device_names(record, "File", "Files"):
+            if record.name not in SHARED:
+                if not numbers.get(kind):
+                    break
+                numbers[kind] -= 1
+            first = seen.get((record.name, device))
+            if first is None or file is None:
+                seen[record.name, device] = record
+                continue
+            message = f"{device} of '{host}' is already listed on line {first.entry.line.number}"
+            if record.name in SHARED:
+                yield record.name, site.warning("gres-mismatch", file, f"{message}; the node registers as invalid")
+            elif record.name == "gpu" or site.has("gres-devices-unique"):
+                yield record.name, site.error("gres-mismatch", file, f"{message}; slurmd does not start")
+            return
+
+
 def _differences(
-    site: Site, host: str, node: Entry, mine: list[Record], *, has_line: bool, detected: bool
+    site: Site, host: str, node: Entry, mine: list[Record], *, detected: bool
 ) -> Iterator[tuple[str, LintFinding]]:
-    """Differences of one node between the two files, by name of the GRES. `has_line`: lines of gres.conf name the node.
+    """Differences of one node between the two files, by name of the GRES.
 
     `detected`: slurmd finds the GPUs itself, so that gres.conf may leave out a GRES.
     """
@@ -178,9 +206,13 @@ def _differences(
             if setting and has < want and (listed or name == "gpu"):
                 others = [other for other in listed if other != kind]
                 yield name, _too_few(site, setting, host, (what, want, has), others, stops=stops)
-            elif want < has and has_line:
-                message = f"'{host}' has {has} {what} in gres.conf but {want} here; jobs can use only {want}"
-                yield name, site.warning("gres-mismatch", setting or node.name, message, _SAME)
+            elif want < has:
+                uses = f"jobs can use only {want}" if want else "jobs can use none of them"
+                if not want and any(device_names(record) for record in mine if record.name == name):
+                    uses = "slurmd does not start where a device file is missing"
+                message = f"'{host}' has {has} {what} in gres.conf but {want} here; {uses}"
+                hint = _SAME if want else "add NodeName=… to the line of gres.conf"
+                yield name, site.warning("gres-mismatch", setting or node.name, message, hint)
 
 
 def _has_gpu_file(record: Record) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 from clustergen.diagnostics import Severity
 from clustergen.hostlist import HostlistError, expand
 from clustergen.lint.finding import LintFinding
-from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, device_names, read_records
+from clustergen.lint.gres_records import SHARED, Record, count_files, count_listed, read_records
 from clustergen.lint.hardware import Hardware
 from clustergen.lint.hostlists import unknown_nodes, unreadable
 from clustergen.lint.site import Site
@@ -28,6 +28,9 @@ _LINKS = re.compile(r"-?[0-9]+(,-?[0-9]+)*")
 def _file_names(site: Site, setting: Setting) -> Iterator[LintFinding]:
     try:
         count_listed(setting.text)
+        if re.search(r"\][^,/]", setting.text) and not site.has("hostlist-suffix"):
+            message = f"Slurm {site.release} does not read text after the brackets of a name; slurmd does not start"
+            yield site.error("hostlist-not-for-slurm", setting, message, "list the files one by one")
     except HostlistError as err:
         if "never opened" in err.message:
             message = f"{err.message}; slurmd reads it as part of a name"
@@ -48,7 +51,6 @@ def undeclared_hint(site: Site, name: str) -> str:
 def lines(site: Site) -> Iterator[LintFinding]:
     """Every line for itself, and its names against slurm.conf."""
     records, _ = read_records(site.directory.config("gres.conf"))
-    files: dict[tuple[str, str, str], Entry] = {}
     reported: set[str] = set()
     yield from _together(site, records)
     for record in records:
@@ -66,7 +68,6 @@ def lines(site: Site) -> Iterator[LintFinding]:
         yield from _line(site, record)
         yield from _links(site, record)
         yield from _cores_of(site, record)
-        yield from _devices(site, record, files)
         yield from _unknown_nodes(site, record)
 
 
@@ -199,25 +200,6 @@ def _cores(node: Entry) -> int | None:
     """Cores of a node, where slurm.conf says how many its sockets have."""
     hardware = Hardware(node)
     return hardware.sockets * hardware.cores if node.value("CoresPerSocket") else None
-
-
-def _devices(site: Site, record: Record, seen: dict[tuple[str, str, str], Entry]) -> Iterator[LintFinding]:
-    """A device that stands twice for one name on one node."""
-    file = record.entry.own_value("File", "Files")
-    if file is None or record.is_general or not record.has_few_hosts():
-        return
-    for host in sorted({*record.hosts()}):
-        for device in device_names(record, "File", "Files"):
-            cell = (host, record.name, device)
-            if cell in seen and seen[cell] is not record.entry:
-                where = f"line {seen[cell].line.number}"
-                message = f"{device} of '{host}' is already listed on {where}"
-                if record.name in SHARED:
-                    yield site.warning("gres-mismatch", file, f"{message}; slurmd logs an error")
-                else:
-                    yield site.error("gres-mismatch", file, f"{message}; slurmd does not start")
-                return
-            seen[cell] = record.entry
 
 
 def _together(site: Site, records: list[Record]) -> Iterator[LintFinding]:

@@ -48,7 +48,7 @@ def read_records(config: Config | None) -> tuple[list[Record], bool]:
         files = entry.own_value("File", "Files")
         stated = amount(entry.text("Count") or "")
         listed = count_files(files.text) if files else None
-        number = (stated or 1) * (listed or 1) if name.lower() in SHARED else listed or stated or 1
+        number = (stated or listed if name.lower() in SHARED else listed or stated) or 1
         has_auto_detect = auto is not None and auto.text.lower() != "off"
         records.append(Record(entry, name, entry.text("Type") or "", number, has_auto_detect))
     return records, everywhere

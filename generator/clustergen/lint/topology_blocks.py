@@ -46,6 +46,9 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintF
         elif block.nodes is not None:
             yield from members(site, block.nodes, block.name.text, owner, _UNKNOWN, _TWICE)
             yield from _too_small(site, block.nodes, sizes)
+        elif not site.has("block-gaps"):
+            message = f"block '{block.name.text}' has no nodes; slurmctld does not start"
+            yield site.error("block-too-small", block.name, message, "add Nodes=…, or remove the line")
     yield from _sizes(site, sizes)
     readable = all(block.nodes is None or expanded(block.nodes.text) is not None for block in listed)
     outside = [host for host in site.hosts if host not in owner]

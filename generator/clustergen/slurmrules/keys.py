@@ -8,6 +8,9 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.slurmrules.remarks import Outcome, Remark
 
+IGNORANT = ("mpi.conf",)
+"""Files of which Slurm skips what it cannot read."""
+
 
 def unread(release: SlurmRelease) -> Remark | None:
     """The consequence of a release of which only the announcement is in the catalogue, for every check of keys."""
@@ -22,12 +25,10 @@ def unread(release: SlurmRelease) -> Remark | None:
 def unknown(file: str, block: str, name: str, hint: str | None) -> Remark:
     """A key that no release has."""
     what = f"a {block} line of {file}" if block else file
-    return Remark(
-        "slurm-key-unknown",
-        f"'{name}' is not a key of {what} in any release, and {readers(file)}",
-        hint,
-        on_key=True,
-    )
+    message = f"'{name}' is not a key of {what} in any release"
+    if file in IGNORANT:
+        return Remark("slurm-key-unknown", f"{message}; Slurm ignores it", hint, Outcome.SILENT, on_key=True)
+    return Remark("slurm-key-unknown", f"{message}, and {readers(file)}", hint, on_key=True)
 
 
 def readers(file: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.slurm import keys
 from clustergen.catalogue.slurm_values import token
 from clustergen.slurmconf.scalars import TRUE
 from clustergen.slurmrules.conf import Conf, Judgement, bare
@@ -15,11 +16,23 @@ _CGROUPS = "write ProctrackType=proctrack/cgroup"
 _BOTH_TASKS = "write TaskPlugin=task/cgroup,task/affinity"
 _PROFILES = {"hdf5": "ProfileHDF5Dir", "influxdb": "ProfileInfluxDBHost"}
 """What keeps profiles of jobs → the key of acct_gather.conf without which it stops."""
-_FILES = {
+_GATHERED = {
+    "EnergyIPMI": ("AcctGatherEnergyType", "ipmi", "xcc"),
+    "EnergyXCC": ("AcctGatherEnergyType", "xcc"),
+    "Infiniband": ("AcctGatherInterconnectType", "ofed"),
+    "Interconnect": ("AcctGatherInterconnectType", "ofed"),
+    "ProfileHDF5": ("AcctGatherProfileType", "hdf5"),
+    "ProfileInfluxDB": ("AcctGatherProfileType", "influxdb"),
+    "Sysfs": ("AcctGatherInterconnectType", "sysfs"),
+}
+"""Beginning of keys of acct_gather.conf → the key of slurm.conf, and the plugins that read them."""
+PLUGIN_FILES = {
     ("JobSubmitPlugins", "lua"): ("job_submit.lua", "slurmctld does not start"),
+    ("CliFilterPlugins", "lua"): ("cli_filter.lua", "sbatch, salloc and srun fail"),
     ("BurstBufferType", "lua"): ("burst_buffer.lua", "slurmctld does not start"),
     ("JobContainerType", "tmpfs"): ("job_container.conf", "slurmd does not start"),
     ("NamespaceType", "tmpfs"): ("job_container.conf", "slurmd does not start"),
+    ("NodeFeaturesPlugins", "helpers"): ("helpers.conf", "slurmctld does not start"),
 }
 """Key and plugin → its own file, and what happens without it."""
 _CONFINES = {
@@ -129,6 +142,20 @@ def _gathering(conf: Conf) -> Iterator[Judgement]:
         yield _wrong("JobAcctGatherParams", message, "delete OverMemoryKill")
 
 
+def _gathered(conf: Conf) -> Iterator[Judgement]:
+    """Keys of acct_gather.conf that none of the plugins in slurm.conf reads: the first of each kind."""
+    file = "acct_gather.conf"
+    for start, (setting, *readers) in _GATHERED.items() if conf.is_beside("slurm.conf") else ():
+        if {*readers} & {*conf.plugins(setting)}:
+            continue
+        key = next((row.key for row in keys(file) if row.key.startswith(start) and conf.stated(row.key, file)), None)
+        if key is not None:
+            family = setting.removeprefix("AcctGather").removesuffix("Type").lower()
+            plugin = f"{setting}=acct_gather_{family}/{readers[0]}"
+            message = f"'{key}' requires {plugin} in slurm.conf; no daemon starts without it"
+            yield _wrong(key, message, f"write {plugin}, or remove the key", file, on_key=True)
+
+
 def _parameters(conf: Conf) -> Iterator[Judgement]:
     """Plugins and words that stop without what they need."""
     if conf.stated("MCSPlugin") and conf.plugin("MCSPlugin") == "group" and conf.stated("MCSParameters") is None:
@@ -146,7 +173,7 @@ def _parameters(conf: Conf) -> Iterator[Judgement]:
 
 def missing_files(conf: Conf) -> Iterator[tuple[str, str, str]]:
     """Keys whose plugin expects a file beside slurm.conf that is not there, the file, and what the daemons do."""
-    for (key, plugin), (name, does) in _FILES.items():
+    for (key, plugin), (name, does) in PLUGIN_FILES.items():
         if conf.stated(key) and plugin in conf.plugins(key) and not conf.is_beside(name):
             yield key, name, does
 
@@ -212,4 +239,16 @@ def _gpus(conf: Conf) -> Iterator[Judgement]:
         yield Judgement("ConstrainDevices", remark, CGROUP)
 
 
-CHECKS = (_route, _select, _shared_gpus, _containment, _gathering, _parameters, _missing, _tokens, _cgroups, _gpus)
+CHECKS = (
+    _route,
+    _select,
+    _shared_gpus,
+    _containment,
+    _gathering,
+    _gathered,
+    _parameters,
+    _missing,
+    _tokens,
+    _cgroups,
+    _gpus,
+)

@@ -61,7 +61,7 @@ def value(release: SlurmRelease, row: slurm.SlurmKey, text: str) -> Iterator[Rem
         message = f"'{row.key}' must be {expected}, not '{text}'"
         yield Remark("slurm-value-wrong", message, hint, outcome, instead=instead)
         return
-    if row.file == "slurm.conf" and row.block in ("", "PartitionName"):
+    if row.file in ("slurm.conf", "cgroup.conf") and row.block in ("", "PartitionName"):
         if slurm_values.has_tokens(row.key):
             yield from words(release, row.key, text)
         elif slurm_values.has_plugins(row.key) and text:
