@@ -588,6 +588,8 @@ GRES = [
     _gres("Gres=nvme:2", "Name=nvme File=/dev/nvme0n1\n" * 2, plus="GresTypes=nvme\n"),
     _gres("Gres=gpu:2,shard:8", f"{TWO}\n" + "Name=shard Count=4 File=/dev/nvidia0\n" * 2, plus=_SHARDS),
     _gres("Gres=gpu:2,shard:16", f"{TWO}\nName=shard Count=8 File=/dev/nvidia[0-1]\n", plus=_SHARDS),
+    _gres("Gres=gpu:2,shard:8", "Name=gpu Count=2\nName=shard Count=8 File=/dev/nvidia0\n", plus=_SHARDS),
+    _gres("Gres=gpu:2,shard:8", "# none\n", plus=_SHARDS),
     _gres("", "Name=lic Count=4 Flags=CountOnly\n", plus="GresTypes=lic\n"),
     _gres("Gres=lic:2", "Name=lic Count=4 Flags=CountOnly\n", plus="GresTypes=lic\n"),
 ]

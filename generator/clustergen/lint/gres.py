@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from clustergen.diagnostics import Severity
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.gres_conf import undeclared_hint
 from clustergen.lint.gres_records import SHARED, Record, device_names, read_records
@@ -21,6 +22,7 @@ _ITEM = re.compile(
 )
 _MOST_COMPARED = 1_000_000
 _DEVICES = "write File=/dev/nvidia[0-3], or AutoDetect=nvml"
+_SEVERITY = (Severity.WARNING, "the node registers as invalid"), (Severity.ERROR, "slurmd does not start")
 _SAME = "write the same number in both files"
 
 
@@ -190,12 +192,14 @@ def _differences(
         declared, listed = declared_counts.get(name, {}), listed_counts.get(name, {})
         if detected and not listed:
             continue
+        shares = any(counts.get(kind) for kind in SHARED for counts in (declared_counts, listed_counts))
+        stops = not detected and (name in SHARED or (name == "gpu" and shares))
         if setting and name == "gpu" and declared and listed and not detected and not any(map(_has_gpu_file, mine)):
-            message = f"no gpu line that '{host}' reads in gres.conf has a File, so the node registers as invalid"
-            yield name, site.warning("gres-mismatch", setting, message, _DEVICES)
+            severity, does = _SEVERITY[stops]
+            message = f"no gpu line that '{host}' reads in gres.conf has a File, so {does}"
+            yield name, site.finding("gres-mismatch", severity, setting, message, _DEVICES)
             continue
-        lacks_gpus = name == "gpu" and not listed and any(map(listed_counts.get, SHARED))
-        stops = not detected and (name in SHARED or lacks_gpus)
+        stops = stops and (name in SHARED or not listed)
         if setting and declared and listed and name not in SHARED and any(declared) != any(listed):
             yield name, _type_on_one_side(site, setting, host, name, declared, listed)
             continue
@@ -253,10 +257,8 @@ def _too_few(
     """`which`: what there is too little of, how many slurm.conf wants, and how many gres.conf has."""
     what, want, has = which
     unless = "" if has or stops else ", unless it has a separate gres.conf"
-    does = "slurmd does not start" if stops else "the node registers as invalid"
+    severity, does = _SEVERITY[stops]
     message = f"'{host}' has {want} {what} here but {has} in gres.conf; {does}{unless}"
-    if stops:
-        return site.error("gres-mismatch", setting, message, _SAME)
     hint = _SAME
     kind = what.partition(":")[2]
     same = next((other for other in others if other.lower() == kind.lower()), None)
@@ -264,7 +266,7 @@ def _too_few(
         hint = f"write '{kind.lower()}' in both files: types are case-sensitive"
     elif others and not has:
         hint = f"write the same type in both files; gres.conf has '{others[0]}'"
-    return site.warning("gres-mismatch", setting, message, hint)
+    return site.finding("gres-mismatch", severity, setting, message, hint)
 
 
 def _off(record: Record) -> bool:
