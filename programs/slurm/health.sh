@@ -1,7 +1,8 @@
 #!/bin/bash
 # HealthCheckProgram: runs the scripts of health.d in numerical order; each prints a reason if it fails. The node is drained
 # with all reasons, so that running jobs finish, and is resumed when all checks pass and the drain was set by this script.
-# A drain by an operator is left alone. Add a site's own checks as 60-NAME.
+# A drain by an operator is left alone. Add a site's own checks as 60-NAME. By hand: `health show` prints the verdict and the
+# seconds of each check and changes nothing of the node; a script of health.d does the same for one.
 set -u
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
 unset CUDA_VISIBLE_DEVICES
@@ -20,9 +21,19 @@ for script in /etc/slurm/health.d/[0-9][0-9]-+([A-Za-z0-9_-]); do
     logger -t slurm-health -p daemon.warning -- "no time left for ${script##*/} and later checks"
     break
   fi
+  began=$EPOCHREALTIME
   said=$(timeout -k 2 $left "$script" 2>&1 </dev/null)
   status=$?
   [ $status != 137 ] || status=124 # it survived SIGTERM
+  if [ "${1:-}" = show ]; then
+    verdict=ok
+    [ $status = 0 ] || verdict=${said:-failed with $status}
+    [ $status != 124 ] || verdict="no end within $left seconds"
+    spent=$((${EPOCHREALTIME//[!0-9]/} - ${began//[!0-9]/}))
+    printf '%-20s %2d.%d s  %s\n' "${script##*/}" $((spent / 1000000)) $((spent / 100000 % 10)) "${verdict%; }"
+    [ $status = 0 ] || reasons=failed
+    continue
+  fi
   if [ $status = 124 ] && [ $((left * 4)) -lt $((limit * 3)) ]; then
     logger -t slurm-health -p daemon.warning -- "${script##*/} has not ended within the $left seconds that were left"
     break
@@ -36,6 +47,7 @@ for script in /etc/slurm/health.d/[0-9][0-9]-+([A-Za-z0-9_-]); do
   said=${said%; }
   [ $status = 0 ] || reasons+="${said:-failed with $status} (${script##*/}); "
 done
+[ "${1:-}" != show ] || exit "$([ -z "$reasons" ]; echo $?)"
 reasons=$(tr -c '[:alnum:] .,:;()/_%+-' ' ' <<<"${reasons%; }" | tr -s ' ')
 reasons=${reasons:0:400} reasons=${reasons% }
 

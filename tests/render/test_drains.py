@@ -123,6 +123,7 @@ class Case:
     outputs: dict[str, str] = field(default_factory=dict)
 
 
+EDAC = "mount -t tmpfs tmpfs /sys/devices; mkdir -p /sys/devices/system/edac/mc/mc0; cd /sys/devices/system/edac/mc/mc0"
 HOT = {"temperature": "GPU-5, 5, 75, 0\n"}
 
 # The first cell of a row → what drains the node, and what does not.
@@ -150,6 +151,14 @@ ROWS: dict[str, tuple[Case, Case]] = {
     "GPUs, NVLinks, fabric ports": (
         Case("", journal="1 of 8 GPUs respond", outputs={"gpus": "0, GPU-0\n"}),
         Case("", journal="slowed down by heat", outputs={"slowdowns": "0, 0x0000000000000020\n"}),
+    ),
+    "the node itself": (
+        Case(f"{EDAC}; echo 3 >ue_count", journal="3 uncorrected memory errors at mc0"),
+        Case(
+            "as_user 1000 sleep 60; outside=$!; as_user 1001 sleep 60\n"
+            "cgroup_of $! /system.slice/slurmstepd.scope/job_7/step_0/user/task_0; cgroup_of $outside /user.slice/x",
+            journal=r"processes of users outside of all jobs: (1000|alice) \(1\) $",
+        ),
     ),
     "space on local disks": (
         Case(f"{DISK}; fill 0 /tmp/system 35", journal="/tmp has only 5120 KiB free"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -526,3 +527,76 @@ def test_the_fabrics_ports_are_up_at_full_rate(scene: str, reason: str, tmp_path
 def test_a_full_disk_drains(tmp_path: Path, root: Path) -> None:
     done = healthy(tmp_path, root).run(HEALTH, "mount -t tmpfs -o size=1M full /tmp")
     assert "/tmp has only 1024 KiB free" in drained(done)
+
+
+def program(name: str, body: str) -> str:
+    return f"printf '#!/bin/bash\\n%s\\n' {shlex.quote(body)} >/usr/bin/{name}; chmod 755 /usr/bin/{name}"
+
+
+def service(load: str, active: str) -> str:
+    body = f'[ "${{@: -1}}" = munge.service ] && echo LoadState={load} && echo ActiveState={active}'
+    return program("systemctl", body)
+
+
+def chrony(offset: str) -> str:
+    return program("chronyc", f"echo 0A000001,10.0.0.1,3,1732780000.1,{offset},0.1,0.1,1,0,0.1,0.1,0.1,64.0,Normal")
+
+
+@pytest.mark.real
+@pytest.mark.many
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        (service("loaded", "active"), ""),
+        (service("loaded", "activating"), ""),
+        (service("not-found", "inactive"), ""),
+        (service("loaded", "inactive"), "munge.service is inactive"),
+        (service("loaded", "failed"), "munge.service is failed"),
+        (chrony("-29.999"), ""),
+        (chrony("-31.20"), "the clock is -31.20 s off"),
+        (program("chronyc", "echo 506 Cannot talk to daemon; exit 1"), ""),
+    ],
+)
+def test_a_node_without_what_jobs_need_drains(scene: str, reason: str, tmp_path: Path, root: Path) -> None:
+    text = drained(healthy(tmp_path, root).run(HEALTH, scene))
+    assert f"{reason} (45-system)" in text if reason else not text
+
+
+@pytest.mark.real
+def test_a_root_that_is_read_only_drains_unless_it_is_diskless(tmp_path: Path, root: Path) -> None:
+    scene = """sed -i s#/proc/mounts#/run/mounts# /etc/slurm/health.d/45-system
+echo "/dev/sda1 / ext4 ro,relatime 0 0" >/run/mounts"""
+    diskless = "sed -i s/ext4/squashfs/ /run/mounts; /etc/slurm/health.d/45-system; echo $?"
+    done = healthy(tmp_path, root).run(f"{HEALTH}; {diskless}", scene)
+    assert "the root file system is read-only (45-system)" in drained(done)
+    assert done.stdout == "0\n"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("lanes", "adapter", "slot", "reason"),
+    [
+        ("16", "16", "16", ""),
+        ("8", "16", "16", "mlx5_0 has 8 of 16 PCIe lanes"),
+        ("8", "16", "8", ""),  # the slot has no more
+        ("0", "0", "16", ""),  # a virtual function
+    ],
+)
+def test_adapters_have_their_lanes(
+    lanes: str, adapter: str, slot: str, reason: str, tmp_path: Path, root: Path
+) -> None:
+    scene = f"""{infiniband()}; mkdir -p /sys/class/slot/pci; cd /sys/class/slot/pci
+echo {slot} >../max_link_width; echo {lanes} >current_link_width; echo {adapter} >max_link_width
+ln -s /sys/class/slot/pci /sys/class/infiniband/mlx5_0/device"""
+    text = drained(healthy(tmp_path, root, health={**FEWER_CHECKS, "fabric": True}).run(HEALTH, scene))
+    assert f"{reason} (40-fabric)" in text if reason else not text
+
+
+@pytest.mark.real
+def test_by_hand_each_check_has_its_verdict_and_nothing_changes(tmp_path: Path, root: Path) -> None:
+    done = healthy(tmp_path, root).run("/etc/slurm/health show", outputs={"gpus": "0, GPU-0\n"})
+    rows = dict(re.findall(r"^(\S+) +\d+\.\d s  (.+)$", done.stdout, re.MULTILINE))
+    assert rows["10-gpu-count"] == "1 of 8 GPUs respond", done
+    assert rows["45-system"] == rows["50-disk"] == "ok"
+    assert done.code == 1
+    assert "updates" not in done.files

@@ -5,15 +5,14 @@
 set -u
 # shellcheck source=/dev/null
 . /etc/clustergen/job-scripts.sh
-: "${admin_group?}"
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/user-processes.sh
+: "${admin_group?}" "${job_cgroup:?}" "${slurm_scope:?}"
 uid=${SLURM_JOB_UID:?} user=${SLURM_JOB_USER:-}
 [ "$uid" -ge 1000 ] || exit 0
 [[ -z $admin_group || " $(id -nG -- "$user" 2>/dev/null) " != *" $admin_group "* ]] || exit 0
 
-# From the start of the path: below their own cgroup, users choose names. With several slurmds, the node's name comes first.
-scope='^0::/[^/]+\.slice/([^/]+_)?slurmstepd\.scope'
-job_cgroup="$scope/|^[0-9]+:[^:]*:/slurm[^/]*/uid_"
-printf '%s\0' /proc/[0-9]*/cgroup | xargs -0 grep -shE -m 1 "$job_cgroup|$scope\$" | grep -q . || exit 0
+printf '%s\0' /proc/[0-9]*/cgroup | xargs -0 grep -shE -m 1 "$job_cgroup|$slurm_scope\$" | grep -q . || exit 0
 
 strays() { # pids; a process that ended in the meantime has no cgroup to read
   pgrep -U "$uid" | sed 's|.*|/proc/&/cgroup|' | xargs -r grep -sLE "$job_cgroup" | cut -d / -f 3

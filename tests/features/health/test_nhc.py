@@ -35,7 +35,7 @@ def test_the_checks_of_a_node_type(tmp_path: Path) -> None:
         "* || check_ps_service -u root -S slurmd",
         *(
             f"* || check_cmd_status -t 25 -r 0 /etc/slurm/health.d/{name}"
-            for name in ("10-gpu-count", "15-gpu-settings", "20-gpu-errors", "25-nvlink")
+            for name in ("10-gpu-count", "15-gpu-settings", "20-gpu-errors", "25-nvlink", "45-system")
         ),
     ]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
+from clustergen.cluster.contributions import Unit
 from clustergen.cluster.directories import own_directory
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.facility.expectations import gpu_floors
@@ -15,6 +17,9 @@ from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.slurm_files import script
 from clustergen.render.views.fixed import Fixed
+
+_NEEDED = ("munge.service", "nvidia-fabricmanager.service", "nvidia-imex.service")
+_MOST_SKEW_S = 30  # as the alert; munge refuses messages of 300
 
 
 @record
@@ -25,6 +30,9 @@ class HealthValues:
     min_free_kib: int
     fabric_devices: tuple[str, ...]  # empty: not checked
     fabric_gbit_s: int  # rate below which a port is ill; 0: any will do
+    services: tuple[str, ...]  # that jobs need
+    most_skew_s: int  # of the clock
+    has_logins: bool  # users may have processes without a job
 
 
 @record
@@ -71,7 +79,17 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
         spec.min_free_kib,
         _fabric_devices(cluster, node_type),
         (network.rate_gbit if network else None) or 0,
+        _services(cluster, node_type),
+        _MOST_SKEW_S,
+        any(group.has("login") for group in cluster.of_type[node_type.name]),
     )
+
+
+def _services(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
+    """Those without which jobs fail, and whose failure no other check sees."""
+    groups, members = membership(cluster), cluster.of_type[node_type.name]
+    units = (unit.name for unit in cluster.needs(Unit) if any(group in members for group in groups.get(unit.group, ())))
+    return tuple(dict.fromkeys(name for name in units if name in _NEEDED))
 
 
 def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
@@ -179,6 +197,7 @@ FILES: tuple[File, ...] = (
     script(f"{_GPU}/25-nvlink", checks_nvlink, per_type=True),
     File("mount/etc/slurm/health.d/30-mount-{name}", mount_check, mode=0o755, program="slurm/mount.sh"),
     script("slurm_compute/etc/slurm/health.d/40-fabric", checks_fabric, per_type=True),
+    script("slurm_compute/etc/slurm/health.d/45-system", is_enabled),
     script("slurm_compute/etc/slurm/health.d/50-disk", is_enabled),
     script(f"{_GPU}/60-temperature", checks_temperature, per_type=True),
     script(f"{_GPU}/70-dcgm", checks_dcgm, per_type=True),

@@ -44,6 +44,7 @@ def nhc(cluster: Cluster, node_type: NodeType) -> Nhc | None:
         "20-gpu-errors": health.checks_gpu_errors(cluster, node_type),
         "25-nvlink": health.checks_nvlink(cluster, node_type),
         "40-fabric": not is_infiniband and health.checks_fabric(cluster, node_type),
+        "45-system": health.is_enabled(cluster),
     }
     has_sockets = node_type.os.arch == X86_64
     return Nhc(

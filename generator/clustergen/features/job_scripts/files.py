@@ -127,7 +127,7 @@ def maps_gpus(cluster: Cluster, node_type: NodeType) -> bool:
 def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     """True if a program of the node sources user-processes.sh."""
     is_used = NodeLibrary("user-processes") in cluster.needs(NodeLibrary)
-    return is_used or has_gpu_prolog(cluster, node_type) or has_gpu_epilog(cluster, node_type)
+    return is_used or has_gpu_prolog(cluster, node_type) or has_epilog(cluster)
 
 
 def mount_values(cluster: Cluster, entry: Entry) -> dict[str, MountCheck]:

@@ -59,7 +59,7 @@ def topic(cluster: Cluster) -> Topic:
             "The log of the node exporter names the file.",
         ),
     ]  # fmt: skip
-    if cluster.of(Samples).remote_write:
+    if cluster.has(Samples) and cluster.of(Samples).remote_write:
         sent = "prometheus_remote_storage_queue_highest_sent_timestamp_seconds"
         alerts += [
             Alert(
