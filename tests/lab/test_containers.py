@@ -17,6 +17,8 @@ from clustergen.lab import engine as engines
 from clustergen.lab import nodes, run
 from clustergen.lab.work import Work
 from strategies.lab_nodes import PATIENCE
+from strategies.trees import manifest as small
+from strategies.trees import node_files, tree_of
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
@@ -186,3 +188,35 @@ def test_a_subnet_in_use_is_reported(manifest: Path, tmp_path: Path) -> None:
     assert "10.89.201.0/29 is in use on this machine" in done.stderr
     assert "--subnet" in done.stderr
     assert left_of("test-lab-three") == ([], False, False)
+
+
+STAND_IN = "[Service]\nExecStart=/bin/sleep infinity\n"
+# mount(8) runs it as the kernel of this machine has no NFS; the file is the server.
+MOUNT_NFS = '#!/bin/sh\n[ -e /run/server ] || { echo "server: no route to host"; exit 32; }\nmount -t tmpfs home "$2"\n'
+MANAGER = "/etc/systemd/system"
+
+
+def test_slurmd_and_the_mount_that_it_waits_for_are_tried_until_the_server_comes(
+    manifest: Path, tmp_path: Path
+) -> None:
+    home = {"type": "nfs", "mount": "/home", "server": "nfs", "path": "/home"}
+    files = node_files(tree_of(small(storage={"home": home}), tmp_path), "c1")
+    wanted = ("home.mount", "clustergen-retry@.timer", "slurmd.service.d/40-mount-home.conf")
+    texts = {f"{MANAGER}/{name}": files[f"{MANAGER}/{name}"].content.decode() for name in wanted}
+    ours = files[f"{MANAGER}/slurmd.service.d/50-clustergen.conf"].content.decode()
+    restarts = "".join(line for line in ours.splitlines(keepends=True) if line.startswith("Restart"))
+    texts |= {f"{MANAGER}/slurmd.service": STAND_IN + restarts, "/usr/sbin/mount.nfs": MOUNT_NFS}
+    for path, text in texts.items():
+        inside(manifest, f"mkdir -p $(dirname {path}); cat >'{path}' <<'END'\n{text}END\nchmod 755 {path}")
+    inside(manifest, "systemctl daemon-reload; systemctl start slurmd")
+    status = inside(manifest, "systemctl status slurmd home.mount; systemctl list-timers 'clustergen-retry@*'")
+    assert re.search(r"waits for file system .* /home \(code=exited, status=1", status), status
+    assert "server: no route to host" in status
+    assert "clustergen-retry@home.mount.timer" in status
+    inside(manifest, "touch /run/server")
+    end = time.monotonic() + PATIENCE
+    while (states := inside(manifest, "systemctl is-active slurmd home.mount").split()) != ["active", "active"]:
+        assert time.monotonic() < end, states
+        time.sleep(1)
+    inside(manifest, "rm /run/server; systemctl stop home.mount; systemctl start home.mount; systemctl stop home.mount")
+    assert "home.mount" not in inside(manifest, "systemctl list-timers 'clustergen-retry@*'")

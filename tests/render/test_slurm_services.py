@@ -50,7 +50,7 @@ def unit_lines(tree: Tree, host: str, unit: str) -> list[str]:
 
 def test_slurmd_waits_for_what_jobs_need_and_nothing_else(tmp_path: Path) -> None:
     texts = unit_lines(cluster(tmp_path, storage=STORAGE), "c1", "slurmd")
-    assert [line for line in texts if line.startswith("RequiresMountsFor")] == ["RequiresMountsFor=/home"]
+    assert [line for line in texts if line.startswith("PartOf")] == ["PartOf=home.mount"]
     assert {"LimitMEMLOCK=infinity", "Delegate=yes", "KillMode=process"} <= set(texts)
 
 
@@ -58,8 +58,8 @@ def test_slurmctld_waits_for_its_state(tmp_path: Path) -> None:
     texts = unit_lines(
         cluster(tmp_path, storage=STORAGE, slurm={"state_location": "/state/slurm"}), "head", "slurmctld"
     )
-    assert "RequiresMountsFor=/state/slurm" in texts
-    assert not [line for line in unit_lines(cluster(tmp_path), "head", "slurmctld") if "RequiresMounts" in line]
+    assert "PartOf=state.mount" in texts
+    assert not [line for line in unit_lines(cluster(tmp_path), "head", "slurmctld") if ".mount" in line]
 
 
 @pytest.mark.real

@@ -65,6 +65,7 @@ class MountUnit:
     asserted: str  # a path that must be a mount point already; empty: none
     timeout: str
     wanted_by: str
+    is_retried: bool  # whether it waits for another machine
 
 
 def slot(option: str) -> str:
@@ -150,6 +151,7 @@ def _unit(
         asserted=asserted,
         timeout=source.timeout,
         wanted_by=wanted_by,
+        is_retried=wanted_by == "remote-fs.target",
     )
     return {unit.removesuffix(".mount"): made}
 

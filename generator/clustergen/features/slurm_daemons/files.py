@@ -9,6 +9,7 @@ from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.contributions import PrivateDirectories
 from clustergen.cluster.directories import directory_of, of_slurm_user, own_directory, state_is_mounted
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
+from clustergen.cluster.exports import serves
 from clustergen.cluster.file_system import file_system
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
@@ -18,8 +19,9 @@ from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
 from clustergen.render.file import File
-from clustergen.render.formats import CONF
+from clustergen.render.formats import CONF, Safe
 from clustergen.render.slurm_files import DIRECTORIES, ROTATE, Directories, daemon_directories, drop_in, log_rotation
+from clustergen.render.unit_names import mount_unit
 from clustergen.render.views.fixed import Fixed
 
 _OF_PACKAGES = "/var/lib/slurm"
@@ -40,6 +42,9 @@ class Slurmctld:
     state: str | None
     """A directory of the manifest's own, which may lie on a shared file system."""
     mounted: bool
+    mount: str
+    """Mount point of the file system that it lies on; empty: it is not awaited."""
+    unit: Safe
     user: str
     slurmdbd: bool
 
@@ -47,8 +52,8 @@ class Slurmctld:
 @record
 class WaitForMount:
     mount: str
-    unit: str
-    """What is active while it is mounted; empty: its mount unit, which systemd finds by the path."""
+    unit: Safe
+    """What is active while it is mounted."""
 
 
 @record
@@ -76,11 +81,24 @@ def slurmctld(cluster: Cluster) -> Slurmctld:
     slurm = cluster.slurm
     local = set(slurm.controllers) & set(slurm.accounting_hosts)
     state = slurm.state_location if slurm.state_location_at else None
-    return Slurmctld(_munge(cluster), state, state_is_mounted(cluster), slurm.user, bool(local))
+    # A controller that exports the file system has the directory without a mount.
+    mounts = [
+        entry.mount
+        for entry in cluster.storage.values()
+        if is_below(slurm.state_location, entry.mount)
+        and not any(serves(cluster, group, entry) for group in cluster.with_role("slurm-controller"))
+    ]
+    mount = max(mounts, key=len, default="")
+    unit = mount_unit(mount) if mount else Safe("")
+    return Slurmctld(_munge(cluster), state, state_is_mounted(cluster), mount, unit, slurm.user, bool(local))
+
+
+def always(_: Cluster) -> Fixed:
+    return Fixed()
 
 
 def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
-    unit = file_system(entry.type).ready_unit.format(name=entry.name)
+    unit = Safe(file_system(entry.type).ready_unit.format(name=entry.name)) or mount_unit(entry.mount)
     return {entry.name: WaitForMount(entry.mount, unit)} if is_needed_by_jobs(entry) else {}
 
 
@@ -123,6 +141,8 @@ def rapl(cluster: Cluster) -> Fixed | None:
 FILES: tuple[File, ...] = (
     File(drop_in("slurm_controller", "slurmctld"), slurmctld, Effect("restart-slurmctld")),
     File(drop_in("slurm_compute", "slurmd"), slurmd, Effect("restart-slurmd"), per="os"),
+    File(drop_in("sackd_node", "sackd"), always, restart("sackd.service")),
+    File("all/etc/systemd/system/clustergen-retry@.timer", always, DAEMON_RELOAD),
     File("slurm_compute/etc/modules-load.d/clustergen-rapl.conf", rapl, restart("systemd-modules-load.service")),
     File("mount/etc/systemd/system/slurmd.service.d/40-mount-{name}.conf", wait_for_mount, DAEMON_RELOAD),
     File(

@@ -45,8 +45,8 @@ def test_slurmd_waits_for_the_daemon_to_mount_it(tmp_path: Path) -> None:
     tree = stored(tmp_path)
     assert not [path for path in tree.files if path.endswith(".mount")]
     waits = text_of(tree, f"overlays/mount_work/{UNITS}/slurmd.service.d/40-mount-work.conf")
-    assert "Requires=clustergen-storage-scale-work.service" in waits
-    assert "RequiresMountsFor" not in waits
+    assert "PartOf=clustergen-storage-scale-work.service" in waits
+    assert ".mount" not in waits
     assert "clustergen-storage-scale-work.service" in text_of(tree, "inventory/group_vars/all.yml")
 
 
