@@ -36,6 +36,10 @@ def test_the_first_run_makes_the_cluster(lab: Lab) -> None:
     key = {host: lab.host(host).file("/etc/munge/munge.key").sha256sum for host in HOSTS - {"monitor1"}}
     assert len(set(key.values())) == 1
     assert lab.host("login1").file("/etc/munge/munge.key").mode == 0o400
+    # munged of the image started before /etc/hosts named the node.
+    for host, address in lab.addresses().items():
+        if host != "monitor1":
+            assert f"({address})" in lab.out(host, "munge -n | unmunge | grep ENCODE_HOST"), host
 
 
 def test_hand_edits_are_shown_alone_and_corrected_without_a_restart(lab: Lab) -> None:

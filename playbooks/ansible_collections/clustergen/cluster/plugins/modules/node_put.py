@@ -75,10 +75,14 @@ done:
 """
 
 import os
+import socket
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal, overlay, safe_files, trials
+
+
+_MUNGE = "munge.service"
 
 
 def unpacked(files):
@@ -158,6 +162,14 @@ def exchange(module, files, state, left):
     return put
 
 
+def own_addresses():
+    """Those of this node's name, one of which munged writes into what it signs until it is started again."""
+    try:
+        return {entry[4][0] for entry in socket.getaddrinfo(socket.gethostname(), None)}
+    except OSError:
+        return set()
+
+
 def carry_out(worker, targets, units):
     """Carries out the effects in the journal, even if this run brought no file: an earlier run was cut off."""
     pending = journal.read()["pending"]
@@ -181,7 +193,11 @@ def main():
         module.exit_json(changed=False, not_asked=absent)
     state, left = planned(asked)
     worker = effects.Worker(module, asked["without"])
+    has_hosts = any(file["target"] == "/etc/hosts" for file in files)
+    addresses = own_addresses() if has_hosts else set()
     put = exchange(module, files, state, left)
+    if has_hosts and own_addresses() != addresses and worker.active(_MUNGE) and worker.systemctl("restart", _MUNGE):
+        worker.done.append("restart:" + _MUNGE)
     carry_out(worker, [file["target"] for file in files] + asked["remove"], asked["units"])
     result = {
         "changed": bool(put or asked["remove"] or worker.done),
