@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """Switches nodes on or off: slurmctld calls it with a host list. Its messages go to the journal and to syslog.
 
-    clustergen-power-on NODES, clustergen-power-off NODES
+    clustergen-power-on [--wait] NODES, clustergen-power-off [--wait] NODES
+    clustergen-power-fail [--wait] NODES   switches nodes off that did not come up in time
 
+It works in the background, as slurmctld waits for its programs. With --wait:
 exit 0 all are in that state, 1 some are not
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -24,7 +27,8 @@ VALUES = json.loads(Path("/etc/clustergen/power.json").read_text(encoding="utf-8
 TABLE = "/etc/clustergen/power-nodes"
 PASSWORD_FILE = "/etc/clustergen/bmc-password"
 PROTOCOL: str = VALUES["protocol"]  # of the BMCs; empty where the site's command switches nodes
-ACTION = Path(sys.argv[0]).name.rpartition("-")[2]
+NAME = Path(sys.argv[0]).name.rpartition("-")[2]
+ACTION = {"fail": "off"}.get(NAME, NAME)
 SIDE_BY_SIDE = {"on": 32, "off": 256}
 TIMEOUT: int = VALUES["resume_timeout_s" if ACTION == "on" else "suspend_timeout_s"]
 ANSWER = 60 if PROTOCOL else TIMEOUT  # seconds for one command or request
@@ -126,14 +130,29 @@ def switch(node: str, addresses: dict[str, str]) -> str | None:
 
 def report(text: str) -> None:
     print(text, file=sys.stderr)
-    subprocess.run(["logger", "-t", f"clustergen-power-{ACTION}", "--", text], timeout=ANSWER, check=False)
+    subprocess.run(["logger", "-t", f"clustergen-power-{NAME}", "--", text], timeout=ANSWER, check=False)
+
+
+def leave() -> None:
+    """Goes on in the background, in a session of its own: slurmctld kills what its programs leave in theirs."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nothing, descriptor)
 
 
 def main() -> None:
-    if ACTION not in SIDE_BY_SIDE or len(sys.argv) != 2:
-        sys.exit("usage: clustergen-power-on NODES, or clustergen-power-off NODES")
+    words = [word for word in sys.argv[1:] if word != "--wait"]
+    if ACTION not in SIDE_BY_SIDE or len(words) != 1:
+        sys.exit("usage: clustergen-power-on [--wait] NODES, or clustergen-power-off [--wait] NODES")
+    if words == sys.argv[1:]:
+        leave()
     addresses = bmc_addresses() if PROTOCOL else {}
-    nodes = run("scontrol", "show", "hostnames", sys.argv[1]).split()
+    nodes = run("scontrol", "show", "hostnames", words[0]).split()
+    if NAME == "fail":
+        report(f"{words[0]}: not up within {VALUES['resume_timeout_s']} s, and switched off")
     with ThreadPoolExecutor(max_workers=SIDE_BY_SIDE[ACTION]) as pool:
         results = pool.map(switch, nodes, repeat(addresses))
         problems = [(node, problem) for node, problem in zip(nodes, results) if problem]

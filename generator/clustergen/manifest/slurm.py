@@ -200,8 +200,10 @@ class Slurm(Section):
     complete_wait: Timeout | None = field(
         None, "CompleteWait: while a job ends on some of its nodes, no job starts on them for this time; default 0."
     )
-    return_to_service: Literal[0, 1, 2] = field(
-        1, "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2)."
+    return_to_service: Literal[0, 1, 2] | None = field(
+        None,
+        "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2); default 1,"
+        " or 2 if all compute nodes have state CLOUD.",
     )
     message_timeout: Annotated[int, Field(ge=5, le=100), Bare("second")] | None = field(
         None, "MessageTimeout: maximum time of a round trip; default: by cluster size."

@@ -36,12 +36,14 @@ MACHINE = r"""
 cd /etc/slurm
 sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
   s#^JobAcctGatherType=.*#JobAcctGatherType=jobacct_gather/none#; s/^(TaskProlog|Prolog|Epilog|Health).*//
-  s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=2/
+  s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=12/
+  s/^ResumeTimeout=[0-9]*/ResumeTimeout=10/
   s/^SlurmctldParameters=\S+/&,power_save_interval=1/' slurm.conf
 echo SlurmdParameters=config_overrides >>slurm.conf
 case $(slurmd -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >cgroup.conf
 mkdir -p /var/lib/slurm/slurmd /run/lock /run/button /opt; chown slurm /run/button
-printf '#!/bin/bash\necho "$1 $2" >>/run/button/log; echo $1 >/run/button/$2\n' >/opt/switch
+printf '#!/bin/bash\necho "$1 $2" >>/run/button/log; sleep 7; ' >/opt/switch
+echo '[ -e /run/dead ] || echo "$1" >"/run/button/$2"' >>/opt/switch
 chmod 755 /opt/switch
 # slurmctld takes a node for booted if by its uptime it started after the request.
 boot() {
@@ -68,14 +70,20 @@ echo on >/run/button/n1; chown slurm /run/button/n1; controller; power &
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_an_idle_node_goes_down_and_a_job_wakes_it(slurm: SlurmInstall, tmp_path: Path) -> None:
+def test_an_idle_node_goes_down_a_job_wakes_it_and_a_dead_one_is_switched_off(
+    slurm: SlurmInstall, tmp_path: Path
+) -> None:
     release = ".".join(slurm.version.split(".")[:2])
     tree = saving(tmp_path, release, command="/opt/switch", except_nodes="n2")
     steps = r"""
-state '^idle$'; state '^idle~$'; cat /run/button/log
+state '^idle$'; state '^idle%$'
+timeout 4 scontrol reconfigure || echo slurmctld waits for its program
+state '^idle~$'; cat /run/button/log
 mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
 grep -h ^clustergen.*asleep /var/lib/prometheus/*/*
 timeout 90 srun -w n1 echo woken; cat /run/button/log
+state '^idle~$'; touch /run/dead; >/run/button/log; sbatch -Q -w n1 -o /dev/null --wrap true; state '^down'
+for _ in {1..100}; do grep -q off /run/button/log && break; sleep 0.1; done; cat /run/button/log
 """
     box = sandbox.Sandbox(
         slurm.path,
@@ -87,7 +95,8 @@ timeout 90 srun -w n1 echo woken; cat /run/button/log
     )
     notes = {"script": DAEMONS + MACHINE + steps}
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes=notes)
-    expected = ["idle", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
+    expected = ["idle", "idle%", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
+    expected += ["idle~", "down~", "on n1", "off n1"]
     assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
 
 
@@ -102,7 +111,7 @@ def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
 COLLECTION = Path(__file__).parents[3] / "playbooks/ansible_collections/clustergen/cluster"
 MODULE = COLLECTION / "plugins/module_utils/redfish.py"
 LIBRARY = "/usr/local/lib/clustergen/redfish.py"
-OFF, ON = "/usr/local/sbin/clustergen-power-off", "/usr/local/sbin/clustergen-power-on"
+OFF, ON = "/usr/local/sbin/clustergen-power-off --wait", "/usr/local/sbin/clustergen-power-on --wait"
 # A BMC of OpenIPMI whose power is a file; `soft` turns it off unless the system hangs.
 IPMI = r"""
 mkdir -p /tmp/bmc /etc/clustergen; cd /tmp/bmc; echo 0 >power; printf 'secret\n' >/etc/clustergen/bmc-password
@@ -221,8 +230,8 @@ def test_failed_polls_and_odd_bmcs_leave_no_node_on_and_no_message_out(tmp_path:
     node = lay_out(saving(tmp_path, nodes=(nodes,)), "head", tmp_path / "node")
     steps = rf"""
         printf '#!/bin/sh\nprintf "n1\nn2\nn3\n"\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
-        sed -E 's/^PATIENCE = .*/PATIENCE = 4/; s/^POLL = .*/POLL = 1/' {OFF} >test-off
-        python3 test-off 'n[1-3]'; echo off $?; cat pressed; python3 {ON} 'n[1-3]'; echo on $?; kill $(jobs -p)
+        sed -E 's/^PATIENCE = .*/PATIENCE = 4/; s/^POLL = .*/POLL = 1/' {OFF.split()[0]} >test-off
+        python3 test-off --wait 'n[1-3]'; echo off $?; cat pressed; python3 {ON} 'n[1-3]'; echo on $?; kill $(jobs -p)
     """
     addresses = tuple(f"10.0.9.{last}" for last in (11, 12, 13))
     box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=addresses)
@@ -312,8 +321,8 @@ def test_a_bmc_gets_its_password_alone_and_ends_no_program(tmp_path: Path) -> No
     assert MODULE.read_text(encoding="utf-8") in (node / LIBRARY.lstrip("/")).read_text(encoding="utf-8")
     steps = rf"""
         printf '#!/bin/sh\nseq -f n%%g 9\n' >scontrol; chmod 755 scontrol; export PATH=$PWD:$PATH
-        sed -E 's/^ANSWER = .*/ANSWER = 2/' {ON} >test-on
-        SECONDS=0; python3 test-on 'n[1-9]'; echo on $? $((SECONDS < 8)); cat arrived; kill $(jobs -p)
+        sed -E 's/^ANSWER = .*/ANSWER = 2/' {ON.split()[0]} >test-on
+        SECONDS=0; python3 test-on --wait 'n[1-9]'; echo on $? $((SECONDS < 8)); cat arrived; kill $(jobs -p)
     """
     box = sandbox.Sandbox(
         root,

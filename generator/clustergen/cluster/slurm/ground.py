@@ -106,8 +106,15 @@ def resolve_timeouts(manifest: Manifest, cluster: Cluster) -> Timeouts:
         tree_width=tree_width(nodes),
         unkillable_step_s=section.unkillable_step_timeout or min(_LONGEST_TIMEOUT, max(180, 5 * message_s, checks_s)),
         resume_s=section.resume_timeout,
-        return_to_service=section.return_to_service,
+        return_to_service=_return_to_service(section.return_to_service, cluster),
     )
+
+
+def _return_to_service(stated: int | None, cluster: Cluster) -> int:
+    """Nobody repairs a machine of a cloud: the next one has its name."""
+    if stated is not None:
+        return stated
+    return 2 if cluster.compute and all(group.state == "CLOUD" for group in cluster.compute) else 1
 
 
 def tree_width(nodes: int) -> int:

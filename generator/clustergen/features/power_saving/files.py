@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
-from clustergen.features.power_saving.resolved import PROGRAM, PowerSaving, protocol_of_bmcs
+from clustergen.features.power_saving.resolved import ACTIONS, PROGRAM, PowerSaving, protocol_of_bmcs
 from clustergen.records import record
 from clustergen.render.file import File
 
@@ -13,7 +13,7 @@ TABLE = "/etc/clustergen/power-nodes"
 
 @record
 class Values:
-    """Of the program, which has two names on the node. Without a protocol, the site's command switches nodes."""
+    """Of the program, which has three names on the node. Without a protocol, the site's command switches nodes."""
 
     protocol: str
     command: str
@@ -54,7 +54,6 @@ _SOURCE = "power/clustergen-power.py"
 FILES: tuple[File, ...] = (
     File("slurm_controller/etc/clustergen/power.json", values, values=True),
     File("slurm_controller/usr/local/lib/clustergen/redfish.py", values, program="lib/redfish.py"),
-    File(f"slurm_controller{PROGRAM}-off", values, mode=0o755, program=_SOURCE),
-    File(f"slurm_controller{PROGRAM}-on", values, mode=0o755, program=_SOURCE),
+    *(File(f"slurm_controller{PROGRAM}-{action}", values, mode=0o755, program=_SOURCE) for action in ACTIONS),
     File(f"slurm_controller{TABLE}", nodes),
 )

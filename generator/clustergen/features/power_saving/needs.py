@@ -11,11 +11,13 @@ from clustergen.features.power_saving.resolved import (
     BMC_PASSWORD,
     PROGRAM,
     PowerSaving,
+    has_cloud_alone,
     protocol_of_bmcs,
     with_other_roles,
 )
 
-_REPAIR = "DOWN,DRAIN,FAIL,MAINTENANCE,NOT_RESPONDING,RESERVED"
+_REPAIR = ("DOWN", "DRAIN", "FAIL", "MAINTENANCE", "NOT_RESPONDING", "RESERVED")
+_LOST = ("DOWN", "NOT_RESPONDING")
 
 
 def keys(cluster: Cluster) -> Iterator[Row]:
@@ -25,13 +27,18 @@ def keys(cluster: Cluster) -> Iterator[Row]:
     staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
     yield Row("SuspendProgram", f"{PROGRAM}-off")
     yield Row("ResumeProgram", f"{PROGRAM}-on")
+    yield Row("ResumeFailProgram", f"{PROGRAM}-fail", "switches nodes off that are not up after ResumeTimeout")
     yield Row("SuspendTime", saving.suspend_time_s, "seconds a node is idle before it is switched off")
     yield Row("SuspendTimeout", saving.suspend_timeout_s, "seconds for shutting down")
     yield Row("SuspendRate", saving.suspend_per_minute, "nodes per minute")
     yield Row("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current")
     yield Row("SuspendExcNodes", ",".join(staying), "stated, or with other roles")
     yield Row("SuspendExcParts", ",".join(saving.except_partitions))
-    yield Row("SuspendExcStates", _REPAIR, "somebody may be working on the node")
+    if has_cloud_alone(cluster):
+        kept, why = [state for state in _REPAIR if state not in _LOST], "a node that is lost is switched off"
+    else:
+        kept, why = list(_REPAIR), "somebody may be working on the node"
+    yield Row("SuspendExcStates", ",".join(kept), why)
 
 
 def topics(_: Cluster) -> Iterator[SlurmTopic]:

@@ -11,7 +11,8 @@ from clustergen.hostlist import expand
 from clustergen.records import copied, record
 
 PROGRAM = "/usr/local/sbin/clustergen-power"
-"""Of a controller, with -off or -on behind it."""
+"""Of a controller, with a hyphen and an action behind it."""
+ACTIONS = ("off", "on", "fail")
 BMC_PASSWORD = "/etc/clustergen/bmc-password"
 
 
@@ -60,6 +61,13 @@ def staying_on(cluster: Cluster) -> frozenset[str]:
     hosts = {host for text in lists if text for host in expand(text)}
     partitions = cluster.slurm.partitions
     return frozenset(hosts.union(*(one.hosts for one in partitions if one.name in saving.except_partitions)))
+
+
+def has_cloud_alone(cluster: Cluster) -> bool:
+    """Whether no machine of the site is switched: a failed node of a cloud is made anew, and nobody works on it."""
+    staying = staying_on(cluster)
+    switched = [group for group in cluster.compute if not staying.issuperset(group.hosts)]
+    return bool(switched) and all(group.state == "CLOUD" for group in switched)
 
 
 def protocol_of_bmcs(cluster: Cluster) -> str | None:

@@ -31,7 +31,10 @@ def controllers(cluster: Cluster) -> Iterator[Row]:
     yield Row("StateSaveLocation", slurm.state_location, content)
     yield Row("SlurmctldPidFile", slurmctld.pid_file)
     yield Row("SlurmdPidFile", slurmd.pid_file)
+    # A cloud's node that failed may be started anew once it was switched off.
+    anew = any(group.state == "CLOUD" for group in cluster.compute)
     parameters = [*["enable_configless"] * slurm.configless, *["rl_enable"] * (not slurm.bare)]
+    parameters += ["idle_on_node_suspend"] * anew
     limits = "limits the RPC rate of each user"
     yield Row("SlurmctldParameters", words("SlurmctldParameters", parameters, slurm.release), limits)
     yield Row("ReturnToService", returns, _RETURN[returns])
