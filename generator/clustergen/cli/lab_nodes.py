@@ -195,3 +195,39 @@ def down(lab: str | None, name: str | None, every: bool) -> None:
     name = lab if name is None else name
     for work in directories() if every else [started_from_here() if name is None else current(name, is_up=False)]:
         remark(f"{work.name}: {run.down(work)} containers removed")
+
+
+@exit_codes("everything came back by itself", "something did not", USAGE, "no such lab, or podman or docker failed")
+@click.command("outage")
+@_lab
+@click.option(
+    "--away",
+    multiple=True,
+    metavar="NODE[:UNIT]",
+    help="A node, or a unit of it, that stays away until all else has recovered.",
+)
+@click.option("--pause", default=150.0, show_default=True, help="Seconds between nodes that start and those they need.")
+@click.option("--limit", default=600.0, show_default=True, help="Seconds to wait for the rest at the end.")
+def outage(lab: str | None, name: str | None, away: tuple[str, ...], pause: float, limit: float) -> None:
+    """Cut the power of a lab and watch it recover.
+
+    All containers are killed at once. Compute nodes start first, then servers of file systems, and controllers last.
+    The table lists what ran before, how long it was off, and how long after the start of its node it ran again.
+    """
+    from clustergen.compile import validate
+    from clustergen.lab import namespace, run
+    from clustergen.lab.outage import Outage
+
+    work = current(lab if name is None else name)
+    engine = run.engine_of(work)
+    cluster = validate(work.manifest).cluster
+    if cluster is None or not cluster.slurm.controllers:
+        raise ClustergenError(f"{work.manifest} has no Slurm", f"clustergen lab apply --name {work.name}")
+    with namespace.in_use(engine.store):
+        parts = Outage(engine, work, cluster, away, limit).run(pause, lambda line: remark(f"  {line}"))
+    click.echo(f"{'part':32} {'nodes':24} {'off':>6} {'back after':>11}  by itself")
+    for part in parts:
+        back = "-" if part.back_s is None else f"{part.back_s:.0f} s"
+        row = f"{part.name:32} {part.hosts:24} {part.off_s:4.0f} s {back:>11}"
+        click.echo(f"{row}  {'no' if part.back_s is None else 'yes'}")
+    sys.exit(any(part.back_s is None for part in parts))

@@ -1,0 +1,190 @@
+"""A power cut in a lab: all nodes off at once, back in the order that is worst, and what recovers by itself."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import yaml
+
+from clustergen.cluster.exports import serves
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.associations import Associations
+from clustergen.diagnostics import ClustergenError
+from clustergen.hostlist import compress
+from clustergen.lab import nodes
+from clustergen.lab.engine import Engine
+from clustergen.lab.substitutions import people
+from clustergen.lab.work import Work
+from clustergen.records import record
+
+Report = Callable[[str], None]
+_SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
+_POLL_S = 2
+_UP = {"idle", "mixed", "allocated"}
+_JOB = "sbatch --parsable --job-name outage --begin now+60 --chdir /tmp --output /dev/null --wrap hostname"
+
+
+@record
+class Part:
+    """Something that ran before the power cut. Seconds; None: it did not come back."""
+
+    name: str
+    hosts: str
+    off_s: float
+    """From the power cut to the start of its node, the last of them."""
+    back_s: float | None
+    """From then until it ran."""
+
+
+class Outage:
+    """One power cut. `away`: nodes, or NODE:UNIT, that return only when all else has recovered."""
+
+    def __init__(self, engine: Engine, work: Work, cluster: Cluster, away: Sequence[str], limit_s: float) -> None:
+        self.engine, self.work, self.cluster, self.limit_s = engine, work, cluster, limit_s
+        self.away_nodes = {name for name in away if ":" not in name}
+        self.away_units = [tuple(name.split(":", 1)) for name in away if ":" in name]
+        hosts = {host for group in cluster.groups for host in group.hosts}
+        for name in away:
+            if name.partition(":")[0] not in hosts:
+                raise ClustergenError(f"--away {name}: no node of the lab", f"nodes: {compress(sorted(hosts))}", 2)
+        self.cut = 0.0
+        self.started: dict[str, float] = {}  # host → since when it is on
+        self.back: dict[tuple[str, str], float] = {}  # (part, host) → when it ran again
+        self.expected: dict[str, tuple[str, ...]] = {}  # host → its units that ran
+
+    def run(self, pause_s: float, report: Report) -> list[Part]:
+        """Every part, as it came back: compute nodes start first, servers next, controllers last."""
+        self.expected = {host: self._running(host) for group in self.cluster.groups for host in group.hosts}
+        job = self._submit()
+        for host, unit in self.away_units:
+            self._shell(host, f"systemctl mask {unit}")
+        time.sleep(_SAVED_S)
+        rows = {row["node"]: row for row in nodes.running(self.engine, self.work)}
+        self.cut = time.monotonic()
+        self.engine.run("kill", *(row["name"] for row in rows.values()))
+        report(f"power off: {compress(sorted(rows))}")
+        steps = [[host for host in step if host not in self.away_nodes] for step in _steps(self.cluster)]
+        for step in filter(None, steps):
+            if self.started:
+                self._watch(pause_s, lambda: False)
+            self._start(step, rows, report)
+        done = self._watch(self.limit_s, lambda: self._is_back(job))
+        if done and self._away():
+            report(f"recovered without {', '.join(sorted(self._away()))}")
+            self._return(rows, report)
+            done = self._watch(self.limit_s, lambda: self._is_back(job))
+        if done:
+            self._watch(self.limit_s, lambda: self._is_recorded(job))
+        return list(self._parts())
+
+    def _return(self, rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
+        self._start(sorted(self.away_nodes), rows, report)
+        for host, unit in self.away_units:
+            self._shell(host, f"systemctl unmask {unit}; systemctl start --no-block {unit}")
+            self.started[host] = time.monotonic()
+        self.away_nodes, self.away_units = set(), []
+
+    def _away(self) -> list[str]:
+        return [*self.away_nodes, *(":".join(pair) for pair in self.away_units)]
+
+    def _start(self, hosts: Sequence[str], rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
+        stopped = [{**rows[host], "state": "exited"} for host in hosts]
+        nodes.wake(self.engine, stopped, lambda _: None)
+        self.started |= dict.fromkeys(hosts, time.monotonic())
+        if hosts:
+            report(f"power on: {compress(sorted(hosts))}")
+
+    def _watch(self, seconds: float, is_done: Callable[[], bool]) -> bool:
+        end = time.monotonic() + seconds
+        while not (done := is_done()) and time.monotonic() < end:
+            time.sleep(_POLL_S)
+        return done
+
+    def _shell(self, host: str, script: str) -> str:
+        words = ("exec", nodes.container(self.work, host), "timeout", "30", "sh", "-c", script)
+        return self.engine.run(*words, check=False, timeout=40).stdout
+
+    def _ask(self, script: str) -> str:
+        """What a controller prints that is on."""
+        hosts = [host for host in self.cluster.slurm.controllers if host in self.started or not self.cut]
+        return self._shell(hosts[0], script) if hosts else ""
+
+    def _running(self, host: str) -> tuple[str, ...]:
+        """The units of the tree that run on a node."""
+        variables = yaml.safe_load((self.work.tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+        names = {name for units in variables["cluster_units"].values() for name in units}
+        rows = self._shell(host, "systemctl list-units --plain --no-legend --state=active").splitlines()
+        return tuple(sorted(names & {row.split()[0] for row in rows if row.strip()}))
+
+    def _submit(self) -> str:
+        user = next(iter(people(self.cluster)), "root")
+        policy = self.cluster.of(Associations) if self.cluster.has(Associations) else None
+        one = f" --clusters {self.cluster.slurm.cluster_name}" if policy and policy.federation else ""
+        job = self._ask(f"runuser -u {user} -- {_JOB}{one}").strip().partition(";")[0]
+        if not job.isdigit():
+            raise ClustergenError("the lab's cluster accepts no job", "run clustergen lab apply, then lab status")
+        return job
+
+    def _is_back(self, job: str) -> bool:
+        now, away = time.monotonic(), self._away()
+        for host in self.started:
+            units = self.expected[host]
+            states = self._shell(host, f"systemctl is-active {' '.join(units)}").split()
+            for unit, state in itertools.zip_longest(units, states[: len(units)], fillvalue=""):
+                self._note((unit, host), state == "active", now)
+        for line in self._ask("sinfo -h -N -o '%N %T'").splitlines():
+            host, _, state = line.partition(" ")
+            self._note(("node in Slurm", host), state.strip() in _UP and host in self.started, now)
+        if "JobState=COMPLETED" in self._ask(f"scontrol show job {job}"):  # which slurmctld forgets in the end
+            self.back.setdefault(("queued job", self.cluster.slurm.controllers[0]), now)
+        return all(key in self.back for key in self._keys() if key[1] not in away and ":".join(key[::-1]) not in away)
+
+    def _note(self, key: tuple[str, str], runs: bool, now: float) -> None:
+        """What fails again has not come back."""
+        if runs:
+            self.back.setdefault(key, now)
+        else:
+            self.back.pop(key, None)
+
+    def _is_recorded(self, job: str) -> bool:
+        host = next(iter(self.cluster.slurm.accounting_hosts), "")
+        if not host or ("record of the job", host) in self.back:
+            return True
+        if "COMPLETED" in self._ask(f"sacct -X -n -j {job} -o State"):
+            self.back["record of the job", host] = time.monotonic()
+        return ("record of the job", host) in self.back
+
+    def _keys(self) -> Iterator[tuple[str, str]]:
+        for host, units in self.expected.items():
+            yield from ((unit, host) for unit in units)
+        for group in self.cluster.compute:
+            yield from (("node in Slurm", host) for host in group.hosts)
+        yield "queued job", self.cluster.slurm.controllers[0]
+
+    def _parts(self) -> Iterator[Part]:
+        keys = [*self._keys(), *(("record of the job", host) for host in self.cluster.slurm.accounting_hosts[:1])]
+        last = max(self.started.values())
+        for name in dict.fromkeys(name for name, _ in keys):
+            hosts = [host for part, host in keys if part == name]
+            for came in (True, False):
+                if chosen := [host for host in hosts if ((name, host) in self.back) is came]:
+                    on = max(last if "." not in name else self.started.get(host, last) for host in chosen)
+                    back = max(self.back[name, host] for host in chosen) - on if came else None
+                    listed = compress(sorted(chosen))
+                    yield Part(name, listed, on - self.cut, None if back is None else max(back, 0.0))
+
+
+def _steps(cluster: Cluster) -> list[list[str]]:
+    """Hosts in the order that is worst: those that need others first."""
+
+    def rank(group: NodeGroup) -> int:
+        if group.has("slurm-controller") or group.has("slurm-accounting"):
+            return 2
+        return 1 if any(serves(cluster, group, entry) for entry in cluster.storage.values()) else 0
+
+    steps: list[list[str]] = [[], [], []]
+    for group in cluster.groups:
+        steps[rank(group)] += group.hosts
+    return steps
