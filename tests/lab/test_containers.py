@@ -201,8 +201,8 @@ def test_slurmd_and_the_mount_that_it_waits_for_are_tried_until_the_server_comes
 ) -> None:
     home = {"type": "nfs", "mount": "/home", "server": "nfs", "path": "/home"}
     files = node_files(tree_of(small(storage={"home": home}), tmp_path), "c1")
-    wanted = ("home.mount", "clustergen-retry@.timer", "slurmd.service.d/40-mount-home.conf")
-    texts = {f"{MANAGER}/{name}": files[f"{MANAGER}/{name}"].content.decode() for name in wanted}
+    names = ("home.mount", "clustergen-retry@.timer", "slurmd.service.d/40-mount-home.conf")
+    texts = {f"{MANAGER}/{name}": files[f"{MANAGER}/{name}"].content.decode() for name in names}
     ours = files[f"{MANAGER}/slurmd.service.d/50-clustergen.conf"].content.decode()
     restarts = "".join(line for line in ours.splitlines(keepends=True) if line.startswith("Restart"))
     texts |= {f"{MANAGER}/slurmd.service": STAND_IN + restarts, "/usr/sbin/mount.nfs": MOUNT_NFS}

@@ -17,8 +17,8 @@ def source(target: str, text: str) -> str | None:
         values = dict(_UNIT.findall(text))
         return values.get("What") if values.get("Type") in _NETWORK else None
     if target.startswith("/etc/beegfs/"):
-        found = _BEEGFS.search(text)
-        return found[1] if found else None
+        host = _BEEGFS.search(text)
+        return host[1] if host else None
     return None
 
 

@@ -107,7 +107,7 @@ class Outage:
         return self.engine.run(*words, check=False, timeout=40).stdout
 
     def _ask(self, script: str) -> str:
-        """What a controller prints that is on."""
+        """Output of a controller that is on."""
         hosts = [host for host in self.cluster.slurm.controllers if host in self.started or not self.cut]
         return self._shell(hosts[0], script) if hosts else ""
 
@@ -128,23 +128,23 @@ class Outage:
         return job
 
     def _is_back(self, job: str) -> bool:
-        now, away = time.monotonic(), self._away()
+        moment, away = time.monotonic(), self._away()
         for host in self.started:
             units = self.expected[host]
             states = self._shell(host, f"systemctl is-active {' '.join(units)}").split()
             for unit, state in itertools.zip_longest(units, states[: len(units)], fillvalue=""):
-                self._note((unit, host), state == "active", now)
+                self._note((unit, host), state == "active", moment)
         for line in self._ask("sinfo -h -N -o '%N %T'").splitlines():
             host, _, state = line.partition(" ")
-            self._note(("node in Slurm", host), state.strip() in _UP and host in self.started, now)
+            self._note(("node in Slurm", host), state.strip() in _UP and host in self.started, moment)
         if "JobState=COMPLETED" in self._ask(f"scontrol show job {job}"):  # which slurmctld forgets in the end
-            self.back.setdefault(("queued job", self.cluster.slurm.controllers[0]), now)
+            self.back.setdefault(("queued job", self.cluster.slurm.controllers[0]), moment)
         return all(key in self.back for key in self._keys() if key[1] not in away and ":".join(key[::-1]) not in away)
 
-    def _note(self, key: tuple[str, str], runs: bool, now: float) -> None:
-        """What fails again has not come back."""
+    def _note(self, key: tuple[str, str], runs: bool, moment: float) -> None:
+        """Forgets what fails again."""
         if runs:
-            self.back.setdefault(key, now)
+            self.back.setdefault(key, moment)
         else:
             self.back.pop(key, None)
 

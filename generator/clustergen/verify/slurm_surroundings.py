@@ -98,7 +98,9 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         database_port=dbd.get("storageport", default=str(ports()["mariadb"].port)),
         lines=tuple(dict.fromkeys(_orders(slurm, dbd, dbd_text, nodes))),
         qos=tuple(_named_qos(slurm)),
-        devices=tuple(sorted({path for value in files for path in islice(files_of(value), _MOST_HOSTS) if path.startswith("/")})),
+        devices=tuple(
+            sorted({path for value in files for path in islice(files_of(value), _MOST_HOSTS) if path[:1] == "/"})
+        ),
         autodetect=any(value.lower() != "off" for value in gres.all("autodetect")),
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
@@ -208,3 +210,7 @@ def _expanded(value: str) -> list[str]:
         return list(islice(expand(value), _MOST_HOSTS))
     except HostlistError:
         return [value]
+
+
+def _device_files(value: str) -> Iterator[str]:
+    yield from (path for path in islice(files_of(value), _MOST_HOSTS) if path.startswith("/"))

@@ -56,7 +56,7 @@ def topic(cluster: Cluster) -> Topic | None:
         ),
         Alert(
             "NodeFilesystemReadOnly",
-            f"node_filesystem_readonly{_written(cluster)} == 1\n"
+            f"node_filesystem_readonly{_writable(cluster)} == 1\n"
             "and on (instance, device)\n"
             "min by (instance, device) (node_filesystem_readonly) == 1",
             "5m", "critical",
@@ -161,7 +161,7 @@ def topic(cluster: Cluster) -> Topic | None:
     )
 
 
-def _written(cluster: Cluster) -> str:
+def _writable(cluster: Cluster) -> str:
     """Matcher of local file systems that are to be written: no snapshots, no entries that are mounted read-only."""
     read_only = (entry.mount.rstrip("/") for entry in cluster.storage.values() if entry.read_only)
     mounts = "|".join(("/(boot|snap)(/.*)?", ".*/[.]zfs/.*", *read_only))

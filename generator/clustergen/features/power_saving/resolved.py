@@ -64,7 +64,7 @@ def staying_on(cluster: Cluster) -> frozenset[str]:
 
 
 def has_cloud_alone(cluster: Cluster) -> bool:
-    """Whether no machine of the site is switched: a failed node of a cloud is made anew, and nobody works on it."""
+    """True if no machine of the site is switched: a failed node of a cloud is made anew, and nobody works on it."""
     staying = staying_on(cluster)
     switched = [group for group in cluster.compute if not staying.issuperset(group.hosts)]
     return bool(switched) and all(group.state == "CLOUD" for group in switched)

@@ -81,7 +81,6 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal, overlay, safe_files, trials
 
-
 _MUNGE = "munge.service"
 
 

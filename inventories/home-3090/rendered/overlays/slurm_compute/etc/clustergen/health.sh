@@ -5,3 +5,6 @@ spool='/var/lib/slurm/slurmd'
 min_free_kib=1048576
 fabric_devices=()
 fabric_gbit_s=0
+services=(munge.service)
+most_skew_s=30
+has_logins=false

@@ -3,6 +3,12 @@
 # shellcheck shell=bash
 # Processes of users: who started them, and ending those that SIGKILL alone does not end. Sourced by programs around jobs.
 
+# Cgroups of jobs, from the start of the path: below their own cgroup, users choose names. With several slurmds, the node's
+# name comes first.
+slurm_scope='^0::/[^/]+\.slice/([^/]+_)?slurmstepd\.scope'
+# shellcheck disable=SC2034 # of programs that source this
+job_cgroup="$slurm_scope/|^[0-9]+:[^:]*:/slurm[^/]*/uid_"
+
 real_uid() { # real_uid PID: who started it; the owner of /proc/PID is the effective user, whom a set-user-ID program changes
   sed -nE 's/^Uid:\t([0-9]+)\t.*/\1/p' "/proc/$1/status" 2>/dev/null
 }
