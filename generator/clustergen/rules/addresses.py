@@ -7,10 +7,9 @@ from ipaddress import ip_network
 from typing import NamedTuple
 
 from clustergen.cluster.contributions import AddressPool
-from clustergen.cluster.host import HostsFile
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
-from clustergen.diagnostics import Finding, ManifestPath, quote
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
 from clustergen.manifest.nodes import Nodes
@@ -197,22 +196,6 @@ def routers_and_name_servers(cluster: Cluster) -> Iterator[Finding]:
         if address_of(text) is None:
             path = ("networks", "management", "dns", index)
             yield Finding("address-malformed", path, f"'{text}' is not an IP address", _better(text))
-
-
-def address_missing(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
-    """Slurm resolves every node at start, and a name that does not resolve costs it seconds; Ansible needs them too."""
-    if not cluster.of(HostsFile).is_rendered:
-        return
-    for group in cluster.groups:
-        later = group.state == "CLOUD"  # slurmctld receives the address when the node starts
-        if section[group.index].address is None and not later:
-            have = "has" if len(group.hosts) == 1 else "have"
-            yield Finding(
-                "address-missing",
-                ("nodes", group.index, "name"),
-                f"{quote(group.folded)} {have} no management address",
-                "add address, or set host: {hosts_file: false} if DNS resolves all nodes",
-            )
 
 
 def network_missing(cluster: Cluster) -> Iterator[Finding]:
