@@ -70,6 +70,14 @@ class JobPeer:
 
 
 @record
+class Fact:
+    """A row of the table in the tree's README that describes the whole cluster."""
+
+    title: str
+    text: str
+
+
+@record
 class Requisite:
     """Something that the site supplies before a tree is applied, for the tree's README."""
 

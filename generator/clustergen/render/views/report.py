@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
-from clustergen.cluster.contributions import Picture, PrivateDirectories
+from clustergen.cluster.contributions import Fact, Picture, PrivateDirectories
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.networks import SubnetManager
 from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.cluster.slurm.model import Slurm
@@ -27,7 +26,6 @@ from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes
 from clustergen.units.duration import slurm_minutes
 
-_SUBNET_MANAGER = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm": "NVIDIA UFM"}
 _MOST_PICTURES = 12
 """Pictures that the page shows; it links the others."""
 
@@ -128,9 +126,8 @@ def _facts(cluster: Cluster, outline: Outline) -> Iterator[tuple[str, str]]:
         yield "Jobs of root", "rejected"
     if fabric := cluster.networks.fabric:
         yield "Fabric", " ".join(filter(None, (fabric.type, fabric.rate)))
-        if manager := cluster.get(SubnetManager):
-            hosts = cluster.folded("subnet-manager")
-            yield "Subnet manager", f"opensm on {hosts}" if hosts else _SUBNET_MANAGER[manager.where]
+    for fact in cluster.needs(Fact):
+        yield fact.title, fact.text
     yield "Files", f"{sum(file.group is not None for file in outline.files.values())} for nodes, in overlays/"
 
 
