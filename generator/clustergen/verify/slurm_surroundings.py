@@ -87,7 +87,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
     dbd_host = dbd.get("dbdhost", default=slurm.get("accountingstoragehost", default="localhost"))
     names = [name, address.rstrip(")"), slurm.get("controladdr"), slurm.get("accountingstoragehost")]
     names += [dbd_host, dbd.get("dbdaddr"), dbd.get("storagehost")]
-    files = gres.all("file", "multiplefiles")
+    files = (islice(files_of(value), _MOST_HOSTS) for value in gres.all("file", "multiplefiles"))
     return Surroundings(
         controller=name,
         accounting=slurm.get("accountingstoragetype").lower().endswith("slurmdbd"),
@@ -98,9 +98,7 @@ def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
         database_port=dbd.get("storageport", default=str(ports()["mariadb"].port)),
         lines=tuple(dict.fromkeys(_orders(slurm, dbd, dbd_text, nodes))),
         qos=tuple(_named_qos(slurm)),
-        devices=tuple(
-            sorted({path for value in files for path in islice(files_of(value), _MOST_HOSTS) if path[:1] == "/"})
-        ),
+        devices=tuple(sorted({path for paths in files for path in paths if path.startswith("/")})),
         autodetect=any(value.lower() != "off" for value in gres.all("autodetect")),
         spank=tuple(path for file in texts if "plugstack" in str(file) for path in _SPANK.findall(_text(file))),
         names=tuple(dict.fromkeys(_names(slurm, [*names, *slurm.all("slurmctldhost")]))),
@@ -210,7 +208,3 @@ def _expanded(value: str) -> list[str]:
         return list(islice(expand(value), _MOST_HOSTS))
     except HostlistError:
         return [value]
-
-
-def _device_files(value: str) -> Iterator[str]:
-    yield from (path for path in islice(files_of(value), _MOST_HOSTS) if path.startswith("/"))
