@@ -17,8 +17,10 @@ from clustergen.cli import group
 from clustergen.cluster.document import document, schema
 from clustergen.cluster.slurm.keys.table import SlurmKeys
 from clustergen.cluster.slurm.model import Slurm
-from clustergen.diagnostics import Severity
+from clustergen.diagnostics import ClustergenError, Severity
 from clustergen.feature import requirement
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 from strategies.manifests import manifests
 from strategies.trees import COMPUTE, HEAD, MANIFEST, manifest, tree_of
 
@@ -138,7 +140,7 @@ def test_removing_slurm_ends_all_jobs(sides: tuple[Path, Path]) -> None:
 def test_adding_slurm_is_all_new(sides: tuple[Path, Path]) -> None:
     bare, slurm = sides
     plan, text = difference(bare, slurm)
-    of_slurm = [change for change in plan["changes"] if change["file"].startswith("/etc/slurm/")]
+    of_slurm = [change for change in plan["changes"] if (change["file"] or "").startswith("/etc/slurm/")]
     assert of_slurm
     assert {change["old"] for change in of_slurm} == {None}
     assert "Slurm none → 24.11" in text
@@ -176,3 +178,16 @@ def test_time_comes_from_outside_where_no_controller_serves_it(tmp_path: Path) -
     chrony = tree.files["overlays/all/etc/chrony/chrony.conf"].content.decode()
     assert "server ntp.example iburst" in chrony
     assert "confdir" not in chrony
+
+
+def test_a_lab_requires_slurm(sides: tuple[Path, Path]) -> None:
+    with pytest.raises(ClustergenError, match="has no Slurm, which the nodes of a lab run") as error:
+        prepare(compiler.validate(sides[0]), sides[0], None, Wish())
+    assert error.value.exit_code == 2
+
+
+def test_drift_compares_machines_without_slurms_view(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "c1").mkdir()
+    result = CliRunner().invoke(group, ["drift", str(sides[0]), "--facts", str(tmp_path)])
+    assert result.exit_code in (0, 1), result.output
+    assert "Slurm" not in result.output

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from clustergen import compile as compiler
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import file_systems, namespace, substitutions
@@ -24,6 +25,10 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     """Writes the lab's manifest, its tree and its settings. Raises ClustergenError where that manifest has errors."""
     cluster = compiled.cluster
     assert cluster is not None
+    if not cluster.has(Slurm):
+        raise ClustergenError(
+            f"{manifest} has no Slurm, which the nodes of a lab run", 'add slurm: {version: "24.11"}', exit_code=2
+        )
     file_systems.require_mountable(cluster, wish.mounts)
     work = Work(name or cluster.name)
     work.make()

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from clustergen.catalogue.slurm import read_releases
 from clustergen.manifest.accelerators import Gpu
 from clustergen.manifest.ansible import Ansible
-from clustergen.manifest.base import HostList, Name, Phrase, Section, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, HostList, Name, Phrase, Section, field, section, text
 from clustergen.manifest.catalogue_names import OsName
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.hardware import Architecture, NodeType, OwnCatalogue, Rack
@@ -53,7 +53,7 @@ class Manifest(Section):
     )
     racks: dict[HostList, Rack] = field({}, "Racks.", examples=[{"R1": {"nodes": "gpu[1-4]"}}])
     facility: Place
-    slurm: Slurm | None = field(
+    slurm: Annotated[Slurm | None, NOT_EMPTY] = field(
         None, "Slurm; without the section, the cluster has none.", examples=[{"version": str(max(read_releases()))}]
     )
     nccl: Place

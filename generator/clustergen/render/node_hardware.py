@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.records import record
 
 if TYPE_CHECKING:  # on nodes that pull, the playbooks read lock files without pydantic
@@ -53,7 +54,9 @@ class Hardware:
 
 
 def hardware(cluster: Cluster) -> dict[str, Hardware]:
-    """The inventory's group → hardware, for the types of compute nodes."""
+    """The inventory's group → hardware, for the types of nodes that register with Slurm."""
+    if not cluster.has(Slurm):
+        return {}
     used = {group.type.name: group.type for group in cluster.compute}
     kinds = {name: kind for name, kind in used.items() if kind.is_resolved and kind.cpus <= _MOST_CPUS}
     return {kind.group: _of_type(cluster, kind) for kind in kinds.values()}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clustergen import regular_file
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics.redaction import redacted
 from clustergen.hardware.discovery import recordings
 from clustergen.hardware.discovery.facts import NodeFacts
@@ -104,7 +105,8 @@ class _Comparison:
                     path = f"node_types.{node_type.name}.firmware"
                     why = f"the catalogue knows no attribute for {', '.join(fields)} of this system"
                     self.remarks.append(f"{path} is not compared: {why}")
-        yield from self._slurm()
+        if self._cluster.has(Slurm):
+            yield from self._slurm()
 
     def _slurm(self) -> Iterator[DriftFinding]:
         """The view that the first controller recorded."""

@@ -133,11 +133,11 @@ def settings_of(cluster: Cluster, file: str) -> Settings:
 
 def switches_nodes_off(cluster: Cluster) -> bool:
     """True if slurmctld switches idle nodes off."""
-    return cluster.has(Slurm) and "SuspendProgram" in settings_of(cluster, "slurm.conf")
+    return "SuspendProgram" in settings_of(cluster, "slurm.conf")
 
 
 def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
-    if file == "slurmdbd.conf" and not cluster.slurm.accounting_hosts:
+    if not cluster.has(Slurm) or (file == "slurmdbd.conf" and not cluster.slurm.accounting_hosts):
         return
     place, options = OPTIONS[file][0], OPTIONS[file][1](cluster)
     stated = {name.lower(): (name, str(value)) for name, value in options.items()}
