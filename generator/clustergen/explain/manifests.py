@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import SchemaValidator
 
 from clustergen import compile as compiler
 from clustergen.explain.edits import Edit, edited
@@ -46,7 +48,9 @@ class Original:
             if isinstance(value, Section):
                 section, data, depth = value, inner, number
         try:
-            type(section).model_validate(self._with_read(edited(data, [replace(edit, path=edit.path[depth:])])))
+            _validator(section.__class__).validate_python(
+                self._with_read(edited(data, [replace(edit, path=edit.path[depth:])]))
+            )
         except ValidationError:
             return False
         return True
@@ -67,6 +71,29 @@ class Original:
         if isinstance(data, dict):
             return {key: self._with_read(value) for key, value in data.items()}
         return tuple(map(self._with_read, data))
+
+
+@cache
+def _validator(section: Hashable) -> SchemaValidator:
+    """The validator of a section, from the manifest's schema: the section itself would work out its schema anew."""
+    definitions: Any = Manifest.__pydantic_core_schema__.get("definitions", [])
+    return SchemaValidator({"type": "definitions", "schema": _schemas()[section], "definitions": definitions})
+
+
+@cache
+def _schemas() -> dict[Hashable, Any]:
+    """The schema of each section within the manifest's."""
+    schemas: dict[Hashable, Any] = {}
+    todo: list[Any] = [Manifest.__pydantic_core_schema__]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            if part.get("type") == "model":
+                schemas[part["cls"]] = part
+            todo += part.values()
+        elif isinstance(part, list | tuple):
+            todo += part
+    return schemas
 
 
 def _sections(data: Any, value: Any) -> Iterator[tuple[Any, Section]]:
