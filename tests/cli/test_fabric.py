@@ -147,6 +147,7 @@ def test_a_manifest_without_a_plan_compares_the_fabric_with_itself(net: Net) -> 
     assert "error[bundle-uneven]" in done.stdout
 
 
+@pytest.mark.slow
 def test_markdown_has_no_control_characters_and_cuts_long_names(net: Net) -> None:
     net.rename({"leaf02-r0": "\x1b]0;owned\x07" + "x" * 900})
     save(net)

@@ -85,6 +85,7 @@ def test_a_setting_of_jobs_has_its_values_and_its_cause(cluster: dict[str, Any])
     assert [value["label"] for value in change["manifest"]] == ["nccl.env.NCCL_IB_TIMEOUT"]
 
 
+@pytest.mark.slow
 def test_a_limit_is_not_blamed_on_nodes_that_join(cluster: dict[str, Any]) -> None:
     blamed = {
         change["key"]: [value["label"] for value in change["manifest"]]

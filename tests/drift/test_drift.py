@@ -527,6 +527,7 @@ def test_tuning_states_what_the_firmware_has_to_have(directory: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_the_site_states_is_compared(directory: Path) -> None:
     """`off` as the catalogue knows it, and a value of the maker's."""
     stated = "{}, firmware: {sr_iov: off, power: Performance}"

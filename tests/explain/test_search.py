@@ -207,6 +207,7 @@ def test_what_a_valid_manifest_can_change_is_named_first() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_mapping_by_number_has_its_fields() -> None:
     compiled = compiler.validate(MANIFEST)
     names = {field.name for field in Fields(Original(compiled.source.data)).all}

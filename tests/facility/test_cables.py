@@ -78,6 +78,7 @@ def test_rows_of_a_twin_cable_have_one_label_and_are_one_cable_of_the_bill(tmp_p
     assert sum(int(row["count"]) for row in bought if "-twin" in row["item"]) == len(twins) == 512
 
 
+@pytest.mark.slow
 def test_rows_of_one_module_name_its_cage(cables):
     fibres = [row for row in cables if row["type"].startswith("mmf") and row["side_a_device"].startswith("c")]
     shared = "module shared with the other port of cage OSFP4 of c001 and of cage 1 of leaf01-r0"

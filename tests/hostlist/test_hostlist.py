@@ -185,6 +185,7 @@ def test_ansible_reads_the_same_hosts(text: str, patterns: list[str]) -> None:
     assert seen == expand(text)
 
 
+@pytest.mark.slow
 def test_as_many_names_as_slurm_takes() -> None:
     names = expand("rack[000-511]n[001-128]")
     assert len(names) == MAX_HOSTS

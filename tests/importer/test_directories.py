@@ -76,6 +76,7 @@ def test_lines_that_are_alike_are_one_entry_and_comments_keep_their_node(
     assert lines[lines.index("  # Lent by the chemists until the end of next year.") + 1].startswith("  - {name: neu4,")
 
 
+@pytest.mark.slow
 def test_keys_become_fields_or_passthrough_options(university: ImportResult, tmp_path: Path) -> None:
     values = data(university, tmp_path)
     slurm = values["slurm"]
@@ -119,6 +120,7 @@ def test_systems_gpus_and_their_places_are_recognised(gpu_lab: ImportResult, tmp
     assert str(gpu_lab.release) == "24.11"  # as the comment says
 
 
+@pytest.mark.slow
 def test_the_password_of_the_database_stays_out(gpu_lab: ImportResult, tmp_path: Path) -> None:
     assert "correct-horse" not in gpu_lab.text
     assert b"correct-horse" not in b"".join(gpu_lab.files.values())

@@ -70,6 +70,7 @@ def test_names_of_a_sites_own_hardware_fit(validator: Draft202012Validator) -> N
     validator.validate(yaml.safe_load(CATALOGUE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["DGX H100", "", 100])
 def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name: object) -> None:
     manifest = yaml.safe_load(CATALOGUE)

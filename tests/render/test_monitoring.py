@@ -472,6 +472,7 @@ def test_pools_and_arrays_are_shown_where_a_cluster_has_them(
     assert "NodeRaidDegraded" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["CLOUD", "FUTURE"])
 def test_nodes_that_need_not_exist_are_not_scraped(tmp_path: Path, state: str) -> None:
     later = {"name": "z[1-3]", "type": "gpu", "state": state, "address": "10.0.0.[51-53]"}

@@ -97,6 +97,7 @@ def test_no_template_prints_a_program(rendered: list[RenderedFile]) -> None:
     assert not {name for name in sources if not name.startswith("programs/")} - listed
 
 
+@pytest.mark.slow
 def test_a_job_script_has_one_call(rendered: list[RenderedFile]) -> None:
     scripts = [file for file in rendered if file.source == f"templates/{JOB}"]
     assert {Path(file.path).stem for file in scripts} == set(template_kinds())

@@ -92,6 +92,7 @@ def test_rows_and_reasons_fit_the_terminal(tree: Path) -> None:
     assert max(len(line) for line in shown.splitlines()[:-1]) <= 55  # the last one has the path of the tree
 
 
+@pytest.mark.slow
 def test_hosts_that_do_not_answer_are_reported_with_exit_code_3(
     clustergen: Command, tree: Path, no_parsers: None
 ) -> None:

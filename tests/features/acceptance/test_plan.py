@@ -41,6 +41,7 @@ def pairs(count: int, bad: set[int]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 40))
 def test_a_round_uses_no_node_twice_and_every_node_is_in_two_pairs(count: int) -> None:
     rounds = plan.rounds(PAIR, [f"n{number:02}" for number in range(count)])

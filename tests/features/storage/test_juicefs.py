@@ -56,6 +56,7 @@ def test_its_files_are_in_the_tree(place: Path) -> None:
     assert lock["extensions"] == {"storage.juicefs": "clustergen-juicefs 0.1.0"}
 
 
+@pytest.mark.slow
 def test_existing_roles_install_its_package_open_its_port_and_place_its_secret(place: Path) -> None:
     tree = place / "rendered"
     variables = yaml.safe_load((tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))

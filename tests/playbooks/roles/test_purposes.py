@@ -117,6 +117,7 @@ def test_slurm_comes_from_the_distribution_only_where_it_has_the_release(tmp_pat
     assert systems["os_debian_13"]["os_repositories"]["slurmd"] == "slurm"
 
 
+@pytest.mark.slow
 def test_a_key_for_jwt_is_made_where_slurm_conf_names_one(tmp_path: Path) -> None:
     options = {"AuthAltTypes": "auth/jwt", "AuthAltParameters": "jwt_key=/var/spool/slurm/jwt.key"}
     general, _ = variables(tmp_path, slurm={"version": "24.11", "options": options})

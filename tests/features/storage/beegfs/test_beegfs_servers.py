@@ -152,6 +152,7 @@ def test_the_steps_by_hand_have_mirror_groups_where_something_is_mirrored(tmp_pa
         assert " ".join(readme.split()).count(step) == count
 
 
+@pytest.mark.slow
 def test_the_program_of_mirror_groups_has_settings_of_clients(tmp_path: Path) -> None:
     """The 7.4 program reads a client's file, which a server without a mount does not get."""
     tree = tree_of(data("7.4", MIRRORED, mgmtd="10.0.0.21:9008"), tmp_path)

@@ -233,6 +233,7 @@ SHOWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "arguments", "code", "changed"),
     [
