@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
+from clustergen.verify.slurm_roots import SlurmInstall
 
 DIRECTORIES = Path(__file__).with_name("directories")
 PROLOG = "site/slurm_compute/etc/slurm/prolog.d/10-check"
@@ -186,3 +187,30 @@ def test_an_operating_system_is_guessed() -> None:
     done = run("import", "--os", "rocky9", DIRECTORIES / "university")
     assert done.exit_code == 2
     assert "did you mean 'rocky-9'?" in done.stderr
+
+
+@pytest.mark.real
+def test_register_reports_nodes_of_the_original_files_that_slurmctld_refuses(
+    slurm: SlurmInstall, tmp_path: Path
+) -> None:
+    directory = tmp_path / "slurm"
+    directory.mkdir()
+    conf = (
+        "ClusterName=test\nSlurmctldHost=head\nSlurmUser=slurm\nStateSaveLocation=/var/spool/slurmctld\nGresTypes=gpu\n"
+    )
+    size = "Sockets=2 CoresPerSocket=8 RealMemory=64000"
+    nodes = [f"NodeName={name}[1-2] {size} Gres=gpu:2\n" for name in ("right", "less")]
+    lines = f"{conf}{''.join(nodes)}PartitionName=all Nodes=ALL Default=YES\n"
+    (directory / "slurm.conf").write_text(lines, encoding="utf-8")
+    gres = "NodeName=right[1-2] Name=gpu File=/dev/nvidia[0-1]\nNodeName=less[1-2] Name=gpu File=/dev/nvidia0\n"
+    (directory / "gres.conf").write_text(gres, encoding="utf-8")
+    command = ("import", directory, "--slurm-version", slurm.release, "--format", "json")
+    plain, done = (json.loads(run(*command, *more).stdout) for more in ((), ("--register",)))
+    assert plain["unregistered"] == []
+    (row,) = done["unregistered"]
+    assert (row["place"], row["code"]) == ("slurm.conf:7", "node-registration")
+    assert "less1 is DRAIN+INVALID_REG: gres/gpu count reported lower than configured (1 < 2)" in row["message"]
+    text = run("import", directory, "--slurm-version", slurm.release, "-o", tmp_path / "m.yaml", "--register")
+    assert text.exit_code == 1
+    assert f"Slurm {slurm.release} refuses nodes of these lines:\n  slurm.conf:7: slurmctld: less1" in text.stdout
+    assert f"registration: Slurm {slurm.version} was asked about 2 of 2 kinds" in text.stderr

@@ -26,7 +26,7 @@ SCHEMA = "clustergen.schema.json"
 
 @exit_codes(
     "the same meaning",
-    "differences, or Slurm rejects the original or the rendered files",
+    "differences, or Slurm rejects the original or the rendered files, or a node",
     "the manifest is not valid yet, or the usage is wrong",
     "PATH cannot be read, or -o cannot be written",
 )
@@ -59,6 +59,7 @@ SCHEMA = "clustergen.schema.json"
     multiple=True,
     help="Read accounts and QOS from `sacctmgr dump` or `sacctmgr -P show qos`; can be repeated.",
 )
+@click.option("--register", is_flag=True, help="Let a node of each NodeName line register with a real slurmctld.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Output format."
@@ -70,6 +71,7 @@ def command(
     os: str | None,
     hosts: Path | None,
     accounts: tuple[Path, ...],
+    register: bool,
     force: bool,
     form: str,
 ) -> None:
@@ -77,10 +79,15 @@ def command(
 
     The manifest is rendered, and the result is compared with the original files by meaning. Scripts and files without
     keys, such as plugstack.conf, are copied to site/ beside the manifest.
+
+    --register starts the daemons of that release in a sandbox, as clustergen lint --register does, and reports nodes of
+    the original files that slurmctld refuses.
     """
-    result = import_directory(path, version=version, os=os, hosts=hosts, accounts=accounts)
+    result = import_directory(path, version=version, os=os, hosts=hosts, accounts=accounts, register=register)
     if output is not None:
         _write(result, output, force)
+    for line in result.remarks if form == "text" else ():
+        streams.remark(printable(line))
     if form == "json":
         streams.findings(as_json(result, str(output) if output else None))
     elif output is None:  # the manifest is the data: the report goes beside it

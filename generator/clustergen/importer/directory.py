@@ -23,7 +23,7 @@ from clustergen.importer.forms import fits
 from clustergen.importer.machines import Machines
 from clustergen.importer.originals import Originals, read_originals
 from clustergen.importer.partitions import import_partitions
-from clustergen.importer.refusals import Refusal, rejected
+from clustergen.importer.refusals import Refusal, rejected, unregistered
 from clustergen.importer.settings import import_settings
 from clustergen.importer.todo import import_todo
 from clustergen.lint.run import lint
@@ -58,6 +58,9 @@ class ImportResult:
     """What the report does not repeat of the original files."""
     refused: tuple[Refusal, ...] = ()
     """What Slurm refuses of the rendered files."""
+    unregistered: tuple[Refusal, ...] = ()
+    """Nodes of the original files that slurmctld refuses, and remarks on those that were asked."""
+    remarks: tuple[str, ...] = ()
     source: str = ""
     """The path that was imported."""
 
@@ -66,7 +69,7 @@ class ImportResult:
         """0: the same meaning, of files that Slurm reads; 1: not so; 2: the manifest is not valid yet."""
         if self.errors:
             return 2
-        return 0 if self.same and not self.refused and not self.rejected else 1
+        return 0 if self.same and not (self.refused or self.rejected or self.unregistered) else 1
 
     @property
     def same(self) -> bool:
@@ -89,11 +92,13 @@ def import_directory(
     os: str | None = None,
     hosts: Path | None = None,
     accounts: Sequence[Path] = (),
+    register: bool = False,
 ) -> ImportResult:
     """Reads the directory or slurm.conf at `path`. ClustergenError where it cannot be read; nothing is written.
 
     `version` is the release of Slurm, else guessed from the keys; `os` that of the nodes; `hosts` a hosts file with the
-    addresses that slurm.conf lacks; `accounts` what sacctmgr writes of accounts and QOS.
+    addresses that slurm.conf lacks; `accounts` what sacctmgr writes of accounts and QOS; with `register`, a node
+    of each NodeName line registers with a real slurmctld.
     """
     originals = read_originals(path, version, hosts)
     _not_too_many(originals, path)
@@ -133,6 +138,11 @@ def import_directory(
     import_todo(draft)
     fitted = fit(draft, originals)
     checked = lint(originals.directory.path / originals.directory.main, originals.release)
+    remarks: tuple[str, ...] = ()
+    if register:
+        from clustergen.lint.registration import registered
+
+        checked, remarks = registered(checked)
     return ImportResult(
         text=fitted.text,
         files=draft.files,
@@ -145,6 +155,8 @@ def import_directory(
         compared=fitted.compared,
         redactions=checked.redactions,
         refused=fitted.refused,
+        unregistered=unregistered(originals, checked),
+        remarks=remarks,
         source=str(path),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clustergen.catalogue import slurm
@@ -58,8 +58,16 @@ def refusals(originals: Originals, tree: Tree) -> tuple[Refusal, ...]:
 
 def rejected(originals: Originals, report: Report) -> tuple[Refusal, ...]:
     """Reasons that keep Slurm's daemons from starting with the original files; `report` is lint's of them."""
-    errors = [one for one in report.diagnostics if one.severity is Severity.ERROR]
-    return tuple(Refusal(_line(originals.directory, one), one.code, one.message, one.hint) for one in errors)
+    return _of_lint(originals, (one for one in report.diagnostics if one.severity is Severity.ERROR))
+
+
+def unregistered(originals: Originals, report: Report) -> tuple[Refusal, ...]:
+    """Reasons that keep nodes of the original files from registering; `report` is that of lint with registration."""
+    return _of_lint(originals, (one for one in report.diagnostics if one.code == "node-registration"))
+
+
+def _of_lint(originals: Originals, diagnostics: Iterable[Diagnostic]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(_line(originals.directory, one), one.code, one.message, one.hint) for one in diagnostics)
 
 
 def _line(directory: ConfigDirectory, error: Diagnostic) -> str:

@@ -31,9 +31,16 @@ def as_text(result: ImportResult) -> str:
         if notes:
             lines.append(f"{title}:")
             lines += [f"  {place + ': ' if place else ''}{text}" for place, text in notes]
-    if result.refused:
-        lines.append(f"Slurm {result.release} does not start with these settings, in the rendered files either:")
-        for one in result.refused:
+    slurm = f"Slurm {result.release}"
+    for title, refusals in (
+        (f"{slurm} does not start with these settings, in the rendered files either:", result.refused),
+        (
+            f"{slurm} refuses nodes of these lines:",
+            result.unregistered,
+        ),
+    ):
+        lines += [title] if refusals else []
+        for one in refusals:
             lines.append(f"  {one.place}: {one.message} [{one.code}]")
             lines += [f"    hint: {one.hint}"] if one.hint else []
     lines += _verdict(result)
@@ -105,6 +112,7 @@ def as_json(result: ImportResult, manifest: str | None) -> str:
             for error in result.errors
         ],
         "refused": [refusal(one) for one in result.refused],
+        "unregistered": [refusal(one) for one in result.unregistered],
         "differences": [
             {
                 "file": item.change.file,
