@@ -34,6 +34,7 @@ class Alert:
     """One alert. `meaning` says what is wrong, `action` what to do, with commands in backticks; texts may hold
     Prometheus' `{{ $labels.x }}`. `look` and `page` stand instead of those of its topic; a page may have variables.
 
+    `works`: what goes on meanwhile, where a runbook begins; without it, that of the topic.
     `labels` tell alerts of one name apart: Alertmanager takes those with the same labels for one alert.
     """
 
@@ -47,6 +48,7 @@ class Alert:
     labels: Labels = ()
     look: str = ""
     page: str = ""
+    works: str = ""
 
 
 @record
@@ -63,6 +65,7 @@ class Topic:
     look: str = ""
     page: str = ""
     drains: bool = False
+    works: str = ""
     place: int = 1000
 
     def dcgm_fields(self) -> list[str]:

@@ -74,6 +74,8 @@ def check(files: dict[str, str]) -> None:
     (page,) = (text for path, text in files.items() if path.endswith("/consoles/runbooks.html"))
     slugs = {Path(path).stem for path in files if "/grafana/dashboards/" in path}
     steps = sections(page)
+    begins = re.findall(r"</h3>\s*<p>(.{13})", page)
+    assert begins == ["Still works: "] * len(steps)
     rules = alerts(files)
     assert set(steps) == {rule["alert"] for rule in rules}
     for rule in rules:

@@ -46,5 +46,6 @@ def topic(cluster: Cluster) -> Topic | None:
         tuple(alerts),
         look="On the controller: `systemctl list-timers 'clustergen-*'`.",
         page="overview",
+        works="Slurm and all jobs; what was backed up before can be restored",
         place=170,
     )

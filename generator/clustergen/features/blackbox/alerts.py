@@ -19,6 +19,7 @@ def topic(cluster: Cluster) -> Topic | None:
         tuple(_probes(cluster)),
         look="From the monitoring node, connect by hand: `ssh HOST`, or `curl -kv https://HOST/`.",
         page="monitoring",
+        works="the cluster and its jobs, unless other alerts fire: a probe reports one way in",
         place=90,
     )
 

@@ -65,6 +65,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `timeout 20 nvidia-smi` and `journalctl -k --grep 'NVRM|Xid'` show the state of its GPUs.",
         page="gpu",
         drains=True,
+        works="all other GPUs and nodes, and jobs that do not use what the alert names",
         place=20,
     )
 

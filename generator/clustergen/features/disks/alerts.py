@@ -54,5 +54,6 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `smartctl --xall <device>`, and `journalctl -k` for errors of the device.",
         page="node",
         drains=True,
+        works="all other disks; a mirror or pool goes on without this one",
         place=80,
     )

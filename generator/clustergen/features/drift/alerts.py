@@ -50,5 +50,6 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On the controller: `journalctl -u clustergen-drift -n 50` shows the last report.",
         page="overview",
+        works="the cluster as it is: nothing is changed without a person",
         place=150,
     )

@@ -25,6 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
             alerts,
             look="`openssl x509 -noout -enddate -in FILE` shows the date of a certificate.",
             page="monitoring",
+            works="everything that depends on the date, until then",
             place=140,
         )
         if alerts

@@ -28,6 +28,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `ipmi-sensors`, and `ipmi-sel` for the event log of the BMC.",
         page="node",
         drains=True,
+        works="the node and its jobs, as long as other power supplies, fans and feeds carry it",
         place=100,
     )
 

@@ -24,6 +24,7 @@ def topic(cluster: Cluster) -> Topic | None:
             alerts,
             look="Compare the rack with others, and with the time before.",
             page="power",
+            works="all nodes; nothing is switched off",
             place=110,
         )
         if alerts

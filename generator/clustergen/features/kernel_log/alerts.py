@@ -25,6 +25,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `journalctl -k --since -1h`. The log collector has the same lines in kernel.log.",
         page="node",
         drains=True,
+        works="the node, unless other alerts fire: the kernel reported an error and went on",
         place=70,
     )
 

@@ -53,5 +53,6 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On the log collector: `du -s /var/log/clustergen/* | sort -n | tail`, `journalctl -t clustergen-logs`.",
         page="logs",
+        works="the cluster and its jobs; each node keeps its own journal",
         place=130,
     )

@@ -95,6 +95,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "The network goes on with the others; the next lost port cuts the node off.",
             "The file names the port; check its cable and the port of the switch.",
             look="On the node: `cat /proc/net/bonding/<master>`.",
+            works="the node and its network, by the other ports",
         ),
         *_services(cluster),
         Alert(
@@ -147,6 +148,7 @@ def topic(cluster: Cluster) -> Topic | None:
             " data.",
             "`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
             look="On the node: `cat /proc/mdstat`.",
+            works="the file systems of the RAID",
         ),
     )  # fmt: skip
     return Topic(
@@ -157,6 +159,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="`ssh NODE`, or open the console of its BMC. `journalctl -p warning --since -1h` shows what happened.",
         page="node",
         drains=True,
+        works="all other nodes and their jobs",
         place=30,
     )
 
@@ -189,6 +192,7 @@ def _services(cluster: Cluster) -> Iterator[Alert]:
             "`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable --now"
             " {{ $labels.name }}` starts it, also at the next boot.",
             labels=(("name", f"{service}.service"),),
+            works="the node's other services; a redundant service goes on elsewhere",
             look="On the node: `systemctl --failed`, `systemctl list-jobs`.",
         )  # fmt: skip
 

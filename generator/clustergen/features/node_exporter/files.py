@@ -13,7 +13,7 @@ from clustergen.render.file import File
 # Those whose failure an administrator must know of; all units of all nodes would be a hundred series for each.
 _UNITS = "|".join(
     (
-        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensmd?|prometheus.*|alertmanager|grafana-server|nfs-server|rsyslog|sackd|lnet",
+        "slurm.+|munge|mariadb|chronyd?|sshd?|nvidia-.+|opensmd?|prometheus.*|alertmanager|grafana-server|nfs-.+|rsyslog|sackd|lnet|docker|irqbalance|NetworkManager",
         *(unit for kind in file_systems() for unit in kind.monitored_units),
         "clustergen-.+",
     )

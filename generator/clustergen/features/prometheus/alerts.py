@@ -92,5 +92,6 @@ def topic(cluster: Cluster) -> Topic:
         tuple(alerts),
         look="Targets, rules and configuration are in the menu Status of Prometheus.",
         page="monitoring",
+        works="the cluster and its jobs; what is impaired is what watches them",
         place=180,
     )

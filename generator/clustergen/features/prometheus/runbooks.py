@@ -21,6 +21,7 @@ class Runbook:
 
     name: str
     severity: str
+    works: str
     summary: str
     meaning: str
     variants: tuple[tuple[str, tuple[str, ...]], ...]
@@ -66,6 +67,7 @@ def _runbook(cluster: Cluster, topic: Topic, alerts: list[Alert]) -> Runbook:
     return Runbook(
         name=first.name,
         severity=first.severity,
+        works=first.works or topic.works,
         summary=_in_words(first.summary),
         meaning=_in_words(first.meaning),
         variants=tuple(

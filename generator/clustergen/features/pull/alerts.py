@@ -35,6 +35,7 @@ def topic(cluster: Cluster) -> Topic | None:
         (),
         (stale, never),
         look="On the node: `journalctl -u clustergen-pull -n 50` names the reason of the last run that failed.",
+        works="the node with its last configuration, and its jobs",
         place=160,
     )
 

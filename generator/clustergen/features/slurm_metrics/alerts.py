@@ -70,6 +70,7 @@ def _controllers(cluster: Cluster) -> Iterator[Alert]:
             "Jobs start and end as before. Until it is back, the next failure stops Slurm.",
             "On that controller: `systemctl status slurmctld`, then its log. Once it runs, it takes over by itself.",
             look="On a controller: `scontrol ping`.",
+            works="all of Slurm, by the other controller",
         )  # fmt: skip
     places = {"slurm-controller": cluster.slurm.state_location or "/"}
     if cluster.has(Accounting) and cluster.of(Accounting).database_is_local:
@@ -104,6 +105,7 @@ def topic(cluster: Cluster) -> Topic | None:
         "On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
         " usual causes.",
         look=look,
+        works="running jobs; their records are kept on the nodes until slurmctld is back",
     )  # fmt: skip
     missing = Alert(
         "SlurmMetricsMissing", f"{absent} or {old}" if endpoint else absent, "15m", "warning",
@@ -160,6 +162,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
             " end it drops them.",
             "`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows whether slurmdbd answers.",
+            works="jobs start and end; sacct, sacctmgr and limits of new accounts wait",
             look="On a controller: `sdiag | grep DBD`; on slurmdbd's node: `journalctl -u slurmdbd -n 50`.",
         ),
     )  # fmt: skip
@@ -170,5 +173,6 @@ def topic(cluster: Cluster) -> Topic | None:
         alerts,
         look="On a controller: `sinfo -R`, `scontrol show node NODE`, `journalctl -u slurmctld -n 50`.",
         page="slurm",
+        works="running jobs, and nodes that the alert does not name",
         place=40,
     )

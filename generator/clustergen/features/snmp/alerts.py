@@ -37,6 +37,7 @@ def topic(cluster: Cluster) -> Topic | None:
         tuple(alerts),
         look="The web page of the device shows its state and its log; compare it with the dashboard.",
         page="power",
+        works="all nodes, as long as their power supplies have one feed",
         place=120,
     )
 

@@ -23,6 +23,7 @@ def topic(cluster: Cluster) -> Topic | None:
                 "The pool lost one or more disks; another failure can lose data.",
                 "`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it resilver.",
                 look="On the server: `zpool status -x`.",
+                works="the pool and its clients",
             )
         )  # fmt: skip
     title = "File systems: mounted, responding, free space."
@@ -35,6 +36,7 @@ def topic(cluster: Cluster) -> Topic | None:
             look="On the node: `findmnt <mountpoint>`, `timeout 5 stat -f <mountpoint>`, `journalctl -k --since -1h`.",
             page="storage",
             drains=True,
+            works="nodes and jobs that do not use this file system",
             place=60,
         )
         if alerts
