@@ -83,10 +83,11 @@ def _controllers(cluster: Cluster) -> Iterator[Alert]:
             "SlurmDiskAlmostFull", f"{free} < {_LEAST_PERCENT}", "5m", "critical",
             f"{{{{ $labels.mountpoint }}}} of {{{{ $labels.instance }}}}, which has or contains {place}, has"
             ' {{ $value | printf "%.1f" }} % free',
-            "slurmctld ends when it cannot save its state, and records are lost when the database cannot write.",
+            "When it is full, slurmctld refuses new jobs and keeps changes in memory only: a restart loses them."
+            " Records wait where it is the database's.",
             f"`du -xh --max-depth=2 {place} | sort -h | tail`; never delete files of {place}: make room beside it.",
             (("directory", place),),
-            look="On the node: `df -h <mountpoint>`.",
+            look="On the node: `df -h <mountpoint>`. Do not restart slurmctld while it is full.",
         )  # fmt: skip
 
 
