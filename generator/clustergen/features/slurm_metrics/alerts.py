@@ -77,8 +77,8 @@ def _controllers(cluster: Cluster) -> Iterator[Alert]:
         places["slurm-accounting"] = _DATABASE
     for role, place in places.items():
         parents = [str(path) for path in (PurePosixPath(place), *PurePosixPath(place).parents)]
-        mounts = f'{{roles=~"(.+,)?{role}(,.+)?",mountpoint{one_of(parents)}}}'
-        free = f"100 * node_filesystem_avail_bytes{mounts} / node_filesystem_size_bytes{mounts}"
+        matcher = f'{{roles=~"(.+,)?{role}(,.+)?",mountpoint{one_of(parents)}}}'
+        free = f"100 * node_filesystem_avail_bytes{matcher} / node_filesystem_size_bytes{matcher}"
         yield Alert(
             "SlurmDiskAlmostFull", f"{free} < {_LEAST_PERCENT}", "5m", "critical",
             f"{{{{ $labels.mountpoint }}}} of {{{{ $labels.instance }}}}, which has or contains {place}, has"
