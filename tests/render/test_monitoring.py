@@ -849,7 +849,7 @@ cat /run/clustergen/chat.json
 def test_secrets_stay_in_files_and_free_text_stays_in_its_place(tmp_path: Path) -> None:
     tree = tree_of(monitored(**VARIANTS["everything"]), tmp_path)
     labels = loaded(tree, f"{PROMETHEUS}/prometheus.yml")["global"]["external_labels"]
-    assert labels == {"cluster": "other", "site": "hall 3: row #2 {{ x }}"}
+    assert labels == {"cluster": "other", "site": "hall 3: row #2 {{ x }}", "__replica__": "${HOSTNAME}"}
     receivers = {one["name"]: one for one in loaded(tree, f"{PROMETHEUS}/alertmanager.yml")["receivers"]}
     chat = receivers["chat"]["slack_configs"][0]
     assert (chat["api_url_file"], chat["channel"]) == ("/etc/prometheus/secrets/slack", "#gpu-alerts")
