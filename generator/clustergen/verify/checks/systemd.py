@@ -28,9 +28,9 @@ def _unit_of(target: str) -> str:
 
 
 def _units(question: Question) -> list[str]:
-    """Arguments of `systemd-analyze verify`; a template is checked as an instance."""
+    """Arguments of `systemd-analyze verify`; a template is checked as an instance, with the name of a unit."""
     names = dict.fromkeys(_unit_of(target) for target in question.targets)
-    return [name.replace("@.", "@x.") for name in names]
+    return [name.replace("@.", "@multi-user.target.") for name in names]
 
 
 def _packaged(question: Question, unit: str) -> bool:
