@@ -45,6 +45,7 @@ nodes:
   - {name: n1, type: small, address: 10.89.104.3}
 slurm:
   version: "24.11"
+  configless: true
   federation: campus
   state_location: /srv/state/slurm
   slurmctld_timeout: 15

@@ -75,7 +75,7 @@ class Outage:
             report(f"recovered without {', '.join(sorted(self._away()))}")
             self._return(rows, report)
             done = self._watch(self.limit_s, lambda: self._is_back(job))
-        if done:
+        if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
         return list(self._parts())
 
@@ -107,7 +107,7 @@ class Outage:
         return self.engine.run(*words, check=False, timeout=40).stdout
 
     def _ask(self, script: str) -> str:
-        """Output of a controller that is on."""
+        """Asks a controller that is on; what the script prints there."""
         hosts = [host for host in self.cluster.slurm.controllers if host in self.started or not self.cut]
         return self._shell(hosts[0], script) if hosts else ""
 
@@ -138,33 +138,30 @@ class Outage:
             host, _, state = line.partition(" ")
             self._note(("node in Slurm", host), state.strip() in _UP and host in self.started, moment)
         if "JobState=COMPLETED" in self._ask(f"scontrol show job {job}"):  # which slurmctld forgets in the end
-            self.back.setdefault(("queued job", self.cluster.slurm.controllers[0]), moment)
+            self.back.setdefault(("queued job", ""), moment)
         return all(key in self.back for key in self._keys() if key[1] not in away and ":".join(key[::-1]) not in away)
 
     def _note(self, key: tuple[str, str], runs: bool, moment: float) -> None:
-        """Forgets what fails again."""
+        """Records a part that runs, and forgets one that failed again."""
         if runs:
             self.back.setdefault(key, moment)
         else:
             self.back.pop(key, None)
 
     def _is_recorded(self, job: str) -> bool:
-        host = next(iter(self.cluster.slurm.accounting_hosts), "")
-        if not host or ("record of the job", host) in self.back:
-            return True
         if "COMPLETED" in self._ask(f"sacct -X -n -j {job} -o State"):
-            self.back["record of the job", host] = time.monotonic()
-        return ("record of the job", host) in self.back
+            self.back["record of the job", ""] = time.monotonic()
+        return ("record of the job", "") in self.back
 
     def _keys(self) -> Iterator[tuple[str, str]]:
         for host, units in self.expected.items():
             yield from ((unit, host) for unit in units)
         for group in self.cluster.compute:
             yield from (("node in Slurm", host) for host in group.hosts)
-        yield "queued job", self.cluster.slurm.controllers[0]
+        yield "queued job", ""
 
     def _parts(self) -> Iterator[Part]:
-        keys = [*self._keys(), *(("record of the job", host) for host in self.cluster.slurm.accounting_hosts[:1])]
+        keys = [*self._keys(), *(("record of the job", "") for _ in self.cluster.slurm.accounting_hosts[:1])]
         last = max(self.started.values())
         for name in dict.fromkeys(name for name, _ in keys):
             hosts = [host for part, host in keys if part == name]
@@ -172,7 +169,7 @@ class Outage:
                 if chosen := [host for host in hosts if ((name, host) in self.back) is came]:
                     on = max(last if "." not in name else self.started.get(host, last) for host in chosen)
                     back = max(self.back[name, host] for host in chosen) - on if came else None
-                    listed = compress(sorted(chosen))
+                    listed = compress(sorted(filter(None, chosen))) or "-"
                     yield Part(name, listed, on - self.cut, None if back is None else max(back, 0.0))
 
 

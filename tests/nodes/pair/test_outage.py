@@ -1,0 +1,34 @@
+"""The power of all nodes is cut: compute nodes return first, the controllers' node with the database last or never."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.nodes.conftest import Lab
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+# slurmd without a configuration asks the controllers for minutes, each for 19 seconds; a test has less patience.
+IMPATIENT = r"""
+mkdir -p /etc/systemd/system/slurmd.service.d
+printf '[Service]\nTimeoutStartSec=30\n' >/etc/systemd/system/slurmd.service.d/97-lab.conf
+systemctl daemon-reload
+"""
+PARTS = {"slurmctld.service", "slurmd.service", "slurmdbd.service", "munge.service", "node in Slurm", "queued job"}
+
+
+def test_a_cluster_without_power_recovers_by_itself_also_without_its_first_controller(pair: Lab) -> None:
+    pair.out("n1", IMPATIENT)
+    try:
+        done = pair.lab("outage", "--pause", "35", "--away", "head1", "--limit", "240", timeout=900)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "recovered without head1" in done.stderr
+        rows = dict(re.findall(r"(?m)^(\S+(?: \S+)*) {2,}\S+ +\d+ s +\d+ s +(yes)$", done.stdout))
+        assert set(rows) >= PARTS | {"record of the job"}, done.stdout
+        assert "start operation timed out" in pair.out("n1", "journalctl -b --no-pager -u slurmd")
+    finally:
+        pair.out("n1", "rm /etc/systemd/system/slurmd.service.d/97-lab.conf; systemctl daemon-reload")
