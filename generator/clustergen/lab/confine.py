@@ -31,7 +31,7 @@ _FILES = Path(__file__).parent / "files"
 
 def confined(engine: Engine) -> list[str]:
     """Options of `run` that give a node its rights."""
-    forbidden = [*_FORBIDDEN, *(_absent() if engine.name == "docker" else ())]
+    forbidden = [*_FORBIDDEN, *(absent() if engine.name == "docker" else ())]
     options = ["--cap-add=ALL", *(f"--cap-drop={name}" for name in forbidden), *_RULES, "--stop-signal=SIGRTMIN+3"]
     if engine.name == "podman":
         return [*options, "--no-hosts", "--systemd=always"]
@@ -46,7 +46,7 @@ def boot(engine: Engine) -> list[str]:
     return ["/bin/sh", "-c", (_FILES / "boot.sh").read_text(encoding="utf-8")]
 
 
-def _absent() -> list[str]:
+def absent() -> list[str]:
     """Rights that this machine gives nobody: podman's ALL leaves them out, docker's fails on them."""
     match = re.search(r"(?m)^CapBnd:\s*([0-9a-f]+)$", Path("/proc/self/status").read_text(encoding="utf-8"))
     have = int(match[1], 16) if match else -1

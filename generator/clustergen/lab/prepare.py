@@ -14,6 +14,7 @@ from clustergen.cluster.slurm.model import Slurm
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import file_systems, namespace, substitutions
+from clustergen.lab.confine import absent
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.scale import parse, scaled
 from clustergen.lab.subnet import moved, network
@@ -32,7 +33,7 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     file_systems.require_mountable(cluster, wish.mounts)
     work = Work(name or cluster.name)
     work.make()
-    machine = substitutions.Machine(hybrid=namespace.hybrid())
+    machine = substitutions.Machine(hybrid=namespace.hybrid(), raises_limits="SYS_RESOURCE" not in absent())
     chosen = [
         *substitutions.asked(cluster, wish.os, wish.slurm, installed=wish.installed),
         *substitutions.chosen(cluster, machine, wish.mounts),

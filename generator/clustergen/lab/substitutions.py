@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+import resource
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster import contributions
+from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.lab import file_servers, file_systems, mig
@@ -21,6 +23,7 @@ class Machine:
     """The abilities of this machine for containers."""
 
     hybrid: bool  # control groups of version 1 hold the controllers
+    raises_limits: bool  # of resources, as root as a rule may
 
 
 @record
@@ -195,6 +198,18 @@ def _directories(real: Collection[str]) -> Substitution:
     )
 
 
+def _limits(cluster: Cluster) -> Substitution:
+    """Limits that this machine keeps its processes from raising; one that may raise them has them all."""
+    files, locked = (resource.getrlimit(kind)[1] for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_MEMLOCK))
+    lower = [f"nofile {files}"] * (0 <= files < cluster.of(UserLimits).nofile)
+    lower += [f"memlock {locked // 1024} KiB"] * (locked >= 0)
+    return Substitution(
+        f"limits of daemons and jobs: at most {' and '.join(lower)}",
+        "this machine does not allow its processes more",
+        lambda _, machine: bool(lower) and not machine.raises_limits,
+    )
+
+
 def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed: bool) -> list[Substitution]:
     """The changes that the user requests to the manifest."""
 
@@ -224,7 +239,7 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
 
 def chosen(cluster: Cluster, machine: Machine, real: Collection[str] = ()) -> list[Substitution]:
     """Those that this cluster needs on this machine. `real`: file systems that the nodes mount."""
-    items = (*_FIRST, *_contributed(cluster), *_LAST, _directories(real))
+    items = (*_FIRST, *_contributed(cluster), *_LAST, _directories(real), _limits(cluster))
     return [item for item in items if item.applies(cluster, machine)]
 
 
