@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -67,8 +68,10 @@ def _type_of(model: type[BaseModel], path: str) -> Any:
 
 def _plain(form: Any) -> Any:
     """A section that may be left out as the section."""
-    others = [one for one in get_args(form) if one is not type(None)]
-    return others[0] if get_origin(form) is Union and len(others) == 1 else form
+    inner = get_args(form)[0] if get_origin(form) is Annotated else form
+    others = [one for one in get_args(inner) if one is not type(None)]
+    is_section = get_origin(inner) in (Union, UnionType) and len(others) == 1
+    return others[0] if is_section and (inner is form or issubclass(others[0], BaseModel)) else form
 
 
 def path(text: str) -> Value | None:
