@@ -47,10 +47,16 @@ class Original:
             inner = inner[part] if isinstance(inner, list) or part in inner else {}
             if isinstance(value, Section):
                 section, data, depth = value, inner, number
+        kind: Any = type(section)
+        name = str(edit.path[depth])
+        alone = edited(data, [replace(edit, path=edit.path[depth:])])
         try:
-            _validator(section.__class__).validate_python(
-                self._with_read(edited(data, [replace(edit, path=edit.path[depth:])]))
-            )
+            if not above or kind.__pydantic_decorators__.model_validators:
+                kind.model_validate(self._with_read(alone))
+            elif name in alone:
+                _validator(kind, name).validate_python(self._with_read(alone[name]))
+            else:
+                return not kind.model_fields[name].is_required()
         except ValidationError:
             return False
         return True
@@ -74,10 +80,12 @@ class Original:
 
 
 @cache
-def _validator(section: Hashable) -> SchemaValidator:
-    """The validator of a section, from the manifest's schema: the section itself would work out its schema anew."""
+def _validator(section: Hashable, name: str) -> SchemaValidator:
+    """The validator of a field, from the manifest's schema: the section itself would work out all of its own anew."""
     definitions: Any = Manifest.__pydantic_core_schema__.get("definitions", [])
-    return SchemaValidator({"type": "definitions", "schema": _schemas()[section], "definitions": definitions})
+    model = _schemas()[section]
+    schema = model["schema"]["fields"][name]["schema"]
+    return SchemaValidator({"type": "definitions", "schema": schema, "definitions": definitions}, model["config"])
 
 
 @cache

@@ -106,6 +106,8 @@ def _name(row: Any) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, set | frozenset):
+        value = tuple(sorted(value, key=str))
     if type(value) is tuple:
         return " ".join(map(str, value))
     return "" if value is None else str(value)
