@@ -16,6 +16,7 @@ mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld
   --skip-networking --loose-innodb-snapshot-isolation=OFF \\
   --innodb-data-file-path=ibdata1:10M:autoextend --innodb-log-file-size=4M --innodb-undo-tablespaces=0 \\
   --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-flush-log-at-trx-commit=0 \\
+  --innodb-buffer-pool-size=16M --skip-name-resolve --skip-ssl \\
   >/run/clustergen/mariadbd.log 2>&1 &
 until_log() { for _ in {1..1000}; do grep -qE "$1" "$2" 2>/dev/null && return; sleep 0.02; done; cat "$2" >&2; exit 9; }
 until_log 'ready for connections' /run/clustergen/mariadbd.log
