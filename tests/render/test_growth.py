@@ -96,6 +96,7 @@ def render(path: Path) -> None:
     assert compiler.render(compiled, path)[0] is not None
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("add", [node_types, entries, partitions, qos, accounts, file_systems])
 def test_render_looks_at_no_pairs(tmp_path: Path, add: Callable[[dict[str, Any], int], None]) -> None:

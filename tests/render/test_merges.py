@@ -70,6 +70,7 @@ def commit(repository: Path, text: str, tree: Tree, message: str) -> None:
     git(repository, "commit", "-q", "-m", message)
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 def test_two_branches_merge(ours: str, theirs: str, trees: Path, tmp_path: Path) -> None:
