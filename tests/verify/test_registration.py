@@ -338,6 +338,22 @@ def test_a_configless_node_that_finds_no_files_does_not_register(
     assert any(words in line for line in row.words), row.words
 
 
+@pytest.mark.parametrize("release", ["24.11", "26.05"])
+def test_sackd_fetches_the_files_of_a_login_node(tmp_path: Path, release: str) -> None:
+    login = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
+    data = manifest(slurm={"version": release, **CONFIGLESS}, nodes=[HEAD, COMPUTE, login])
+    place = tmp_path / "rendered"
+    write(tree_of(data, tmp_path), place)
+    (check,) = (one for one in CHECKS if one.name == "slurm")
+    (row,) = (row for row in verify(place, [check]) if row.parser == "sackd")
+    assert row.status == "passed", row.words
+    (options,) = place.rglob("etc/default/sackd")
+    options.write_text(options.read_text(encoding="utf-8").replace(":6817", ":6800"), encoding="utf-8")
+    (row,) = (row for row in verify(place, [check]) if row.parser == "sackd")
+    assert row.status == "failed"
+    assert any("failed to fetch remote configs" in words for words in row.words), row.words
+
+
 def test_a_release_that_is_not_installed_is_not_run_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,7 @@ _SLURM = (
     "mariadb-server-core,mariadb-client-core"
 )
 SUITES = {
-    "trixie": "slurm-wlm-kafka-plugin,promtool,prometheus-alertmanager,chrony,openssh-server,sudo,systemd,udev,"
+    "trixie": "sackd,slurm-wlm-kafka-plugin,promtool,prometheus-alertmanager,chrony,openssh-server,sudo,systemd,udev,"
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
@@ -41,7 +41,7 @@ SUITES = {
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,tcc",
-    "forky": "slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
+    "forky": "sackd,slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""
 

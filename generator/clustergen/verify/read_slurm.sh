@@ -243,6 +243,21 @@ while read -r node; do
   fi
 done <"$out/nodes"
 
+# A login node of a configless cluster has the files that sackd fetches, and no others; commands look for them there.
+if [ -s "$out/sackd" ]; then
+  [ -z "$slurmd" ] || ends "$slurmd"
+  slurmd=
+  mapfile -t options <"$out/sackd"
+  find /etc/slurm -type f ! -name '*.key' -delete
+  rm -rf /run/slurm
+  mkdir /run/slurm
+  env -u SLURM_CONF sackd -D "${options[@]}" >"$out/sackd.log" 2>&1 &
+  if wait_for running "$out/sackd.log" $!; then
+    answer=$(timeout -k 1 30 env -u SLURM_CONF scontrol show partition 2>&1) || echo "error: $answer" >>"$out/sackd.log"
+  fi
+  kill -9 $!
+fi
+
 [ -s "$out/jobs" ] || exit 0
 
 # sbatch --test-only finds a place for each job on nodes that are idle, which only a slurmd or slurm.conf can say. So a

@@ -57,6 +57,7 @@ _OF_THE_SANDBOX = re.compile(
             # where hard limits of the caller are low
             r"Core limit is only \d+ KB|timer_create: Resource temporarily unavailable",
             r"_nvml_get_mem_freqs",  # nvml.c knows no frequencies
+            r"sackd running as root instead of SlurmUser",
             r"attempt number",  # goes before the one line that counts
             # sacctmgr leaves without reading the last answer, and slurmdbd of 22.05 minds
             r"persistent connection for fd \d+ experienced error\[104\]",
@@ -109,12 +110,14 @@ def read_config(
     *,
     simulated: Sequence[Node] = (),
     jobs: Sequence[str] = (),
+    sackd: Sequence[str] = (),
     timeout: float = 120,
 ) -> SlurmReport:
     """Runs one Slurm on `conf_dir`: a directory with slurm.conf and related files, or a root as on the controller.
 
     `nodes_for_gres` are names of nodes with GRES, best one of each kind; more than a few take long.
     `simulated` are nodes that register on their hardware; of any other one, hwloc has what slurm.conf says.
+    `sackd` are its options on a login node of a configless cluster; without any it is not started.
     `jobs` are paths of job scripts below `conf_dir`, if that is a root, as `/jobs/a.sh`.
     `hosts` is the text of /etc/hosts; without it the root's own, and without that every name gets an invented address.
     Takes about a second and may run several times at once. Raises SandboxError where programs cannot be run here, and
@@ -169,6 +172,7 @@ def read_config(
             "autodetect": "".join(f"{node}\n" for node in detecting),
             "nodes": "".join(f"{node}\n" for node in started_nodes),
             "conf-server": around.conf_server,
+            "sackd": "".join(f"{word}\n" for word in sackd),
             "jobs": "".join(f"{path}\n" for path in jobs),
             **built,
             **dict(_hardware(directory, simulated, has_nvml)),
@@ -276,7 +280,7 @@ def _not_asked(directory: Path, around: Surroundings, absent_spank: Sequence[str
 
 def _complaints(logs: Mapping[str, str], has_memory: bool) -> list[str]:
     complaints: dict[str, None] = {}
-    for log in ("slurmdbd.log", "accounts.log", "slurmctld.log", "scontrol.log"):
+    for log in ("slurmdbd.log", "accounts.log", "slurmctld.log", "scontrol.log", "sackd.log"):
         complaints |= dict.fromkeys(_messages(log.partition(".")[0], logs.get(log, ""), has_memory))
     for log, text in logs.items():
         if log.startswith("slurmd."):

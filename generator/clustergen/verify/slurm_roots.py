@@ -47,6 +47,9 @@ class SlurmInstall:
         """True if it has a plugin of that file name: `mpi_pmix*.so`."""
         return any(next(self.path.glob(f"{directory}/{name}"), None) for directory in _PLUGINS)
 
+    def has_program(self, name: str) -> bool:
+        return _find(self.path, name) is not None
+
 
 def parsers_directory() -> Path:
     """Where `clustergen setup parsers` puts its roots: CLUSTERGEN_PARSERS, or a directory in the user's cache."""

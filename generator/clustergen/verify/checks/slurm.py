@@ -11,7 +11,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.records import replace
 from clustergen.verify.check import Check, Trial, paths, place_of
-from clustergen.verify.checks.slurm_hardware import nodes_by_type
+from clustergen.verify.checks.slurm_hardware import nodes_by_type, options_of
 from clustergen.verify.files import Entry
 from clustergen.verify.newer_slurm import Prepared, prepare
 from clustergen.verify.node_roots import NodeRoot
@@ -36,8 +36,10 @@ _WHAT = {
     "slurmdbd": "Slurm: the accounting daemon's file",
     "slurmd": "Slurm: the nodes' files",
     "sacctmgr": "Slurm: QOS, accounts and users",
+    "sackd": "Slurm: options on login nodes",
     "sbatch": "Slurm: job templates",
 }
+_SACKD = ("/etc/sysconfig/sackd", "/etc/default/sackd")
 _JOBS = "/job-scripts"
 
 # Which daemon's words judge a file: slurmctld those that it reads at its start, slurmd the rest.
@@ -73,6 +75,9 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
             [one.name for one in nodes.values() if why and one.hardware.cpus],
             simulated=() if why else tuple(nodes.values()),
             jobs=tuple(jobs),
+            sackd=next((options_of("sackd", entry.text) for entry in entries if entry.target in _SACKD), ())
+            if install.has_program("sackd")
+            else (),
             timeout=TIMEOUT,
         )
     except SandboxError as error:
@@ -174,12 +179,16 @@ def _rows(check: Check, entries: Sequence[Entry], install: SlurmInstall, report:
     if mpi:
         row = check.row("no parser", mpi, ["this Slurm is built without PMIx, which reads these keys"])
         yield replace(row, parser="slurmctld with PMIx", what=_PLUGINS)
+    fetching = [entry for entry in entries if entry.target in _SACKD] if not install.has_program("sackd") else []
+    if fetching:
+        row = check.row("no parser", fetching, [f"{install.path} has no sackd: run clustergen setup parsers"])
+        yield replace(row, parser="sackd", what=_WHAT["sackd"])
     absent = [match[1] for note in report.omitted if (match := _ABSENT.match(note))]
     unread = [e for e in entries if "plugstack" in e.path and any(plugin in e.text for plugin in absent)]
     if unread:
         absences = [f"{plugin} is in no distribution; slurmd is checked without it" for plugin in absent]
         yield replace(check.row("no parser", unread, absences), parser="slurmd with these plugins", what=_PLUGINS)
-    read = [entry for entry in entries if entry not in (*mpi, *unread)]
+    read = [entry for entry in entries if entry not in (*mpi, *fetching, *unread)]
     files = {daemon: [entry for entry in read if _daemon_of(place_of(entry)) == daemon] for daemon in words}
     for daemon, daemon_files in files.items():
         if not daemon_files:
@@ -187,7 +196,7 @@ def _rows(check: Check, entries: Sequence[Entry], install: SlurmInstall, report:
         program = f"{daemon} --test-only" if daemon == "sbatch" else daemon
         parser = f"{program} {install.kind}" if install.kind != "root" else program
         about = [note for note in report.omitted if _daemon_of(note.partition(":")[0]) == daemon]
-        if daemon in ("slurmd", "sacctmgr", "sbatch") and not report.started:
+        if daemon in ("slurmd", "sacctmgr", "sackd", "sbatch") and not report.started:
             row = check.row("not run", daemon_files, ["slurmctld did not start, see its row"], version=report.version)
             yield replace(row, parser=parser, what=_WHAT[daemon])
             continue
@@ -201,6 +210,8 @@ def _rows(check: Check, entries: Sequence[Entry], install: SlurmInstall, report:
 def _daemon_of(place: str) -> str:
     if place in _ACCOUNTS:
         return "sacctmgr"
+    if place in _SACKD:
+        return "sackd"
     if not place.startswith("/etc/"):
         return "sbatch"
     name = place.removeprefix("/etc/slurm/")
@@ -209,7 +220,7 @@ def _daemon_of(place: str) -> str:
     return "slurmd" if name.startswith(_OF_SLURMD) else "slurmctld"
 
 
-_IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", *_ACCOUNTS)
+_IS_CONF = paths("/etc/slurm/*.conf", "/etc/slurm/*.yaml", "/etc/slurm/*.conf.d/*", *_ACCOUNTS, *_SACKD)
 
 
 def is_job(place: str, text: str) -> bool:
@@ -225,19 +236,20 @@ CHECKS = (
     Check(
         "slurm",
         "Slurm",
-        "slurmctld, slurmdbd, slurmd, sacctmgr, sbatch",
+        "slurmctld, slurmdbd, slurmd, sackd, sacctmgr, sbatch",
         "The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until it is "
         "the primary controller and responds, and slurmd for one node of each type until it has registered. It has the "
-        "options that the node's unit reads: a configless node reads what slurmctld hands out. The hardware of that "
-        "node is simulated: processors by hwloc, GPUs by an NVML library, device files of all GRES, memory and TmpDisk "
-        "by a preloaded library, all as the manifest and the catalogue have them, never as slurm.conf has them. "
-        "slurmctld accepts the node with its GPUs, and slurmd logs neither an error nor a warning. TmpDisk is compared "
-        "where the manifest has the disks of the type, health checks do not run, and a Slurm without the NVML plugin "
-        "reads lines of gres.conf in place of AutoDetect. The accounts script runs twice, and the second run changes "
-        "nothing. If the release is not installed, the next newer one reads the files, and the catalogue checks keys "
-        "and values. For slurmd, cgroup values are replaced and third-party plugins are omitted. Slurm ignores unknown "
-        "keys of mpi.conf and topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, "
-        "for a user of the accounts where there are any. No job runs.",
+        "options that the node's unit reads: a configless node reads what slurmctld hands out. A login node gets it "
+        "through sackd, and scontrol then reaches slurmctld. The hardware of that node is simulated: processors by "
+        "hwloc, GPUs by an NVML library, device files of all GRES, memory and TmpDisk by a preloaded library, all as "
+        "the manifest and the catalogue have them, never as slurm.conf has them. slurmctld accepts the node with its "
+        "GPUs, and slurmd logs neither an error nor a warning. TmpDisk is compared where the manifest has the disks of "
+        "the type, health checks do not run, and a Slurm without the NVML plugin reads lines of gres.conf in place of "
+        "AutoDetect. The accounts script runs twice, and the second run changes nothing. If the release is not "
+        "installed, the next newer one reads the files, and the catalogue checks keys and values. For slurmd, cgroup "
+        "values are replaced and third-party plugins are omitted. Slurm ignores unknown keys of mpi.conf and "
+        "topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, for a user of the "
+        "accounts where there are any. No job runs.",
         _reads,
         _ask,
     ),

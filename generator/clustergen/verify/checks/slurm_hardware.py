@@ -84,14 +84,14 @@ def nodes_by_type(trial: Trial) -> Iterator[tuple[str, Node]]:
         if host is not None:
             files = roots[host].files
             mig = _mig(files, len(hardware.cpus))
-            options = _options("".join(files[file].text for file in _SLURMD if file in files))
+            options = options_of("slurmd", "".join(files[file].text for file in _SLURMD if file in files))
             node_files = tuple(file for file in files if file.startswith("/etc/slurm/"))
             yield group.removeprefix("type_"), Node(host, hardware, mig, options, node_files)
 
 
-def _options(text: str) -> tuple[str, ...]:
-    """Of slurmd, split as systemd does."""
-    values = re.findall(r"^SLURMD_OPTIONS=(.*)", text, re.MULTILINE)
+def options_of(daemon: str, text: str) -> tuple[str, ...]:
+    """The daemon's in a file of variables, split as systemd does."""
+    values = re.findall(rf"^{daemon.upper()}_OPTIONS=(.*)", text, re.MULTILINE)
     try:
         return tuple(shlex.split(" ".join(shlex.split(" ".join(values[-1:])))))
     except ValueError:  # a quote without its end

@@ -20,9 +20,7 @@ CHECKS = (
         "systemd",
         "Variables that systemd adds to a daemon's command line; only systemd reads them.",
         "/etc/default/slurm*",
-        "/etc/default/sackd",
         "/etc/sysconfig/slurm*",
-        "/etc/sysconfig/sackd",
     ),
     Check(
         "own tables",
