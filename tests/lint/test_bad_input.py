@@ -68,6 +68,25 @@ def test_includes_that_lead_nowhere_and_round_in_circles(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize("name", ["gres.conf", "cgroup.conf", "topology.conf", "job_submit.lua"])
+def test_the_other_files_are_judged_where_one_is_unreadable(name: str, tmp_path: Path) -> None:
+    more = "GresTypes=gpu\nTaskPlugin=task/cgroup\nTopologyPlugin=topology/tree\nJobSubmitPlugins=lua\nFoo=1\n"
+    text = f"{HEAD}{more}NodeName=n1 Gres=gpu:2 RealMemory=1000\nPartitionName=p Nodes=ALL Default=YES\n"
+    others = {
+        "gres.conf": "Name=gpu File=/dev/nvidia[0-1]\n",
+        "cgroup.conf": "ConstrainDevices=yes\n",
+        "topology.conf": "SwitchName=s Nodes=n1\n",
+        "job_submit.lua": "function slurm_job_submit() end\nfunction slurm_job_modify() end\n",
+    }
+    for file, content in {"slurm.conf": text, **others}.items():
+        (tmp_path / file).write_text(content)
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/null")
+    assert [
+        (one.code, Path(str(one.place)).name) for one in lint(tmp_path, SlurmRelease("25.05")).diagnostics
+    ] == sorted([("file-unreadable", name), ("slurm-key-unknown", "slurm.conf:9:1")], key=lambda one: one[1])
+
+
 @pytest.mark.parametrize("text", ["", "\n", "\\", "#", "\ufeff", "=", "Include", '"', "NodeName=", "[" * 5000])
 def test_almost_nothing(text: str, tmp_path: Path) -> None:
     assert findings(tmp_path, slurm_conf=text)

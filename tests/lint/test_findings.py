@@ -431,6 +431,20 @@ def test_an_old_name_beside_the_new_one_is_ignored(tmp_path: Path) -> None:
     assert ignored.hint == "delete it: Procs is the old name of CPUs"
 
 
+@pytest.mark.parametrize(
+    ("state", "hint"),
+    [
+        ("/var/spool/slurmctld", "write SlurmdSpoolDir=/var/spool/slurmd"),
+        ("/var/spool/slurmd", "write StateSaveLocation=/var/lib/slurm/slurmctld"),
+        ("/var/spool", "write StateSaveLocation=/var/lib/slurm/slurmctld"),
+    ],
+)
+def test_a_hint_is_not_what_is_written(state: str, hint: str, tmp_path: Path) -> None:
+    head = HEAD.replace("/var/spool/slurmctld", state) + f"SlurmdSpoolDir={state}/slurmd\n"
+    diagnostics = report(tmp_path, slurm_conf=head + NODES + PARTITIONS).diagnostics
+    assert [one.hint for one in diagnostics if "inside" in one.message] == [hint]
+
+
 @pytest.mark.parametrize("words", ["MinNodes=4", "OverSubscribe=YES:2", "OverSubscribe=FORCE:1", "OverSubscribe=FORCE"])
 def test_values_of_partitions_at_their_bounds(words: str, tmp_path: Path) -> None:
     assert summaries(report(tmp_path, slurm_conf=f"{HEAD}{NODES}{PARTITIONS.strip()} {words}\n")) == []

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from clustergen import compile as compiler
 from clustergen.catalogue.other_names import OtherName
+from clustergen.catalogue.roles import Role
 from clustergen.catalogue.tables import table
 from clustergen.cli.init import STARTER
 from clustergen.diagnostics.model_path import entry_of, places_of_keys, section_of
@@ -82,6 +83,10 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.qos.normal.max_tres", "write max_tres_per_job, max_tres_per_user or group_tres"),
         ("slurm.partitions.batch.time_limit", "write max_time"),
         ("nodes.1.ip", "write address"),
+        ("slurm.accounts.a.max_tres", "write group_tres for the account, max_tres_per_job for a job"),
+        ("node_types.gpu.threads", "write cpu.threads_per_core: 2 with hyperthreading, 1 without"),
+        ("slurm.reserved", "write node_types.<name>.reserved"),
+        ("containers.enroot", "write slurm.pyxis, which installs enroot"),
         # the same key in another section, the nearest one
         ("node_types.gpu.mig", "move 'mig' to node_types.<name>.gpus"),
         ("nodes.1.bmc", "move 'bmc' to nodes.addresses"),
@@ -105,6 +110,21 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
 )
 def test_what_is_called_otherwise_is_named(path: str, hint: str) -> None:
     assert hints(path) == [hint]
+
+
+@pytest.mark.parametrize(
+    ("role", "hint"),
+    [
+        ("beegfs-server", "name the node in servers of a beegfs entry: storage.<name>.servers"),
+        ("compute", "write slurm-compute"),
+        ("nfs-servr", "did you mean 'nfs-server'?"),
+    ],
+)
+def test_roles_that_are_called_otherwise(role: str, hint: str) -> None:
+    data = copy.deepcopy(starter())
+    data["nodes"][0]["roles"].append(role)
+    diagnostics = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
+    assert [one.hint for one in diagnostics if one.code == "value-not-allowed"] == [hint]
 
 
 def test_a_section_that_is_not_in_the_manifest_was_not_meant() -> None:
@@ -145,6 +165,9 @@ def test_a_switch_of_a_section_is_its_key_enabled() -> None:
 
 def test_a_row_is_of_a_section_that_lacks_the_name() -> None:
     for row in ROWS:
+        if row.section == "nodes.roles":  # a list, whose words are no keys
+            assert row.name not in [role.replace("-", "") for role in get_args(Role)]
+            continue
         section = row.section.split(".") if row.section else []
         assert section_of(Manifest, tuple(section)) == row.section, row
         keys = [key for key, places in places_of_keys(Manifest).items() if row.section in places]

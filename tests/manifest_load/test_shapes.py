@@ -141,6 +141,22 @@ def test_a_section_that_is_indented_as_an_entry_of_its_neighbour(inside: Any) ->
     ]
 
 
+@pytest.mark.parametrize(("name", "value"), [("gpus", {"model": "H100", "count": 8}), ("memory", "1TiB")])
+def test_a_key_that_is_indented_as_its_section(name: str, value: Any) -> None:
+    data = copy.deepcopy(starter())
+    data["node_types"][name] = value
+    compiled = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data, sort_keys=False).encode())
+    assert [(one.message, one.hint) for one in compiled.diagnostics if one.code in WRONG] == [
+        (f"'{name}' is a key of node_types.gpu, but is indented as much as it", f"indent '{name}' below 'gpu'")
+    ]
+
+
+def test_a_no_break_space_is_named() -> None:
+    assert [one.hint for one in findings("node_types/gpu", "system:\u00a0dgx-h100")] == [
+        "replace the no-break space in it by a space"
+    ]
+
+
 def test_a_partition_may_have_the_name_of_a_section(tmp_path: Path) -> None:
     data = copy.deepcopy(starter())
     data["slurm"]["partitions"]["accounts"] = {"nodes": "all", "max_tim": "1:00:00"}

@@ -1,4 +1,7 @@
-"""Sections that are indented one level too deep: `accounts` below `partitions` reads as the name of a partition."""
+"""Sections that are indented one level too deep, or keys one too little: each reads as the name of an entry.
+
+`accounts` below `partitions` reads as a partition, and `gpus` beside a node type as another one.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,15 @@ def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: An
     kept: dict[ManifestPath | int, Finding] = {}
     for index, finding in enumerate(findings):
         entry = _misplaced(finding, model, data)
-        if entry is None:
+        outside = _outside(finding, model, data) if entry is None else None
+        if outside is not None:
+            entry, above = outside
+            if entry not in kept:
+                name = quote(str(entry[-1]))
+                message = f"{name} is a key of {where(above, data)}, but is indented as much as it"
+                hint = f"indent {name} below {quote(str(above[-1]))}"
+                kept[entry] = Finding("key-unknown", entry, message, hint, key=True)
+        elif entry is None:
             kept[index] = finding
         elif entry not in kept:
             name, parent, neighbour = str(entry[-1]), where(entry[:-2], data) or "the manifest", str(entry[-2])
@@ -51,6 +62,24 @@ def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestP
     return None
 
 
+def _outside(finding: Finding, model: type[BaseModel], data: Any) -> tuple[ManifestPath, ManifestPath] | None:
+    """The path of the entry around a finding that is a key of the entry above it, and the path of that one."""
+    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
+        return None
+    for end in range(2, len(finding.path) + 1):
+        path = tuple(finding.path[:end])
+        entries, declared = _value(data, path[:-1]), follow(model, path[:-1]).declared
+        if get_origin(getattr(declared, "annotation", declared)) is not dict or not isinstance(entries, Mapping):
+            continue
+        entry, names = entry_of(follow(model, path).declared)[0], [*entries]
+        if entry is None or path[-1] not in keys_of(entry) or _is_entry(model, path, data) or names[0] == path[-1]:
+            continue
+        neighbour = (*path[:-1], names[names.index(path[-1]) - 1])
+        if isinstance(_value(data, neighbour), Mapping) and path[-1] not in _value(data, neighbour):
+            return path, neighbour
+    return None
+
+
 def _is_entry(model: type[BaseModel], path: ManifestPath, data: Any) -> bool:
     """True if a section has keys of the entries that it stands among: a node type may be called `gpu`."""
     entry, value = entry_of(follow(model, path).declared)[0], _value(data, path)
@@ -60,6 +89,8 @@ def _is_entry(model: type[BaseModel], path: ManifestPath, data: Any) -> bool:
 def _is_like(section: Any, value: Any) -> bool:
     """True if a value may be that of a section: it has a key of it, or holds sections where names are keys."""
     model, is_list = entry_of(section)
+    if isinstance(value, str) and model is not None:
+        return False
     if isinstance(value, Mapping) and model is not None and not is_list:
         return any(key in value for key in keys_of(model))
     return not isinstance(value, Mapping) or all(isinstance(inner, Mapping) for inner in value.values())

@@ -233,7 +233,8 @@ class _Translator:
         if isinstance(value, (Mapping, list, tuple)) or value is None:
             return self._wrong_type(path, [one_of(allowed)], value)
         shown = value if isinstance(value, str) else text or value
-        hint = choice_hint(str(value), [str(choice) for choice in allowed], switch)
+        other = self.hint and path and self.hint((*path, str(value)))
+        hint = other or choice_hint(str(value), [str(choice) for choice in allowed], switch)
         return Finding("value-not-allowed", path, f"{self._where(path)} cannot be {quote(shown)}", hint)
 
     def _wrong_type(
@@ -252,6 +253,8 @@ class _Translator:
         switch = f"write {{enabled: {text}}}" if is_section_with_switch and isinstance(value, bool) else None
         example = example_hint(str(path[-1]), declared) if value is None and path else None
         example = example or (duration_hint(declared) if bare_of(declared) else None)
+        if isinstance(value, str) and "\u00a0" in value:
+            return Finding("type-wrong", path, message, "replace the no-break space in it by a space")
         hint = example or switch or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
         return Finding("type-wrong", path, message, hint)
 

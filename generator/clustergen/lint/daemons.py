@@ -134,6 +134,8 @@ def directories(site: Site) -> Iterator[LintFinding]:
         yield site.warning("slurm-directory-unsafe", spool, message, hint)
     elif state and directory.startswith(state.text.rstrip("/") + "/"):
         message = "SlurmdSpoolDir is inside StateSaveLocation"
+        if f"{hint}/".startswith(f"write SlurmdSpoolDir={state.text.rstrip('/')}/"):
+            hint = f"write StateSaveLocation={STATE.example}"
         yield site.warning("slurm-directory-unsafe", spool, message, hint)
     if spool.text.startswith(_SHARED_DIRECTORIES) and "%n" not in spool.text and "%h" not in spool.text:
         message = "this looks like a shared directory, but every node requires its own"

@@ -244,7 +244,7 @@ def _environment(record: Record) -> set[str]:
 
 
 def _flags(record: Record) -> list[str]:
-    return [word.strip().lower() for word in (record.entry.text("Flags") or "").split(",")]
+    return [word.strip(" =").lower() for word in (record.entry.text("Flags") or "").split(",")]
 
 
 def _has(record: Record, key: str) -> bool:

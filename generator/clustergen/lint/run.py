@@ -38,7 +38,7 @@ from clustergen.regular_file import reason_of
 from clustergen.slurmconf.directory import ConfigDirectory, open_directory
 from clustergen.slurmconf.reading import is_there
 
-_OTHERS = ("topology.yaml", "plugstack.conf")
+_OTHERS = ("topology.yaml", "plugstack.conf", *plugins.FUNCTIONS)
 _UNKNOWN = ("namespace.yaml", "resources.yaml")  # files of Slurm's that no check reads
 _MOST_ALIKE = 5000
 _SLURM = (daemons, together, plugins, accounting, nodes, hardware, partitions, gres)
@@ -87,21 +87,25 @@ def lint(path: Path, release: SlurmRelease | None = None, name: str | None = Non
     """
     place, main = _located(path)
     directory = _open(place, main, release, name)
-    findings = list(_unreadable(directory))
-    if main != "slurm.conf" and not findings:
+    unreadable = _unreadable(directory)
+    readable = "slurm.conf" not in unreadable
+    if main != "slurm.conf" and readable:
         _refuse_other_kinds(directory, path)
-    guessed = None if release or findings else guess(directory)
+    guessed = guess(directory) if readable and release is None else None
     judged = release or (guessed.release if guessed else newest())
-    if not findings:
-        if release is None and judged.has("include-beside-includer"):
-            directory = _open(place, main, judged, name)
-        findings = list(dict.fromkeys(_bounded(_all(directory, judged))))
+    if release is None and judged.has("include-beside-includer"):
+        directory = _open(place, main, judged, name)
+        unreadable = _unreadable(directory)
+    findings = list(unreadable.values())
+    if readable:
+        rest = dict.fromkeys(_bounded(_all(directory, judged)))
+        findings += [one for one in rest if not any(name in one.diagnostic.message for name in unreadable)]
     texts = {directory.shown(file): _with_visible_cr(text) for file, text in directory.texts.items()}
     redactions = Redactions(texts, (one.diagnostic for one in findings))
     findings = [one._replace(diagnostic=redactions.diagnostic(one.diagnostic)) for one in findings]
     findings.sort(key=lambda one: (one.diagnostic.place or Place(""), one.diagnostic.code, one.diagnostic.message))
     read = tuple(main if name == "slurm.conf" else name for name in (*files(), *_OTHERS) if directory.has(name))
-    unread = tuple(_unread(directory, read))
+    unread = tuple(_unread(directory, (*read, *unreadable)))
     return Report(
         path=path,
         release=judged,
@@ -172,16 +176,18 @@ def _open(place: Path, main: str, release: SlurmRelease | None, name: str | None
     return directory
 
 
-def _unreadable(directory: ConfigDirectory) -> Iterator[LintFinding]:
-    """Files that are there and cannot be read, or are too large: nothing is said of the others then."""
+def _unreadable(directory: ConfigDirectory) -> dict[str, LintFinding]:
+    """Files that are there and cannot be read, or are too large; the others are judged without them."""
+    findings = {}
     for name in (*files(), *_OTHERS):
         try:
             directory.text(name) if name in _OTHERS else directory.config(name)
         except OSError as err:
-            place = Place(directory.shown(name))
-            yield LintFinding(
-                Diagnostic("file-unreadable", Severity.ERROR, place, f"cannot read this file: {reason_of(err)}")
-            )
+            directory.leave_out(name)
+            message = f"cannot read this file: {reason_of(err)}"
+            place = Place(directory.shown(directory.main if name == "slurm.conf" else name))
+            findings[name] = LintFinding(Diagnostic("file-unreadable", Severity.ERROR, place, message))
+    return findings
 
 
 def _all(directory: ConfigDirectory, release: SlurmRelease) -> Iterator[LintFinding]:

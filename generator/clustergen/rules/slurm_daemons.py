@@ -74,10 +74,11 @@ def slurm_releases_apart(cluster: Cluster) -> Iterator[Finding]:
     if cluster.slurm.build != "distribution":
         return
     reported: set[tuple[str, str]] = set()
-    mine = cluster.slurm.release
+    mine, controller = cluster.slurm.release, cluster.with_role("slurm-controller")
+    first = own_release(controller[0].type.os if controller else cluster.os)
     for group in cluster.groups:
         theirs = own_release(group.type.os)
-        if theirs == mine:
+        if theirs in (mine, first):  # of a release that the controller does not have either, another rule reports it
             continue
         if group.has("slurm-controller"):
             daemon, fits = "slurmctld", group.hosts[0] == cluster.slurm.controllers[0]  # the first is another rule's

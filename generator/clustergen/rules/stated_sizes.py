@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster
@@ -61,7 +62,8 @@ def memory_of_machines(cluster: Cluster, section: Mapping[str, NodeType]) -> Ite
             is_text = field == "memory"
             size = spec.memory if is_text else f"{mib} MiB"
             machine = f"{row.id} has {Bytes(usual << 20)}" if row and usual else "servers have 1GiB to 64TiB"
-            hint = f"memory: {Bytes((usual or 512 << 10) << 20)}" if is_text else "real_memory is in MiB"
+            meant = Bytes(usual << 20) if usual else re.sub("[A-Za-z]+$", "GiB", str(size).replace(" ", ""))
+            hint = f"memory: {meant}" if is_text else "real_memory is in MiB"
             yield Finding(
                 "hardware-differs",
                 ("node_types", name, field),

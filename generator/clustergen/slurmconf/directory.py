@@ -45,9 +45,14 @@ class ConfigDirectory:
         self._configs: dict[str, Config | None] = {}
         self._reader = Reader(path)
         self._shown: dict[str, str] = {}
+        self._left_out: set[str] = set()
 
     def has(self, name: str) -> bool:
-        return self._reader.has(self._called(name))
+        return name not in self._left_out and self._reader.has(self._called(name))
+
+    def leave_out(self, name: str) -> None:
+        """From now on, this file counts as absent."""
+        self._left_out.add(name)
 
     def config(self, name: str) -> Config | None:
         """A file and all that it includes, by the name that Slurm gives it; None where there is none.
@@ -56,7 +61,7 @@ class ConfigDirectory:
         """
         if name not in self._configs:
             called = self._called(name)
-            if self._reader.has(called):
+            if self.has(name):
                 lines = read_config(
                     called, self._read, key_tables=self._tables_of(name), beside_includer=self._beside_includer
                 )
@@ -71,7 +76,7 @@ class ConfigDirectory:
         """The text of a file; None where there is none."""
         called = self._called(name)
         if called not in self.texts:
-            if not self._reader.has(called):
+            if not self.has(name):
                 return None
             self._read(called)
         return self.texts[called]

@@ -241,12 +241,13 @@ def fabric_without_port(cluster: Cluster) -> Iterator[Finding]:
     """GPU nodes in a fabric need a port of it, or NCCL falls back to TCP over the management network."""
     if cluster.networks.fabric is None:
         return
+    device = "enp1s0f0" if cluster.networks.fabric.type == "ethernet" else "mlx5_0, interface: …"
     for node_type in cluster.gpu_types:
         if node_type.is_resolved and not node_type.fabric_ports():
             yield Finding(
                 "fabric-without-port",
                 ("node_types", node_type.name),
                 f"node type '{node_type.name}' has no fabric port, so NCCL would use the management network",
-                f"add node_types.{node_type.name}.nics: [{{device: mlx5_0, interface: …}}]",
+                f"add node_types.{node_type.name}.nics: [{{device: {device}}}]",
                 key=True,
             )
