@@ -8,6 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from clustergen.catalogue import slurm, slurm_values
+from strategies.lint_fragments import FRAGMENTS
 
 WHOLE = {
     "slurm.conf": """# GPUs and CPUs
@@ -94,6 +95,28 @@ def mutants(seed: int) -> Iterator[Mutant]:
     rng = Random(seed)
     while True:
         yield _other_key(rng) if rng.random() < 0.4 else _mistaken_line(rng)
+
+
+def one_line_variants(seed: int) -> Iterator[Mutant]:
+    """Without an end: those whose mistake is in slurm.conf."""
+    return (mutant for mutant in mutants(seed) if mutant.files["slurm.conf"] != WHOLE["slurm.conf"])
+
+
+def related_mutants(seed: int) -> Iterator[Mutant]:
+    """Without an end: a fragment with files beside slurm.conf, and a mistake in one of them."""
+    rng = Random(seed)
+    bases = [fragment for fragment in FRAGMENTS if fragment.files]
+    while True:
+        base = rng.choice(bases)
+        file, text = rng.choice([*base.files.items()])
+        lines = text.splitlines() or [""]
+        number = rng.randrange(len(lines))
+        lines[number] = _mistake(lines[number], rng) if _PAIR.search(lines[number]) else _mistyped(lines[number], rng)
+        new = "\n".join(lines) + "\n"
+        if new != text:
+            yield Mutant(
+                f"{base.name} | {file}: {lines[number]}", {"slurm.conf": base.slurm_conf, **base.files, file: new}
+            )
 
 
 def _other_key(rng: Random) -> Mutant:

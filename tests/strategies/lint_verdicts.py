@@ -22,6 +22,7 @@ _ONLY_THE_MACHINE_KNOWS = re.compile(
         )
     )
 )
+_CLAIM = re.compile(r"(Slurm|slurmd|slurmctld) logs ")
 
 
 def depends_on_machine(report: SlurmReport) -> bool:
@@ -45,4 +46,6 @@ def disagreement(directory: Path, release: str, report: SlurmReport) -> str | No
         return f"Slurm is silent: {errors[0].code}: {errors[0].message}"
     if complaints and not diagnostics:
         return f"lint has no finding: {complaints[:3]}"
+    if not complaints and (claims := [one.message for one in diagnostics if _CLAIM.search(one.message)]):
+        return f"Slurm logs nothing: {claims[0]}"
     return None
