@@ -72,8 +72,15 @@ def functions(site: Site) -> Iterator[LintFinding]:
 
 
 def _defines(code: str, name: str) -> bool:
-    match = re.search(rf"(\blocal\s+)?(\bfunction\s+{name}\b|\b{name}\b[\"'\]\s]*=(?!=))", code)
-    return match is not None and match[1] is None
+    """True if a global of that name is a function, or what stands for one: another name, if it has a value itself."""
+    match = re.search(rf"(\blocal\s+)?(\bfunction\s+{name}\b|\b{name}\b[\"'\]\s]*=(?!=)\s*(\w*))", code)
+    if match is None or match[1] is not None:
+        return False
+    return (
+        not match[3]
+        or match[3] == "function"
+        or re.search(rf"\b(function\s+{match[3]}\b|{match[3]}\s*=)", code) is not None
+    )
 
 
 def helpers(site: Site) -> Iterator[LintFinding]:
