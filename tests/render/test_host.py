@@ -283,6 +283,9 @@ def test_neighbours_of_a_large_cluster_are_not_forgotten(tmp_path: Path) -> None
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
+JOURNALD = "/etc/systemd/journald.conf.d"
+
+
 @pytest.mark.parametrize(
     ("memlock", "kib", "service"), [("unlimited", "unlimited", "infinity"), ("2GiB", "2097152", "2147483648")]
 )
@@ -297,6 +300,10 @@ def test_each_program_gets_its_own_unit(tmp_path: Path, memlock: str, kib: str, 
     assert not any(row[1:3] == ["hard", "stack"] for row in rows), "a program may still raise its own"
     text = text_of(tree, "c1", "/etc/systemd/system.conf.d/50-clustergen.conf")
     assert f"\nDefaultLimitMEMLOCK={service}\n" in text
+    journal = text_of(
+        tree_of(manifest(host={"journal_size": "1GiB"}), tmp_path), "c1", f"{JOURNALD}/50-clustergen.conf"
+    )
+    assert journal.endswith("\nSystemMaxUse=1073741824\n")
 
 
 ZONE = "/etc/firewalld/zones/clustergen.xml"

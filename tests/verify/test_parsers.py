@@ -217,6 +217,7 @@ BROKEN = [
     ),
     ("systemd manager", "roce", "etc/systemd/system.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
     ("systemd logind", "roce", "etc/systemd/logind.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
+    ("systemd journald", "roce", "etc/systemd/journald.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
     ("systemd networkd", "roce", "etc/systemd/networkd.conf.d/50-clustergen.conf", append("Nothing=1"), "Unknown key"),
     ("sysusers", "roce", "etc/sysusers.d/clustergen-slurm.conf", append("q nothing"), "clustergen-slurm.conf"),
     ("tmpfiles", "roce", "etc/tmpfiles.d/clustergen-slurmd.conf", append("d /x 0799 root root -"), "0799"),

@@ -14,6 +14,7 @@ class UserLimits:
     SECTIONS = ("Host",)
     memlock_bytes: int | None  # None: unlimited
     nofile: int
+    journal_bytes: int
 
 
 @record

@@ -11,6 +11,7 @@ class Host(Section):
     timezone: Place
     memlock: Place
     nofile: Place
+    journal_size: Place
     sysctl: Place
     hugepages: Place
     hosts_file: Place

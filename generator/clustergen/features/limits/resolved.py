@@ -9,7 +9,7 @@ from clustergen.manifest.host import Host
 
 def resolve(section: Host, _: Cluster) -> UserLimits:
     memlock = section.memlock
-    return UserLimits(None if memlock == "unlimited" else memlock.value, section.nofile)
+    return UserLimits(None if memlock == "unlimited" else memlock.value, section.nofile, section.journal_size.value)
 
 
 RECORDS = {UserLimits: resolve}

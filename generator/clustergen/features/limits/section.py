@@ -13,4 +13,8 @@ PLACES = {
         field("unlimited", "Locked memory limit of users; required by RDMA."),
     ),
     "host.nofile": (Annotated[int, Field(ge=1024, le=1048576)], field(131072, "Open files limit of users.")),
+    "host.journal_size": (
+        Bytes,
+        field("2GiB", "Size of a node's journal; when it is full, the oldest entries go.", validate_default=True),
+    ),
 }

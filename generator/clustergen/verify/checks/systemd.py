@@ -181,6 +181,20 @@ CHECKS = (
         ),
     ),
     Check(
+        "systemd journald",
+        "systemd: settings of the journal",
+        "systemd-journald",
+        "journald accepts every section, key and value.",
+        paths("/etc/systemd/journald.conf.d/*"),
+        _settings(
+            "Journal",
+            "mkdir -p /run/systemd/journal",
+            "/usr/lib/systemd/systemd-journald",
+            "/etc/systemd/journald.conf.d",
+            "/etc/systemd/journald.conf.d",
+        ),
+    ),
+    Check(
         "systemd networkd",
         "systemd: settings of the network manager",
         "systemd-networkd",
