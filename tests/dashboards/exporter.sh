@@ -11,10 +11,13 @@ mkdir -p $sys/devices/system/cpu/cpu{0,1}
 for list in online possible present; do echo 0-1 >$sys/devices/system/cpu/$list; done
 echo ' 259 0 nvme0n1 9000 0 700000 900 800 0 90000 700 0 1500 1600 0 0 0 0 0 0' >$proc/diskstats
 printf 'Inter-|   Receive                            |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed\n  eth0: 900 9 0 0 0 0 0 0 800 8 0 0 0 0 0 0\n' >$proc/net/dev
-mkdir -p $sys/class/net/eth0
+mkdir -p $sys/class/net/{eth0,bond0/bonding,bond0/lower_eth0/bonding_slave}
 for pair in operstate:up speed:100000 carrier:1 mtu:1500 address:02:00:00:00:00:01 flags:0x1003 ifindex:2 type:1; do
-  echo "${pair#*:}" >$sys/class/net/eth0/"${pair%%:*}"
+  echo "${pair#*:}" | tee $sys/class/net/{eth0,bond0}/"${pair%%:*}" >/dev/null
 done
+echo bond0 >$sys/class/net/bonding_masters
+echo eth0 >$sys/class/net/bond0/bonding/slaves
+echo up >$sys/class/net/bond0/lower_eth0/bonding_slave/mii_status
 printf 'net 70 70 69 45\nrpc 300 0 300\nproc4 6 0 90 80 70 60 50\n' >$proc/net/rpc/nfs
 echo online >$proc/spl/kstat/zfs/tank/state
 printf 'Personalities : [raid1]\nmd0 : active raid1 sda1[0] sdb1[1]\n      9000 blocks super 1.2 [2/2] [UU]\n\nunused devices: <none>\n' >$proc/mdstat
