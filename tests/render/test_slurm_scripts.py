@@ -147,9 +147,10 @@ printf 'echo never' >/etc/slurm/prolog.d/70-not-executable"""
 
 
 @pytest.mark.real
-def test_a_script_without_end_is_named(tmp_path: Path, root: Path) -> None:
+@pytest.mark.parametrize("body", ["sleep 60", "trap : TERM; while :; do sleep 1; done"])
+def test_a_script_without_end_is_named(body: str, tmp_path: Path, root: Path) -> None:
     slow = node(tmp_path, root, slurm={"scripts": {"timeout": 10}})
-    scene = """printf '#!/bin/bash\\nsleep 60\\n' >/etc/slurm/prolog.d/60-slow
+    scene = f"""printf '#!/bin/bash\\n{body}\\n' >/etc/slurm/prolog.d/60-slow
 chmod 755 /etc/slurm/prolog.d/60-slow; sed -i s/^limit_s=.*/limit_s=1/ /etc/clustergen/job-scripts.sh"""
     done = slow.run(PROLOG, before=scene)
     assert done.code == 1
