@@ -21,7 +21,7 @@ CONF = "/etc/slurm/slurm.conf"
 Answer = dict[str, Any]
 GOOD: Answer = {
     "changed": False, "differs": [], "leftovers": [], "effects_of": {}, "pending": [], "last_run": "none",
-    "packages": [], "paths": [], "units": {}, "secrets": {}, "running": ["slurmd.service"], "root": True,
+    "packages": [], "paths": [], "units": {}, "modules": [], "secrets": {}, "running": ["slurmd.service"], "root": True,
     "os": {"id": "debian", "version": "13", "codename": "trixie", "machine": "x86_64"},
     "host": "@HOST@", "clock": "@CLOCK@", "free": {"/": {"mib": 90000, "inodes": 1000000}},
     "read_only": [], "unwritable": None, "systemd": True,
@@ -39,7 +39,7 @@ def differs(before: str | None, target: str = CONF, **more: Any) -> Answer:
 
 class Cluster:
     """A rendered tree whose nodes are played by hostile_ssh.py: one host for each lie, a head and two good nodes.
-    `sections` of the manifest replace those of the small one.
+    `sections` of the manifest replace those of the small one; `slurm=None` leaves Slurm out.
     """
 
     def __init__(self, directory: Path, hostile: list[str], **sections: Any) -> None:
@@ -48,14 +48,16 @@ class Cluster:
         self.answers.mkdir()
         self.host_of = {name: f"n{index}" for index, name in enumerate(hostile, 1)}
         self.all = ["head", "good1", "good2", *self.host_of.values()]
+        head = HEAD if sections.get("slurm", True) else {**HEAD, "roles": ["login"]}
         nodes = [
-            HEAD,
+            head,
             {"name": "good[1-2]", "type": "gpu", "address": "10.0.0.[11-12]"},
         ]
         if hostile:
             last = len(hostile)
             nodes.append({"name": f"n[1-{last}]", "type": "gpu", "address": f"10.0.0.[21-{20 + last}]"})
-        self.tree = tree_of(manifest(nodes=nodes, node_types={"gpu": GPU}, **sections), directory)
+        data = manifest(nodes=nodes, node_types={"gpu": GPU}, **sections)
+        self.tree = tree_of({name: value for name, value in data.items() if value is not None}, directory)
         write(self.tree, directory / "rendered")
         (directory / "bin").mkdir()
         ssh = directory / "bin/ssh"
