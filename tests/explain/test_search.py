@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clustergen import compile as compiler
+from clustergen.catalogue.dcgm import dcgm_fields
 from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import CODES, Finding, Severity
 from clustergen.explain.edits import Edit, edited
@@ -17,6 +18,7 @@ from clustergen.explain.lines import Explained, explain
 from clustergen.explain.locate import find, find_alone
 from clustergen.explain.manifests import Original
 from clustergen.explain.producers import producer_of
+from clustergen.explain.rows import row_of
 from clustergen.explain.study import Study
 from clustergen.explain.trials import Renderer, Trials
 from clustergen.manifest.model import Manifest
@@ -252,3 +254,9 @@ def test_trying_many_at_once_finds_what_trying_each_finds(place: str, monkeypatc
     one_by_one = explain(compiled, tree, file, MANIFEST.parent, [int(number)])
     assert causes(at_once) == causes(one_by_one)
     assert {cause.path for cause in at_once.needs} == {cause.path for cause in one_by_one.needs}
+
+
+def test_sets_of_the_catalogue_are_printed_in_order() -> None:
+    fields = [row_of(field, {"generations"}).fields["generations"] for field in dcgm_fields().values()]
+    assert max(map(len, fields)) > 20
+    assert all(text.split() == sorted(text.split()) for text in fields)

@@ -495,9 +495,9 @@ BROKEN |= {
         contributing("ScrapeJob", 'ScrapeJob("motd", ("head",), 9999)'),
         "ScrapeJob: members is ('head',): Input should be an instance of NodeGroup",
     ),
-    "contributes a function without arguments": (
-        contributing("Group", 'Group("motd_node", lambda: True)'),
-        "1 was given, with the extension motd of motd 0.3\n   hint: run with --no-extensions;",
+    "contributes a group of hosts": (
+        contributing("Group", 'Group("motd_node", ("head",))'),
+        "Group: members is ('head',): Input should be an instance of NodeGroup",
     ),
     "renders for no group": (
         {"files": FILES.replace('"all/etc/motd"', '"alll/etc/motd"')},
@@ -643,8 +643,8 @@ from clustergen.cluster.contributions import (
 )
 from clustergen.cluster.model import Cluster
 
-def groups(_: Cluster) -> Iterator[Group]:
-    yield Group("motd_node", lambda group: group.has("login"))
+def groups(cluster: Cluster) -> Iterator[Group]:
+    yield Group("motd_node", cluster.with_role("login"))
 
 def daemons(_: Cluster) -> Iterator[Daemon]:
     yield Daemon(7017, None, "motd server", "motd_node")
@@ -765,7 +765,7 @@ from clustergen.cluster.contributions import Group
 from clustergen.cluster.model import Cluster
 
 def groups(cluster: Cluster) -> Iterator[Group]:
-    yield Group("{name}", lambda group: True)
+    yield Group("{name}", cluster.groups)
 """
 COLLISIONS = {
     "role": ({"needs": GROUP.format(name="login")}, "clustergen and {} both contribute the group login"),
