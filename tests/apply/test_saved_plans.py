@@ -146,6 +146,7 @@ def test_a_plan_against_a_tree(repository: Path) -> None:
     assert run("plan", "--against", "rendered").exit_code == 1
 
 
+@pytest.mark.slow
 def test_an_invalid_manifest_is_no_plan(repository: Path) -> None:
     write(repository, text=MANIFEST + "wrong: 1\n")
     assert run("plan", "--out", "p.json").exit_code == 2
@@ -287,6 +288,7 @@ def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept
         assert place.resolve() == kept.resolve()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "nodes", "is_limited", "is_refused"),
     [

@@ -67,6 +67,7 @@ def test_every_manifest_has_a_valid_document(data: dict[str, Any]) -> None:
     validator().validate(document(cluster_of(data)))
 
 
+@pytest.mark.slow
 def test_a_schema_refuses_what_is_no_document() -> None:
     good = document(cluster_of(manifest()))
     for wrong in ({**good, "more": 1}, {**good, "name": 1}, {key: value for key, value in good.items() if key != "os"}):

@@ -45,6 +45,7 @@ def errors(compiled: compiler.Compiled) -> Iterator[tuple[str, str]]:
             yield item.code, item.message
 
 
+@pytest.mark.slow
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=manifests())
 def test_any_manifest_is_valid_once_what_needs_slurm_is_removed(data: dict[str, Any], tmp_path: Path) -> None:
@@ -126,6 +127,7 @@ def difference(old: Path, new: Path) -> tuple[dict[str, Any], str]:
     return plan, results[1].stdout
 
 
+@pytest.mark.slow
 def test_removing_slurm_ends_all_jobs(sides: tuple[Path, Path]) -> None:
     bare, slurm = sides
     plan, text = difference(slurm, bare)
@@ -137,6 +139,7 @@ def test_removing_slurm_ends_all_jobs(sides: tuple[Path, Path]) -> None:
     assert "Slurm 24.11 → none" in text
 
 
+@pytest.mark.slow
 def test_adding_slurm_is_all_new(sides: tuple[Path, Path]) -> None:
     bare, slurm = sides
     plan, text = difference(bare, slurm)
@@ -146,6 +149,7 @@ def test_adding_slurm_is_all_new(sides: tuple[Path, Path]) -> None:
     assert "Slurm none → 24.11" in text
 
 
+@pytest.mark.slow
 def test_a_cluster_without_slurm_differs_from_none_like_it(sides: tuple[Path, Path], tmp_path: Path) -> None:
     other = tmp_path / "manifest.yaml"
     other.write_text(json.dumps(without(MANIFEST, nodes=[LOGIN, COMPUTE], nccl={"debug": "WARN"})), encoding="utf-8")
@@ -153,6 +157,7 @@ def test_a_cluster_without_slurm_differs_from_none_like_it(sides: tuple[Path, Pa
     assert "Slurm" not in text.splitlines()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

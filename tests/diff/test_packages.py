@@ -11,6 +11,8 @@ import pytest
 from clustergen.diff.steps import PUT, TURNS
 from strategies.diffs import diff, rendered, write
 
+pytestmark = pytest.mark.slow
+
 BRANCH = ("slurm:", "gpu: {driver: '570'}\nslurm:")
 NEWER = ("slurm:", "gpu: {driver: '580'}\nslurm:")
 OLD = "nvidia-driver-pinning-570 nvidia-fabricmanager-570 libnvidia-nscq-570"

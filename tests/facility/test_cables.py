@@ -85,6 +85,7 @@ def test_rows_of_one_module_name_its_cage(cables):
     assert shared in fibres[0]["description"]
 
 
+@pytest.mark.slow
 def test_a_node_has_one_port_number_on_the_leaves_of_all_rails(cables):
     ports = defaultdict(set)
     leaves = defaultdict(set)

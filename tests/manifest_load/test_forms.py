@@ -40,6 +40,7 @@ def inside(schema: Any) -> Iterator[dict[str, Any]]:
         yield from inside(part)
 
 
+@pytest.mark.slow
 def test_every_length_of_time_says_what_a_bare_number_is() -> None:
     lengths = {
         name: schema["description"]

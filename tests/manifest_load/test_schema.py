@@ -78,6 +78,7 @@ def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name:
     assert not validator.is_valid(manifest)
 
 
+@pytest.mark.slow
 def test_examples_of_fields_are_valid(validator: Draft202012Validator) -> None:
     """Editors offer them; `explain` and docs/manifest.md show them."""
     schema: dict[str, Any] = validator.schema

@@ -36,6 +36,7 @@ def rendered(text: str, directory: Path, name: str) -> str:
     return next(file.content.decode() for file in tree if file.path.endswith(name))
 
 
+@pytest.mark.slow
 def test_unconfirmed_hardware_is_marked_everywhere(tmp_path: Path) -> None:
     result = run(B200, tmp_path)
     assert result.exit_code == 0

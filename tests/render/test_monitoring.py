@@ -484,6 +484,7 @@ def test_nodes_that_need_not_exist_are_not_scraped(tmp_path: Path, state: str) -
     assert "z1" not in str(loaded(tree, f"{PROMETHEUS}/prometheus.yml"))
 
 
+@pytest.mark.slow
 def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
     tree = tree_of(monitored(**VARIANTS["everything"]), tmp_path)
     groups = loaded(tree, f"{PROMETHEUS}/sd/node.yml")
@@ -499,6 +500,7 @@ def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
     assert loaded(tree, f"{PROMETHEUS}/sd/ipmi.yml")[0]["targets"] == ["bmc1:9290", "10.0.9.2:9290"]
 
 
+@pytest.mark.slow
 def test_a_leaf_is_a_label_of_compute_nodes_alone(tmp_path: Path) -> None:
     """Alerts on a leaf count the nodes whose jobs it carries."""
     leaf = {"name": "leaf1", "nodes": "head,c[1-4]"}
@@ -620,6 +622,7 @@ def test_slurm_alerts_read_what_slurm_serves(tmp_path: Path) -> None:
     assert read <= slurm_metrics().keys()
 
 
+@pytest.mark.slow
 def test_each_service_that_has_to_run_is_one_that_the_exporter_reads(tmp_path: Path) -> None:
     """And on the nodes that have it: the labels of targets decide."""
     lnet = [{"name": "o2ib", "interfaces": ["ibp24s0"]}]

@@ -168,6 +168,7 @@ def test_canonical_texts_parse_to_the_same_value(kind: Any, value: int) -> None:
     assert kind.parse(str(kind(value))) == kind(value)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**31 - 1))
 def test_slurm_form_parses_to_the_same_duration(seconds: int) -> None:
     assert Duration.parse(Duration(seconds).slurm()) == Duration(seconds)

@@ -73,6 +73,7 @@ def test_a_file_that_no_check_knows_is_a_failure(tree: Path) -> None:
     assert (row.check, row.status, row.files) == ("unclaimed", "failed", ("overlays/all/etc/unheard-of",))
 
 
+@pytest.mark.slow
 def test_a_sites_own_file_is_the_sites(tree: Path) -> None:
     (tree / "overlays/all/etc/motd").write_text("hello\n", encoding="utf-8")
     facts = {"group": "all", "target": "/etc/motd", "mode": "0644", "owner": "root:root", "effect": "none"}
@@ -126,6 +127,7 @@ loop
     assert inventory.by_host()["n01"] == {"all", "n01", "compute", "cluster"}
 
 
+@pytest.mark.slow
 def test_nodes_with_the_same_files_are_laid_out_once(tree: Path, tmp_path: Path) -> None:
     nodes = node_roots(read_tree(tree), tmp_path / "nodes")
     assert [node.hosts for node in nodes] == [("head",), ("c1", "c2", "c3", "c4")]

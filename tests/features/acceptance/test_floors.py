@@ -57,6 +57,7 @@ def test_floors_of_eight_h100_with_eight_ndr_ports() -> None:
     assert floors["dgx/mpi-pair"]["latency"] == ("most", 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "least"), [("1GbE", 0.0875), ("10GbE", 0.875), ("100GbE", 1.312)])
 def test_mpi_over_tcp_needs_a_share_of_the_port_or_of_one_connection(rate: str, least: float, tmp_path: Path) -> None:
     """One connection carries 15 Gb/s on a healthy host with 100 GbE; a share of the port would drain it."""
@@ -120,6 +121,7 @@ def test_a_node_alone_has_no_pair(tmp_path: Path) -> None:
     assert not {name for name in names if gate_kinds()[name.split("/")[1]].nodes != 1}
 
 
+@pytest.mark.slow
 def test_a_node_type_in_two_partitions_has_gates_for_each() -> None:
     """A gate is one job: before, a type that no partition has as a whole had no gates, and the tree no acceptance/."""
     data = manifest(acceptance={"enabled": True})
@@ -150,6 +152,7 @@ def test_geforce_gets_a_diagnosis_of_level_1_and_mig_no_collectives() -> None:
     assert not {gate.name for gate in gates(mig) if gate.type in divided and gate.kind.startswith(("nccl", "gpu-copy"))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dgx-a100-mig", "midrange-weka"])
 def test_without_the_section_there_is_no_directory(name: str) -> None:
     assert not [path for path in compiled(name)[1].files if path.startswith("acceptance/")]

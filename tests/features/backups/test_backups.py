@@ -295,6 +295,7 @@ def test_metrics_have_the_time_of_the_last_backup(tmp_path: Path) -> None:
     assert place.stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.slow
 def test_backups_only_where_the_manifest_wants_them(tmp_path: Path) -> None:
     assert not [path for path in node_files(tree_of(manifest(), tmp_path), "head") if "backup" in path]
     alone = {**HEAD, "roles": ["slurm-controller"]}

@@ -143,6 +143,7 @@ def test_what_does_not_exist_is_refused_before_anything_is_written(
     assert not (tmp_path / "seeds").exists()
 
 
+@pytest.mark.slow
 def test_without_the_management_network_there_is_no_configuration(tmp_path: Path) -> None:
     tree = tree_of(cluster(configure=False), tmp_path)
     assert [path for path in tree.files if path.startswith("cloud-init/")] == ["cloud-init/debian-13.yaml"]

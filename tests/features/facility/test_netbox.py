@@ -41,6 +41,7 @@ def types(directory) -> dict[tuple[str, str], dict[str, Any]]:
     return {(document["manufacturer"], document["model"]): document for document in documents}
 
 
+@pytest.mark.slow
 def test_every_cable_ends_in_a_port_of_its_device(directory, types):
     of_device = {row["name"]: types[row["manufacturer"], row["device_type"]] for row in table(directory, "devices.csv")}
     ports = {name: {port["name"] for port in kind.get("interfaces", ())} for name, kind in of_device.items()}

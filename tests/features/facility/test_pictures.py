@@ -175,6 +175,7 @@ def test_bundles_have_the_cables_of_the_table(superpod_pictures):
     assert (texts["24 leaves"], texts["3 more units"], texts["96 nodes"]) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_boxes_of_a_network_do_not_overlap(superpod_pictures):
     picture = superpod_pictures["fabric.svg"]
     boxes = [place(box) for box in picture.iterfind(f"{SVG_NAME}g/{SVG_NAME}svg")]

@@ -263,6 +263,7 @@ def test_addresses_of_a_virtual_machine(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_not_made_up(tmp_path: Path) -> None:
     assert XML not in node_files(tree(tmp_path, nccl={"topology_file": "auto"}), "c1"), "no PCI addresses"
     assert XML not in node_files(tree(tmp_path, kind={"system": "dgx-h100"}), "c1"), "not asked for"
@@ -388,6 +389,7 @@ def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
     assert "clustergen-acs" not in verified.stderr, verified.stderr
 
 
+@pytest.mark.slow
 def test_ipv6_on_roce(tmp_path: Path) -> None:
     nodes = [HEAD, {**COMPUTE, "addresses": {"fabric": "fd00::[11-14]"}}]
     lint_findings = conf(tmp_path, fabric={"type": "roce", "cidr": "fd00::/64"}, nodes=nodes)

@@ -169,6 +169,7 @@ def test_systemd_would_see_a_wrong_unit(tmp_path: Path) -> None:
     assert "doesn't match unit name" in verify_units(directory, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_host_of_slurmdbd_mounts_the_directory_of_backups(tmp_path: Path) -> None:
     books = {"name": "db", "type": "service", "address": "10.0.0.2", "roles": ["slurm-accounting"]}
     nodes = [{**HEAD, "roles": ["slurm-controller"]}, books, COMPUTE]

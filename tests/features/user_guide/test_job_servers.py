@@ -112,6 +112,7 @@ IN_CONTAINERS = ("pytorch-container", "pytorch-podman", "triton")
 """Templates whose programs have a /tmp of their container."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in template_kinds() if name not in IN_CONTAINERS])
 def test_programs_use_a_directory_that_other_users_cannot_open(
     scripts: dict[str, str], tmp_path: Path, name: str
