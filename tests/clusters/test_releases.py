@@ -17,8 +17,10 @@ from clustergen.verify.run import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = {
-    **{path.parent.name: path for path in sorted(ROOT.glob("inventories/*/manifest.yaml"))},
-    **{path.stem: path for path in sorted(ROOT.glob("tests/fixtures/verify/*.yaml"))},
+    path.stem if path.stem != "manifest" else path.parent.name: path
+    for pattern in ("inventories/*/manifest.yaml", "tests/fixtures/verify/*.yaml")
+    for path in sorted(ROOT.glob(pattern))
+    if "\nslurm:" in path.read_text(encoding="utf-8")
 }
 # Lines of manifests that a release does not read; Debian builds 26.05 without PMIx.
 OMITTED = {
