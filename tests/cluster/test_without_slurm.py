@@ -132,7 +132,6 @@ def test_removing_slurm_ends_all_jobs(sides: tuple[Path, Path]) -> None:
     bare, slurm = sides
     plan, text = difference(slurm, bare)
     assert plan["worst"] == "refuse"
-    assert [value["label"] for value in plan["changes"][0]["manifest"]] == ["slurm"]
     assert (plan["old"]["slurm"], plan["new"]["slurm"]) == ("24.11", None)
     assert "no job can run any more, and those that run or wait end" in plan["verdict"]
     assert plan["steps"][0]["by"] == "manual"

@@ -124,12 +124,12 @@ def test_a_tree_laid_out_as_on_the_node(directory: Path, tmp_path: Path, capfd: 
 
 
 def test_unread_files_are_named(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (directory / "job_submit.lua").write_text("")
+    (directory / "scrun.lua").write_text("")
     (directory / "values.yaml").write_text("")  # no file of Slurm's
     (directory / "resources.yaml").write_text("")
     (directory / "more.conf").write_text("TCPTimeout=3\n")
     (directory / "slurm.conf").write_text(GOOD + "Include more.conf\n")
-    assert run(capfd, directory)[2].endswith("\nnot checked: job_submit.lua, resources.yaml.\n")
+    assert run(capfd, directory)[2].endswith("\nnot checked: resources.yaml, scrun.lua.\n")
 
 
 @pytest.mark.parametrize("name", ["gone", "empty"])

@@ -40,11 +40,21 @@ MISSED = {
     "AcctGatherEnergyType=acct_gather_energy/rsmi": RELEASES[:1],
     "SwitchType=switch/hpe_slingshot": RELEASES,
 }
+_PMIX = "MpiDefault=pmix + mpi.conf: PMIxDebug=0 PMIxTimeout=x +  | mpi.conf: PMIxDebug="
+_NO_TYPES = "Gres=gpu:a100:2 | Name=gpu Type=a100 File=/dev/nvidia[0-1] +  | gres.conf: "
+_NVME = "Gres=nvme:2 | Name=nvme File=/dev/nvme[0-1]n1 +  | gres.conf: "
 MISSED_BESIDE = {
     # the sandbox takes the value away before slurmd reads it
     'cgroup.conf: CgroupPlugin=cgroup/v1 +  | cgroup.conf: CgroupPlugin=cgroup/v1"': RELEASES,
     # this build lacks PMIx
-    "MpiDefault=pmix + mpi.conf: PMIxDebug=0 PMIxTimeout=x +  | mpi.conf: PMIxDebug=0m PMIxTimeout=x": RELEASES[2:],
+    f"{_PMIX}0m PMIxTimeout=x": RELEASES[2:],
+    f"{_PMIX}99999999999 PMIxTimeout=x": RELEASES[2:],
+    # slurmd reads no gres.conf where slurm.conf has no GresTypes
+    f"{_NO_TYPES}; Name=gpu Type=a100 File=/dev/nvidia[0-1]": RELEASES[1:],
+    f"{_NO_TYPES}Name=gpu Type=a100 File /dev/nvidia[0-1]": RELEASES[1:],
+    # Slurm takes the last Name, and NVME for nvme
+    f"{_NVME}Name=nvme File=/dev/nvme[0-1]n1 Name=nnvme": RELEASES[1:],
+    "Gres=nvme:4 | NodeName=n1 Name=nvme Count=2 + Name=nvme Count=2 +  | gres.conf: Name=NVME Count=2": RELEASES,
 }
 _PARTS = 4  # of the fragments, so that workers share them
 _SHARE = 12  # of fragments that all releases take alike, CI asks about every twelfth one

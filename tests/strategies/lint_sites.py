@@ -165,6 +165,10 @@ SITES: dict[str, tuple[str, Files]] = {
         "22.05",
         _gpus("NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]p\n"),
     ),
+    "a block smaller than the first": (
+        "24.11",
+        _conf(_BLOCK, topology_conf="BlockName=a Nodes=n[1-3]\nBlockName=b Nodes=n4\n"),
+    ),
     "a block without nodes": (
         "24.11",
         _conf(_BLOCK, topology_conf="BlockName=a Nodes=n[1-4]\nBlockName=b\nBlockSizes=4\n"),

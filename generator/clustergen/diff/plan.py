@@ -148,9 +148,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
     origins = causes(old, new, changes, edits, membership)
     if release is not None:
-        origins.of_changes[release] = tuple(
-            value for value in edits if value.path in (("slurm",), ("slurm", "version"))
-        )
+        origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
     room = room_changes(old.tables, new.tables)
     work = Work(
         changes=[change for change in changes if change.kind != "system"],

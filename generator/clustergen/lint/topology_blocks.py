@@ -45,7 +45,7 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintF
             yield site.error("block-node-twice", block.name, message)
         elif block.nodes is not None:
             yield from members(site, block.nodes, block.name.text, owner, _UNKNOWN, _TWICE)
-            yield from _too_small(site, block.nodes, sizes)
+            yield from _too_small(site, block.nodes, sizes, listed[0].nodes)
         elif not site.has("block-gaps"):
             message = f"block '{block.name.text}' has no nodes; slurmctld does not start"
             yield site.error("block-too-small", block.name, message, "add Nodes=…, or remove the line")
@@ -60,8 +60,9 @@ def blocks(site: Site, listed: list[Block], sizes: list[Size]) -> Iterator[LintF
         yield site.warning("node-without-block", site.hosts[outside[0]], message, "add every node to a block")
 
 
-def _too_small(site: Site, nodes: Setting, sizes: list[Size]) -> Iterator[LintFinding]:
-    base = integer(sizes[0].text) if sizes else None
+def _too_small(site: Site, nodes: Setting, sizes: list[Size], first: Setting | None) -> Iterator[LintFinding]:
+    """Without sizes, the first block has the base size."""
+    base = integer(sizes[0].text) if sizes else len(expanded(first.text) or ()) if first else None
     hosts = expanded(nodes.text)
     if base and hosts is not None and len(hosts) < base and not site.has("block-gaps"):
         message = f"{len(hosts)} nodes, fewer than the base size {base}; slurmctld does not start"
