@@ -57,6 +57,10 @@ class Outage:
     def run(self, pause_s: float, report: Report) -> list[Part]:
         """Every part, as it came back: compute nodes start first, servers next, controllers last."""
         self.expected = {host: self._running(host) for group in self.cluster.groups for host in group.hosts}
+        for host, unit in self.away_units:
+            if unit not in self.expected[host]:
+                units = ", ".join(self.expected[host])
+                raise ClustergenError(f"--away {host}:{unit}: it does not run there", f"units: {units}", 2)
         job = self._submit()
         for host, unit in self.away_units:
             self._shell(host, f"systemctl mask {unit}")
@@ -71,10 +75,10 @@ class Outage:
                 self._watch(pause_s, lambda: False)
             self._start(step, rows, report)
         done = self._watch(self.limit_s, lambda: self._is_back(job))
-        if done and self._away():
-            report(f"recovered without {', '.join(sorted(self._away()))}")
+        if away := sorted(self._away()):
+            report(f"{'recovered' if done else 'not recovered'} without {', '.join(away)}")
             self._return(rows, report)
-            done = self._watch(self.limit_s, lambda: self._is_back(job))
+            done = done and self._watch(self.limit_s, lambda: self._is_back(job))
         if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
         return list(self._parts())

@@ -21,6 +21,12 @@ systemctl daemon-reload
 PARTS = {"slurmctld.service", "slurmd.service", "slurmdbd.service", "munge.service", "node in Slurm", "queued job"}
 
 
+def test_only_what_runs_can_stay_away(pair: Lab) -> None:
+    for name, message in (("head3", "no node of the lab"), ("head1:named.service", "it does not run there")):
+        done = pair.lab("outage", "--away", name)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+
+
 def test_a_cluster_without_power_recovers_by_itself_also_without_its_first_controller(pair: Lab) -> None:
     pair.out("n1", IMPATIENT)
     try:
