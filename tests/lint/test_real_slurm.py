@@ -166,7 +166,7 @@ def _wrong(slurm: SlurmInstall, made: Sequence[Mutant], node: str, tmp_path: Pat
 
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(ask, directories))
-    assert sum(not report.started for report in reports) > len(made) // 8, "the mistakes break nothing any more"
+    assert sum(bool(report.complaints) for report in reports) > len(made) // 4, "the mistakes break nothing any more"
     return {
         mutant.name: words
         for mutant, directory, report in zip(made, directories, reports, strict=True)
