@@ -53,10 +53,10 @@ class Original:
         try:
             if not above or kind.__pydantic_decorators__.model_validators:
                 kind.model_validate(self._with_read(alone))
+            elif any(info.is_required() and key not in alone for key, info in kind.model_fields.items()):
+                return False
             elif name in alone:
                 _validator(kind, name).validate_python(self._with_read(alone[name]))
-            else:
-                return not kind.model_fields[name].is_required()
         except ValidationError:
             return False
         return True
