@@ -335,9 +335,9 @@ def test_findings_can_be_no_failure_but_what_cannot_be_read_is() -> None:
 
 
 def test_a_single_file_has_no_neighbours() -> None:
-    Path("job_submit.lua").write_text("", encoding="utf-8")
+    Path("scrun.lua").write_text("", encoding="utf-8")
     assert "not checked" not in lint().stderr
-    assert "not checked: job_submit.lua.\n" in run("lint", ".").stderr  # manifest.yaml is not Slurm's
+    assert "not checked: scrun.lua.\n" in run("lint", ".").stderr  # manifest.yaml is not Slurm's
 
 
 def test_diff_shows_the_changes_alone() -> None:

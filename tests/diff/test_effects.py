@@ -111,6 +111,7 @@ _NO_ACCOUNTING = {"nodes.0.roles": ["slurm-controller"]}
 _UNTYPED = {"node_types.gpu.gpus.gres_type": False}
 _TYPED = {"node_types.gpu.gpus.gres_type": "h100"}
 _CONTAINER_FILE = {f"{_ETC}/job_container.conf": "AutoBasePath=true\nBasePath=/var/tmp/jobs\n"}
+_IPMI = {"slurm.options": {"AcctGatherEnergyType": "acct_gather_energy/ipmi"}}
 _NO_ACCOUNTING_HERE = {**_NO_ACCOUNTING, "slurm.accounting.slurmdbd": "other.example.org"}
 _VACATED = ("vacate restart-slurm", "vacate reconfigure", "vacate reconfigure")
 
@@ -127,7 +128,7 @@ CASES = [
     Case("slurm.conf", "", "", "removed", {"nodes.1.roles": ["monitoring"]}, _always("restart-slurmd")),
     Case("slurm.conf", "", "AccountingStorageEnforce", "", {"slurm.accounting.enforce": ["limits"]}, LATER),
     Case("slurm.conf", "", "CredType", "", _edited("slurm.conf", ("cred/munge", "cred/none")), LATER_BOTH),
-    _option("JobContainerType", "job_container/tmpfs", (CTLD, RECONFIGURE, INVALID), old=_CONTAINER_FILE),
+    _option("JobContainerType", "job_container/tmpfs", (CTLD, RECONFIGURE, RECONFIGURE), old=_CONTAINER_FILE),
     Case("slurm.conf", "", "MaxJobCount", "", {"slurm.scheduler.max_jobs": 70000}, LATER),
     Case(
         "slurm.conf",
@@ -470,9 +471,9 @@ CASES = [
         "*",
         "*",
         "",
-        {"slurm.acct_gather_options": {"EnergyIPMIFrequency": 20}},
+        {"slurm.acct_gather_options": {"EnergyIPMIFrequency": 20}, **_IPMI},
         _always(BOTH),
-        {"slurm.acct_gather_options": {"EnergyIPMIFrequency": 10}},
+        {"slurm.acct_gather_options": {"EnergyIPMIFrequency": 10}, **_IPMI},
     ),
     Case(
         "oci.conf",

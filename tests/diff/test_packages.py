@@ -60,3 +60,16 @@ def test_packages_of_something_new_are_installed_beside_jobs_and_those_of_someth
         None,
         "no playbook removes packages: they stay installed",
     )
+
+
+def test_a_service_that_nothing_needs_any_more_is_stopped(tmp_path: Path) -> None:
+    monitor = ("slurm-accounting]}", "slurm-accounting, monitoring]}")
+    grafana = "slurm:\n", "monitoring: {grafana: {enabled: %s}}\nslurm:\n"
+    sides = [write(tmp_path / word, monitor, (grafana[0], grafana[1] % word)) for word in ("true", "false")]
+    whole = json.loads(diff("--format", "json", *sides).stdout)["clusters"][0]
+    (change,) = [change for change in whole["changes"] if change["kind"] == "unit"]
+    assert (change["old"], change["nodes"]) == ("grafana-server.service", "head")
+    assert [value["label"] for value in change["manifest"]] == ["monitoring.grafana.enabled"]
+    texts = [step["text"] for step in whole["steps"]]
+    assert "stop and disable grafana-server.service" in texts
+    assert "restart grafana-server.service" not in texts

@@ -32,7 +32,7 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
         ("inventory/hosts.ini", b"head\n", "for a group that inventory/hosts.ini lacks"),
         ("inventory/hosts.ini", b"head\n[a:children]\na\n", "has an unexpected type"),
         ("inventory/group_vars/all.yml", b'slurm_release: "24.11\n', "group_vars/all.yml is not valid YAML"),
-        ("inventory/group_vars/all.yml", b"cluster_name: c\n", "there is no 'slurm_release'"),
+        ("inventory/group_vars/all.yml", b"slurm_release: '24.11'\n", "there is no 'cluster_name'"),
         ("inventory/group_vars/all.yml", b"- a\n", "has an unexpected type"),
     ],
 )

@@ -72,6 +72,7 @@ def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
     asked = {
         "files": [{"target": "/etc/hostname", "sha256": "0" * 64, "mode": "0777", "owner": "nobody:nogroup"}],
         "packages": ["no-such-package"],
+        "modules": ["no_such_module"],
         "paths": ["/no/such/path"],
         "units": ["no-such.service"],
         "secrets": ["/etc/hostname", "/no/such/secret"],

@@ -244,7 +244,9 @@ def test_live_files_replace_what_an_earlier_run_left_but_for_what_needs_an_empty
     """The effects of a live run have been judged anew; another phase knows of its own alone."""
     waiting = ["remount:home.mount", "drain:lnet.service", "reboot"]
     pending("restart:chrony.service", *waiting)
-    state, _ = node_put.planned({"replaces": replaces, "effects": ["sysctl"], "tree": "new", "record": {}})
+    asked = {"replaces": replaces, "effects": ["sysctl"], "tree": "new", "record": {}, "units": ["a.timer", SLURMD]}
+    state, _ = node_put.planned(asked)
+    assert state["units"] == ["a.timer"]
     assert state["pending"] == [*earlier, *waiting, "sysctl"]
 
 
@@ -261,4 +263,14 @@ def test_a_unit_of_another_node_is_off_the_journal_without_a_command() -> None:
     worker = effects.Worker(node, without=["nfs-*"])
     effects.local(worker, pending("restart:nfs-server.service"))
     assert node.commands == []
+    assert journal.read()["pending"] == []
+
+
+def test_a_service_is_stopped_once_and_last() -> None:
+    content = journal.read()
+    journal.write({**content, "units": ["grafana-server.service", "prometheus.service"]})
+    node = Node("grafana-server.service")
+    run_local(node, "stop:grafana-server.service", "reload:prometheus.service")
+    assert node.commands[-1] == "systemctl disable --now grafana-server.service"
+    assert journal.read()["units"] == ["prometheus.service"]
     assert journal.read()["pending"] == []

@@ -194,3 +194,12 @@ def test_a_file_system_of_another_server_is_remounted_with_those_of_all_clients(
     assert (answer.withheld, answer.later) == ([], [])
     answer = verdict({HOME: "remount:home.mount"}, moved=[HOME], idle=["home.mount"])
     assert (answer.windows, answer.withheld) == ([], [])
+
+
+def test_services_of_an_earlier_tree_are_stopped_and_not_restarted() -> None:
+    answer = verdict({"/etc/grafana/grafana.ini": "restart:grafana-server.service", "/etc/nccl.conf": "none"})
+    answer.stop(["grafana-server.service"])
+    assert (answer.effects, answer.later) == (["stop:grafana-server.service"], [])
+    answer = verdict({"/etc/systemd/system/scratch.mount": "remount:scratch.mount"})
+    answer.stop(["lnet.service"])  # which the mount needs until the node is empty
+    assert (answer.effects, answer.later) == ([], ["remount:scratch.mount", "stop:lnet.service"])

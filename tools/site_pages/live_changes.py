@@ -30,6 +30,7 @@ ACTIONS = {
     "load-accounts": "`clustergen-accounts`, which calls sacctmgr",
     "reconfigure": "`scontrol reconfigure`",
     "restart": "restart",
+    "stop": "stop and disable",
     "restart-slurmdbd": "restart slurmdbd",
     "restart-slurmctld": "restart slurmctld",
     "new-cluster-id": "remove `clustername` from StateSaveLocation",
@@ -49,6 +50,7 @@ WITH_UNIT = {
     "reload": "reload UNIT",
     "restart": "restart UNIT",
     "run": "run UNIT",
+    "stop": "stop and disable UNIT",
     "remount": "drain the nodes, unmount and mount UNIT",
     "drain": "drain the nodes, restart UNIT",
 }

@@ -14,7 +14,7 @@ class UserLimits:
     SECTIONS = ("Host",)
     memlock_bytes: int | None  # None: unlimited
     nofile: int
-    journal_bytes: int
+    journal_bytes: int  # most of a node's journal
 
 
 @record

@@ -30,7 +30,7 @@ class Change:
     """The path on the node; an included file counts as the one that includes it."""
     kind: str
     """`key` for a line of its own, `node`, `partition`, `gres`, `switch`, `plugin` …; of files that are not Slurm's,
-    `setting` for one of their settings and `file` for all of it; `packages`.
+    `setting` for one of their settings and `file` for all of it; `packages`, `unit`.
     """
     name: str
     """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
@@ -56,8 +56,8 @@ class Change:
 
     @property
     def is_beside_slurm(self) -> bool:
-        """True if it is about packages, or a file that Slurm does not read as configuration."""
-        return self.kind in ("file", "setting", "packages")
+        """True if it is about packages, a unit, or a file that Slurm does not read as configuration."""
+        return self.kind in ("file", "setting", "packages", "unit")
 
     @property
     def sign(self) -> str:

@@ -14,7 +14,7 @@ from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
-from clustergen.diff.packages import package_changes
+from clustergen.diff.packages import changes_beside_files, stopped
 from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
@@ -107,8 +107,8 @@ class Comparison:
 
     def changes(self) -> list[Change]:
         """The worst first; of equals Slurm's own first, then by file."""
-        packages = package_changes(self.old, self.new, self._pairs)
-        changes = [*self._systems(), *packages, *map(_redacted, self._slurm()), *self._files()]
+        beside_files = changes_beside_files(self.old, self.new, self._pairs)
+        changes = [*self._systems(), *beside_files, *map(_redacted, self._slurm()), *self._files()]
         if self.old.inventory.release and not self.new.inventory.release:
             changes = [_with_slurm(change) for change in changes]
         return sorted(changes, key=lambda change: (-change.severity, not is_slurms(change.file), change.file))
@@ -223,6 +223,7 @@ class Comparison:
         for (before, after), hosts in self._pairs.items():
             old, new = self.old.of_groups(before), self.new.of_groups(after)
             removed_units = {target.removeprefix(_UNITS) for target in old if target not in new}
+            removed_units.update(stopped(self.old, before, self.new, after))
             for target in {**old, **new}:
                 old_file, new_file = old.get(target), new.get(target)
                 if old_file and not new_file:

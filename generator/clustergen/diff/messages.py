@@ -29,6 +29,7 @@ TITLES: dict[Kind, str] = {
     "move-state": "move the state of slurmctld from",
     "restart-slurmdbd": "restart slurmdbd",
     "restart": "restart",
+    "stop": "stop and disable",
     "reconfigure": "scontrol reconfigure",
     "load-accounts": "load accounts and QOS",
     "create": "create accounts and directories",
@@ -56,6 +57,7 @@ REASONS: dict[Kind, str] = {
     "move-state": "slurmctld is stopped while its state is copied; running jobs continue",
     "restart-slurmdbd": "slurmctld buffers accounting records while slurmdbd is down",
     "restart": "the service reads it only at start",
+    "stop": "nothing in the tree needs it any more",
     "reconfigure": "takes effect with scontrol reconfigure; running jobs continue",
     "load-accounts": "sacctmgr updates the database of slurmdbd",
     "create": "systemd-sysusers and systemd-tmpfiles create them",
@@ -116,6 +118,8 @@ def subject(change: Change) -> str:
         return "operating system"
     if change.kind == "packages":
         return f"packages of {change.name}" if change.name else "packages"
+    if change.kind == "unit":
+        return "unit"
     if change.is_beside_slurm:
         return f"{change.file} {change.key}".rstrip()
     name = change.name.replace(" in ", " of account ") if change.kind == "user" else change.name
@@ -150,7 +154,7 @@ def verdict(plan: Plan) -> str:
         is_lossy = "cancel-jobs" in by_kind or any(change.kind == "system" for change in plan.changes)
         ending = [] if is_lossy else [_jobs(plan)]
         return "; ".join([*phrases, *policy, *ending, *_manual_steps(plan)])
-    if any(kind in by_kind for kind in ("restart", "reload", "run", "sysctl", "create")):
+    if any(kind in by_kind for kind in ("restart", "stop", "reload", "run", "sysctl", "create")):
         outcome = "no job is lost" if phrases else "jobs are not affected"
         return "; ".join([*phrases, "services and settings outside Slurm change", *(_manual_steps(plan) or [outcome])])
     if phrases:

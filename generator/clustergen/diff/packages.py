@@ -1,4 +1,4 @@
-"""Packages that `site.yml` installs on hosts which stay, from the variables of both inventories."""
+"""Packages and units of hosts that stay, from the variables of both inventories."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from clustergen.diff.snapshot import Snapshot
 from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect, read
 
-KIND = "packages"
+PACKAGES, UNIT = "packages", "unit"
+_OF_SLURM = tuple(f"{daemon}.service" for daemon in ("slurmdbd", "slurmctld", "slurmd", "sackd", "slurmrestd"))
 _BESIDE_JOBS = "installed at once; running jobs continue"
 _STAY = "no playbook removes packages: they stay installed"
 _GROUPS = tuple[str, ...]
 Names = Mapping[str, Sequence[str]]
 
 
-def package_changes(
+def changes_beside_files(
     old: Snapshot, new: Snapshot, pairs: Mapping[tuple[_GROUPS, _GROUPS], Sequence[str]]
 ) -> Iterator[Change]:
     """`pairs`: groups before and after → the hosts that have them. A host with another operating system is left out."""
@@ -36,7 +37,12 @@ def package_changes(
             if old.inventory.systems.get(host, system) == system:
                 by_system.setdefault(system, []).append(host)
         for system, alike in by_system.items():
-            for change in _of_host(_packages(old, before, system), _packages(new, after, system)):
+            changes = _of_host(_packages(old, before, system), _packages(new, after, system))
+            ending = (
+                _change("", unit, None, Effect("stop", unit), "", kind=UNIT)
+                for unit in stopped(old, before, new, after)
+            )
+            for change in (*changes, *ending):
                 merged.setdefault(change, []).extend(alike)
     for change, names in merged.items():
         yield replace(change, nodes=folded(names))
@@ -48,6 +54,20 @@ def _packages(side: Snapshot, groups: Iterable[str], system: str) -> dict[str, t
     names = _mapping(side.variables.get(f"inventory/group_vars/os_{group_name(system)}.yml", ""), "os_packages")
     listed = {purpose for group in groups for purpose in purposes.get(group, ())}
     return {purpose: tuple(packages) for purpose, packages in names.items() if purpose in listed}
+
+
+def stopped(old: Snapshot, before: Iterable[str], new: Snapshot, after: Iterable[str]) -> list[str]:
+    """Services that an earlier tree started. Slurm's daemons have effects of their own, and a unit whose file goes ends
+    with it.
+    """
+    removed = {file.target.rpartition("/")[2] for file in old.of_groups(tuple(before)).values()}
+    units = _without(_units(old, before), _units(new, after)).split()
+    return [unit for unit in units if unit not in removed and unit not in _OF_SLURM]
+
+
+def _units(side: Snapshot, groups: Iterable[str]) -> list[str]:
+    units = _mapping(side.variables.get(VARIABLES, ""), "cluster_units")
+    return [unit for group in groups for unit in units.get(group, ())]
 
 
 @lru_cache(maxsize=64)
@@ -91,10 +111,12 @@ def _of_family(packages: Mapping[str, Sequence[str]], family: str) -> list[str]:
     return [name for purpose, row in rows.items() if row and row.family == family for name in packages[purpose]]
 
 
-def _change(name: str, old: str | None, new: str | None, effect: Effect, reason: str, source: str = "") -> Change:
+def _change(
+    name: str, old: str | None, new: str | None, effect: Effect, reason: str, source: str = "", kind: str = PACKAGES
+) -> Change:
     return Change(
         file="",
-        kind=KIND,
+        kind=kind,
         name=name,
         key="",
         old=old,

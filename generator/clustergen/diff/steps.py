@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from clustergen.catalogue.effects import order_on_a_node
 from clustergen.diff import manual_steps
 from clustergen.diff.change import Change, folded
+from clustergen.diff.packages import PACKAGES, UNIT
 from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
 from clustergen.render.effects import NONE, Effect
@@ -64,15 +65,16 @@ _LOCAL = {
     "run": "run {unit}",
     "reload": "reload {unit}",
     "restart": "restart {unit}",
+    "stop": "stop and disable {unit}",
 }
 """Effects that need no empty node."""
 
 
 def _put(work: Work) -> Iterable[Step]:
     for change in work.changes:
-        if change.kind == "packages" and change.new and change.effect == NONE:
+        if change.kind == PACKAGES and change.new and change.effect == NONE:
             yield Step(f"install {change.new}", work.hosts([change]), PUT)
-    in_files = [change for change in work.changes if change.kind != "packages"]
+    in_files = [change for change in work.changes if change.kind not in (PACKAGES, UNIT)]
     if in_files or work.added:
         # Slurm's files are everywhere, whichever nodes their lines are about.
         everywhere = any(not change.is_beside_slurm and change.file != VALUES for change in in_files)
@@ -89,7 +91,7 @@ def _put(work: Work) -> Iterable[Step]:
         for unit, changes in by_unit.items():
             yield Step(_LOCAL[kind].format(unit=unit), work.hosts(changes), PUT)
     for change in work.with_kind("window"):
-        verb = f"install {change.new}" if change.kind == "packages" else f"unmount and mount {change.effect.unit}"
+        verb = f"install {change.new}" if change.kind == PACKAGES else f"unmount and mount {change.effect.unit}"
         text = f"{verb}, on all hosts at once (cluster_window)"
         yield Step(text, work.hosts([change]), PUT)
     for change in work.with_kind("start"):
@@ -187,7 +189,7 @@ def _turn(verb: str) -> int:
 
 
 def _verbs(change: Change, effect: Effect) -> Iterable[str]:
-    if change.kind == "packages":
+    if change.kind == PACKAGES:
         yield f"install {change.new}"
     if effect.kind == "remount":
         goes = change.kind == "file" and change.new is None

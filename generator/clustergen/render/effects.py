@@ -13,6 +13,7 @@ Kind = Literal[
     "start",
     "reload",
     "restart",
+    "stop",
     "run",
     "sysctl",
     "create",

@@ -136,7 +136,8 @@ def verify_units(directory: Path, root_directory: Path) -> str:
         (stands / f"usr/lib/systemd/system/{name}.service").write_text(text, encoding="utf-8")
     (stands / "usr/sbin/lctl").write_text("#!/bin/sh\n", encoding="utf-8")
     (stands / "usr/sbin/lctl").chmod(0o755)
-    units = sorted(f"{UNITS}/{path.name}" for path in (directory / UNITS.lstrip("/")).iterdir() if path.is_file())
+    names = [path.name for path in (directory / UNITS.lstrip("/")).iterdir() if path.is_file()]
+    units = sorted(f"{UNITS}/{name.replace('@.', '@home.mount.')}" for name in names)
     assert units
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
     result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)

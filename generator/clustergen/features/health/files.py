@@ -87,9 +87,11 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
 
 def _services(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Those without which jobs fail, and whose failure no other check sees."""
-    groups, members = membership(cluster), cluster.of_type[node_type.name]
-    units = (unit.name for unit in cluster.needs(Unit) if any(group in members for group in groups.get(unit.group, ())))
-    return tuple(dict.fromkeys(name for name in units if name in _NEEDED))
+    indices = {group.index for group in cluster.of_type[node_type.name]}
+    needed = [unit for unit in cluster.needs(Unit) if unit.name in _NEEDED]
+    groups = membership(cluster)
+    units = (unit.name for unit in needed if any(group.index in indices for group in groups.get(unit.group, ())))
+    return tuple(dict.fromkeys(units))
 
 
 def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:

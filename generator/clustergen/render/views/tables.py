@@ -14,6 +14,7 @@ _EFFECTS = {
     "reload": "reload {unit}",
     "restart": "restart {unit}",
     "run": "run {unit}",
+    "stop": "stop and disable {unit}",
     "sysctl": "sysctl --system",
     "reconfigure": "scontrol reconfigure",
     "restart-slurmctld": "restart slurmctld",

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import time
+from fnmatch import fnmatchcase
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
@@ -51,12 +52,13 @@ class ActionModule(Asking):
         for effect in dict.fromkeys(in_use.values()):
             verdict.replace(effect, reboots)
         waiting = [purpose for purpose, effect in in_use.items() if effect == "reboot"]
+        verdict.stop(unit for unit in state["started"] if not any(fnmatchcase(unit, pattern) for pattern in without))
         if (refusal := _window(verdict, task_vars)) and not self._task.check_mode:
             return dict(result, failed=True, msg=refusal)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
-        behind = list(_behind(state, replaced, reboots))
+        behind = list(_behind(state, replaced, verdict.stopped, reboots))
         names = {name for purpose in waiting for name in purposes[purpose]}
         fact = {
             "behind": bool(behind),
@@ -152,7 +154,7 @@ def _window(verdict, task_vars):
     )
 
 
-def _behind(state, replaced, reboots):
+def _behind(state, replaced, stopped, reboots):
     """Differences from the tree, in words: packages, paths, secrets, files, units and effects that are left to do."""
     absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
     if state["packages"]:
@@ -165,6 +167,7 @@ def _behind(state, replaced, reboots):
         yield counted(len(state["leftovers"]), "file") + " of an earlier tree"
     for unit, exists in state["units"].items():
         yield f"{unit} is not {'running' if not exists['active'] else 'enabled'}"
+    yield from (f"{unit} is no longer of the tree" for unit in stopped)
     yield from (f"left to do: {effect}" for effect in state["pending"] if reboots or effect != "reboot")
 
 

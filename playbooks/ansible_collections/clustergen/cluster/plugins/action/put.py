@@ -81,7 +81,7 @@ class ActionModule(Asking):
         if phase == "waiting":
             return [effect for effect in fact["later"] if effect == "reboot"]
         if phase == "emptied":
-            return [effect for effect in fact["later"] if kind(effect) in EMPTYING]
+            return [effect for effect in fact["later"] if kind(effect) in EMPTYING or kind(effect) == "stop"]
         effects = [*fact["effects"], *_from_afar(task_vars)]
         if _plan(task_vars)["reconfigures"] and "slurm_controller" not in task_vars["group_names"]:
             effects = [effect for effect in effects if effect != "reconfigure"]  # slurmctld tells all nodes at once

@@ -16,7 +16,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import journal,
 # Units whose turn comes later, when the daemons that they talk to run.
 SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd.service", "slurmrestd.service")
 # The order of effects.tsv in the catalogue, which nodes do not have; a test compares the two.
-_ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart")
+_ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart", "stop")
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
 _WRITE = "/usr/local/sbin/clustergen-write"
 _MISSING = " is not on this node: its package is missing"
@@ -150,6 +150,10 @@ def _do(worker, kind, unit):
         return worker.run("sysctl", "sysctl", "--system", "--quiet", "--ignore")
     if kind == "remount" and not worker.has(unit):
         return True  # its file has gone, and the mount with it
+    if kind == "stop":
+        return not worker.has(unit) or worker.run(
+            "systemctl disable --now " + unit, "systemctl", "disable", "--now", unit
+        )
     if not worker.has(unit):
         worker.failed.append(unit + _MISSING)
         return False

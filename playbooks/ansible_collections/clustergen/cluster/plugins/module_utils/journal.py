@@ -15,7 +15,9 @@ PLACE = DIRECTORY + "/state.json"
 
 
 def read():
-    """{"files": {target: {"sha256", "effect"}}, "pending": [effect], "tree": str, "boot": str}; empty where nothing was put yet."""
+    """{"files": {target: {"sha256", "effect"}}, "pending": [effect], "units": [unit], "tree": str, "boot": str}; empty where nothing was put
+    yet. `units`: those that trees have started and none has stopped.
+    """
     try:
         with open(PLACE, encoding="utf-8") as file:
             content = json.load(file)
@@ -27,6 +29,7 @@ def read():
     return {
         "files": content.get("files", {}),
         "pending": pending,
+        "units": content.get("units", []),
         "tree": content.get("tree", ""),
         "boot": boot(),
     }
@@ -52,4 +55,6 @@ def done(effect):
     state = read()
     if effect in state["pending"]:
         state["pending"].remove(effect)
+        if effect.startswith("stop:"):
+            state["units"] = [unit for unit in state["units"] if unit != effect[len("stop:") :]]
         write(state)

@@ -130,6 +130,7 @@ def planned(asked):
     state["pending"] = [effect for effect in state["pending"] if keep is None or effect.partition(":")[0] in keep]
     journal.add_pending(state, asked["effects"])
     state["tree"] = asked["tree"]
+    state["units"] = sorted({*state["units"], *(unit for unit in asked["units"] if unit not in effects.SLURM_UNITS)})
     # A phase before the one that removes them leaves files of an earlier tree on the list.
     left = {target: entry for target, entry in state["files"].items() if target not in asked["record"]}
     state["files"] = dict(asked["record"], **left)

@@ -225,6 +225,7 @@ def main():
         modules=loaded(asked["modules"]),
         paths=[path for path in asked["paths"] if not os.path.exists(path)],
         units=unit_states(module, asked["units"]),
+        started=[unit for unit in state["units"] if unit not in asked["units"]],
         secrets={path: sha256(path) for path in asked["secrets"]},
         running=[
             unit

@@ -80,6 +80,7 @@ def _node_state(asked):
             "pending": ListOf(EFFECT, 500),
             "packages": ListOf(OneOf(asked["packages"]), len(asked["packages"])),
             "modules": ListOf(OneOf(asked["modules"]), len(asked["modules"])),
+            "started": ListOf(Text(255, r"[\w@.\\:-]+"), 500),
             "paths": ListOf(OneOf(asked["paths"]), len(asked["paths"])),
             "units": MapOf(
                 OneOf(asked["units"]),

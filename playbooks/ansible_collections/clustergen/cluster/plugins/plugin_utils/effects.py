@@ -81,10 +81,20 @@ class Verdict:
         self.refuse = []  # why it must not be while jobs are there
         self.cancels = {}  # partition → why its jobs would be lost
         self.windows = []  # mount units of file systems that move
+        self.stopped = []  # units of an earlier tree
 
     def add(self, effect):
         if effect != "none" and effect not in self.effects:
             self.effects.append(effect)
+
+    def stop(self, units):
+        """Adds the end of services of an earlier tree, on an empty node where it has to be empty anyway: what goes then may
+        need them.
+        """
+        self.stopped = list(units)
+        self.effects = [effect for effect in self.effects if effect.partition(":")[2] not in self.stopped]
+        effects = [f"stop:{unit}" for unit in self.stopped]
+        (self.later or self.effects).extend(effects)
 
     def replace(self, effect, reboots):
         """Adds what it takes to replace packages in use: a reboot only where this run may do that."""
