@@ -130,7 +130,8 @@ def test_shared_directories_keep_their_owners(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_secrets_of_all_kinds(tmp_path: Path) -> None:
-    text = GOOD + "AcctGatherEnergyType=acct_gather_energy/ipmi\n# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
+    gathers = "AcctGatherEnergyType=acct_gather_energy/ipmi\n"
+    text = GOOD + gathers + "# password: hunter2hunter2\nJobCompPass=abcdefgh\nJobCompType=jobcomp/mysql\n" + PARTITION
     import_result = imported(tmp_path, text, acct__gather_conf="EnergyIPMIPassword=ijklmnop\n")
     (tmp_path / "acct_gather.conf").write_text("EnergyIPMIPassword=ijklmnop\nEnergyIPMIFrequency=10\n")
     import_result = import_directory(tmp_path, version="24.11")
