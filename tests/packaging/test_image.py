@@ -94,7 +94,8 @@ def test_any_user_reads_all_but_what_the_page_names(container: Container) -> Non
     assert "| podman with `--user` | Slurm, systemd's manager, logrotate |" in PAGE
     done = container("verify", "rendered", options=ANY_USER)
     assert done.returncode == 3, done.stdout + done.stderr
-    assert re.findall(r"(?m)^not run +(\w+)", done.stdout) == ["slurmctld", "slurmd", "systemd", "logrotate"]
+    names = dict.fromkeys(re.findall(r"(?m)^not run +(\w+)", done.stdout))
+    assert list(names) == ["slurmctld", "slurmd", "systemd", "logrotate"]
     assert "failed" not in done.stdout
 
 

@@ -53,6 +53,7 @@ _OF_THE_SANDBOX = re.compile(
             # the node's cores and control groups are not here either
             r"Resource spec: (?:unable to establish slurmd CPU affinity|core specialization disabled|Limited MemSpec)",
             r"Could not find configured group",  # nor the site's accounts
+            r"_prepare_run_dir: /run/slurm exists but is owned by root",  # slurmd made it before it had slurm.conf
             r"High latency for \d+ calls to gettimeofday",  # the machine's clock
             # where hard limits of the caller are low
             r"Core limit is only \d+ KB|timer_create: Resource temporarily unavailable",
