@@ -113,11 +113,11 @@ def test_all_or_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_differences_end_with_1_and_have_reasons(tmp_path: Path) -> None:
     shutil.copytree(DIRECTORIES / "gpu-lab", tmp_path, dirs_exist_ok=True)
-    (tmp_path / "job_container.conf").write_text("BasePath=/raid/slurm\n")
-    done = run("import", tmp_path, "--slurm-version", "26.05")
+    with (tmp_path / "slurm.conf").open("a") as file:
+        file.write("SuspendExcStates=DOWN\n")
+    done = run("import", tmp_path, "--slurm-version", "22.05")
     assert done.exit_code == 1
-    assert "1 difference." in done.stderr
-    assert "JobContainerType: job_container/tmpfs → nothing" in done.stderr
+    assert "SuspendExcStates: DOWN → nothing" in done.stderr
 
 
 @pytest.mark.slow

@@ -50,11 +50,15 @@ def test_the_same_meaning(name: str, version: str) -> None:
 
 @pytest.mark.slow
 def test_keys_unknown_to_the_release_are_left_out_and_reported(tmp_path: Path) -> None:
-    import_result = import_directory(with_job_container(tmp_path, "BasePath=/raid/slurm\n"), version="26.05")
+    shutil.copytree(DIRECTORIES / "gpu-lab", tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "slurm.conf").open("a") as file:
+        file.write("SuspendExcStates=DOWN\n")
+    import_result = import_directory(tmp_path, version="22.05")
     assert import_result.errors == ()
-    [item] = [item for item in import_result.compared if not item.meant]
-    assert (item.change.key, item.change.new) == ("JobContainerType", None)
-    assert "was removed in Slurm 25.11" in item.why
+    (item,) = [item for item in import_result.compared if item.change.key == "SuspendExcStates"]
+    assert not item.meant
+    assert item.change.new is None
+    assert "requires Slurm 23.02 or newer" in item.why
     assert not import_result.same
 
 
