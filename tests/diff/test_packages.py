@@ -73,3 +73,15 @@ def test_a_service_that_nothing_needs_any_more_is_stopped(tmp_path: Path) -> Non
     texts = [step["text"] for step in whole["steps"]]
     assert "stop and disable grafana-server.service" in texts
     assert "restart grafana-server.service" not in texts
+
+
+def test_the_database_of_an_accounting_role_that_moves_is_copied_by_people(tmp_path: Path) -> None:
+    one = write(tmp_path / "a", ("slurm:\n", "  - {name: db, type: service, address: 10.0.255.2}\nslurm:\n"))
+    roles = (
+        ("slurm-controller, slurm-accounting]", "slurm-controller]"),
+        ("address: 10.0.255.2", "address: 10.0.255.2, roles: [slurm-accounting]"),
+    )
+    other = write(tmp_path / "b", *roles, text=one.read_text())
+    whole = json.loads(diff("--format", "json", one, other).stdout)["clusters"][0]
+    text = "stop slurmdbd on head, and copy its database: slurmctld ends without it"
+    assert (None, text, "db") in [(step["play"], step["text"], step["hosts"]) for step in whole["steps"]]

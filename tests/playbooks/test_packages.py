@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.clustergen.cluster.plugins.action.ask import _window
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of, replaced
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of, replaced, stopped
 
 GPU = {
     "chrony": ["chrony"],
@@ -27,7 +27,7 @@ def test_a_node_without_the_module_gets_all_packages_at_once() -> None:
 
 
 def test_a_companion_that_is_missing_replaces_nothing() -> None:
-    assert replaced(GPU, ["nvidia-fabricmanager", "chrony"], ["nvidia"]) == {}
+    assert replaced({**GPU, "nvidia_imex": ["nvidia-imex"]}, ["nvidia-imex", "chrony"], ["nvidia"]) == {}
     assert modules_of(GPU) == ["nvidia"]
     assert modules_of(["chrony"]) == []
 
@@ -59,3 +59,8 @@ def test_a_window_is_stated_by_the_names_of_what_moves() -> None:
     assert """state the window: -e '{"cluster_window": ["home.mount"]}'""" in _window(
         verdict, {"cluster_window": ["beegfs"]}
     )
+
+
+def test_only_services_that_nobody_depends_on_are_stopped() -> None:
+    units = ["ssh.service", "mariadb.service", "lnet.service", "grafana-server.service", "nvidia-dcgm-exporter.service"]
+    assert stopped(units, ["nvidia-*"]) == ["grafana-server.service"]

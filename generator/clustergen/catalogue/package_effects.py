@@ -8,6 +8,9 @@ from functools import cache
 from clustergen.catalogue.tables import table
 from clustergen.records import record
 
+_STOPPED = ("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*")
+"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them."""
+
 
 @record
 class PackageEffect:
@@ -32,3 +35,8 @@ def _rows() -> tuple[PackageEffect, ...]:
 def of_purpose(purpose: str) -> PackageEffect | None:
     """The row of a purpose; None where its packages are installed beside running jobs."""
     return next((row for row in _rows() if fnmatchcase(purpose, row.purpose)), None)
+
+
+def is_stopped(unit: str) -> bool:
+    """True if a service that an earlier tree started is stopped where the new one lacks it."""
+    return any(fnmatchcase(unit, pattern) for pattern in _STOPPED)

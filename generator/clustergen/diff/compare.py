@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
+from clustergen.catalogue.package_effects import is_stopped
 from clustergen.catalogue.slurm import read_releases
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
@@ -14,7 +15,7 @@ from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
-from clustergen.diff.packages import changes_beside_files, stopped
+from clustergen.diff.packages import changes_beside_files, dropped_units
 from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
@@ -223,7 +224,8 @@ class Comparison:
         for (before, after), hosts in self._pairs.items():
             old, new = self.old.of_groups(before), self.new.of_groups(after)
             removed_units = {target.removeprefix(_UNITS) for target in old if target not in new}
-            removed_units.update(stopped(self.old, before, self.new, after))
+            units = dropped_units(self.old, before, self.new, after)
+            removed_units.update(unit for unit in units if is_stopped(unit))
             for target in {**old, **new}:
                 old_file, new_file = old.get(target), new.get(target)
                 if old_file and not new_file:

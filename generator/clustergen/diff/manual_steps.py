@@ -26,6 +26,9 @@ def before(work: Work) -> Iterable[Step]:
     yield from _addresses(work)
     yield from _file_systems(work)
     yield from _moved(work)
+    if work.left_accounting:
+        text = f"stop slurmdbd on {folded(work.left_accounting)}, and copy its database: slurmctld ends without it"
+        yield Step(text, folded(work.accounting), "")
     yield from _recabling(work)
     for change in work.changes:
         if change.file in work.reformatted:

@@ -209,6 +209,8 @@ def _of_later_jobs(plan: Plan) -> list[str]:
 
 def _jobs(plan: Plan) -> str:
     """The fate of jobs where no step is about them."""
+    if plan.release is None and plan.old_release is None:
+        return "nothing waits for what runs there"
     phrases = []
     if plan.running:
         phrases.append(f"running jobs may end early{_states(plan.running)}")

@@ -18,6 +18,7 @@ from clustergen.render.effects import NONE, Effect, read
 PACKAGES, UNIT = "packages", "unit"
 _OF_SLURM = tuple(f"{daemon}.service" for daemon in ("slurmdbd", "slurmctld", "slurmd", "sackd", "slurmrestd"))
 _BESIDE_JOBS = "installed at once; running jobs continue"
+_RUNS = "no playbook stops it: it keeps running"
 _STAY = "no playbook removes packages: they stay installed"
 _GROUPS = tuple[str, ...]
 Names = Mapping[str, Sequence[str]]
@@ -38,10 +39,7 @@ def changes_beside_files(
                 by_system.setdefault(system, []).append(host)
         for system, alike in by_system.items():
             changes = _of_host(_packages(old, before, system), _packages(new, after, system))
-            ending = (
-                _change("", unit, None, Effect("stop", unit), "", kind=UNIT)
-                for unit in stopped(old, before, new, after)
-            )
+            ending = map(_unit, dropped_units(old, before, new, after))
             for change in (*changes, *ending):
                 merged.setdefault(change, []).extend(alike)
     for change, names in merged.items():
@@ -56,13 +54,19 @@ def _packages(side: Snapshot, groups: Iterable[str], system: str) -> dict[str, t
     return {purpose: tuple(packages) for purpose, packages in names.items() if purpose in listed}
 
 
-def stopped(old: Snapshot, before: Iterable[str], new: Snapshot, after: Iterable[str]) -> list[str]:
+def dropped_units(old: Snapshot, before: Iterable[str], new: Snapshot, after: Iterable[str]) -> list[str]:
     """Services that an earlier tree started. Slurm's daemons have effects of their own, and a unit whose file goes ends
     with it.
     """
     removed = {file.target.rpartition("/")[2] for file in old.of_groups(tuple(before)).values()}
     units = _without(_units(old, before), _units(new, after)).split()
     return [unit for unit in units if unit not in removed and unit not in _OF_SLURM]
+
+
+def _unit(unit: str) -> Change:
+    if package_effects.is_stopped(unit):
+        return _change("", unit, None, Effect("stop", unit), "", kind=UNIT)
+    return _change("", unit, None, NONE, _RUNS, kind=UNIT)
 
 
 def _units(side: Snapshot, groups: Iterable[str]) -> list[str]:

@@ -157,7 +157,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         removed=comparison.removed,
         controllers=after.groups.get("slurm_controller", ()),
         accounting=accounting,
-        compute=after.groups.get("slurm_compute", ()),
+        compute=after.groups.get("slurm_compute", ()) if after.release else (),
+        left_accounting=_left_accounting(before.groups.get("slurm_accounting", ()), accounting),
         release=release,
         kept=left_over(old, new),
         renumbered=renumbered(old, new),
@@ -192,6 +193,10 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         old_commit=old.commit,
         new_commit=new.commit,
     )
+
+
+def _left_accounting(before: Collection[str], after: Collection[str]) -> tuple[str, ...]:
+    return tuple(before) if after and not set(before) & set(after) else ()
 
 
 def _without(left_out: Collection[ManifestChange], values: Iterable[ManifestChange]) -> tuple[ManifestChange, ...]:

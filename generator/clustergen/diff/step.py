@@ -48,6 +48,8 @@ class Work:
     """Hosts that get another operating system; not among `changes` either."""
     release: Change | None
     """That of the release of Slurm, which is not among `changes`."""
+    left_accounting: Sequence[str] = ()
+    """Hosts of slurmdbd whose database none of `accounting` has."""
     kept: Sequence[str] = ()
     """Commands of sacctmgr: they take away what the manifest no longer names and the database keeps."""
     renumbered: Sequence[str] = ()

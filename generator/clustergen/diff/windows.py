@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import re
 
-_NETWORK = ("nfs", "nfs4", "lustre", "ceph")
-_UNIT = re.compile(r"^(What|Type)=(\S+)", re.MULTILINE)
+_TYPES = ("nfs", "nfs4", "lustre", "ceph", "wekafs", "none")  # none: a bind mount on the server itself
+_UNIT = re.compile(r"^(What|Type|Options)=(\S+)", re.MULTILINE)
+_NAMED = re.compile(r"(?:^|,)(?:fs|mds_namespace)=([^,]+)")  # of CephFS, whose monitors serve several file systems
 _BEEGFS = re.compile(r"^sysMgmtdHost\s*=\s*(\S+)", re.MULTILINE)
 
 
-def source(target: str, text: str) -> str | None:
-    """Place of a network file system by a file of a node: `What` of a mount unit, or the management server of
-    BeeGFS. None where the file has none.
+def moved(target: str, old: str, new: str) -> tuple[str, str] | None:
+    """The old and the new source by a file of a node, `What` of a mount unit or the management server of BeeGFS; None
+    where both are of one place. Of several addresses or monitors one that stays is enough.
     """
+    before, after = _source(target, old), _source(target, new)
+    if before is None or after is None or _places(*before) & _places(*after):
+        return None
+    return before[0], after[0]
+
+
+def _source(target: str, text: str) -> tuple[str, str] | None:
+    """The source and the name of the file system there; None where the file says nothing of a source."""
     if target.endswith(".mount"):
         values = dict(_UNIT.findall(text))
-        return values.get("What") if values.get("Type") in _NETWORK else None
-    if target.startswith("/etc/beegfs/"):
-        host = _BEEGFS.search(text)
-        return host[1] if host else None
-    return None
+        name = _NAMED.search(values.get("Options", ""))
+        return (values["What"], name[1] if name else "") if values.get("Type") in _TYPES else None
+    host = _BEEGFS.search(text) if target.startswith("/etc/beegfs/") else None
+    return (host[1], "") if host else None
 
 
-def moved(target: str, old: str, new: str) -> tuple[str, str] | None:
-    """The old and the new source; None where they are of one server. Lustre's servers have several addresses: one that
-    stays is enough.
-    """
-    before, after = source(target, old), source(target, new)
-    if before is None or after is None or before == after:
-        return None
-    if _places(before) & _places(after):
-        return None
-    return before, after
-
-
-def _places(source: str) -> set[str]:
-    """Each NID of a Lustre source with its file system; anything else as a whole."""
-    nids, _, name = source.rpartition(":/")
-    return {f"{nid}:/{name}" for nid in re.split("[:,]", nids)} if "@" in nids else {source}
+def _places(source: str, name: str) -> set[tuple[str, str, str]]:
+    """Each server with the directory and the name, of `10.1.0.1@o2ib,10.0.0.1@tcp:/fs`, `mon1,mon2:/`, `weka1/data`."""
+    servers, _, directory = source.partition(":/" if ":/" in source else "/")
+    return {(server, directory, name) for server in re.split("[:,]" if "@" in servers else ",", servers)}

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import time
-from fnmatch import fnmatchcase
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
@@ -52,7 +51,7 @@ class ActionModule(Asking):
         for effect in dict.fromkeys(in_use.values()):
             verdict.replace(effect, reboots)
         waiting = [purpose for purpose, effect in in_use.items() if effect == "reboot"]
-        verdict.stop(unit for unit in state["started"] if not any(fnmatchcase(unit, pattern) for pattern in without))
+        verdict.stop(packages.stopped(state["started"], without))
         if (refusal := _window(verdict, task_vars)) and not self._task.check_mode:
             return dict(result, failed=True, msg=refusal)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))

@@ -20,6 +20,13 @@ def replaced(purposes, missing, in_use):
     return {purpose: row.effect for purpose, row in rows.items() if row.family in families}
 
 
+def stopped(units, without):
+    """Of the units that an earlier tree started, those that end with it. `without`: patterns of units that a site keeps."""
+    from clustergen.catalogue.package_effects import is_stopped
+
+    return [unit for unit in units if is_stopped(unit) and not any(fnmatchcase(unit, pattern) for pattern in without)]
+
+
 def _matches(pattern, in_use):
     return any(fnmatchcase(name, pattern) for name in in_use)
 
