@@ -8,11 +8,13 @@ import grp
 import hashlib
 import os
 import pwd
+import shutil
 import stat
 import zlib
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files, safe_write
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, safe_files, safe_write
 
+ORIGINALS = journal.DIRECTORY + "/originals"
 MOST_SHOWN = 256 * 1024  # bytes of an old file that are sent back
 
 
@@ -121,8 +123,47 @@ def put(module, file, content):
         raise IsADirectoryError(err.errno, "a directory is in the place of this file", target) from None
 
 
+def keep_originals(module, targets):
+    """Copies the files of packages that are about to be replaced by those of a tree; `remove` puts them back."""
+    present = [target for target in targets if os.path.isfile(target) and not os.path.islink(target)]
+    for target in _of_packages(module, present):
+        place = ORIGINALS + target
+        if not os.path.exists(place):
+            os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+            shutil.copy2(target, place + ".new")
+            status = os.stat(target)
+            os.chown(place + ".new", status.st_uid, status.st_gid)
+            os.rename(place + ".new", place)
+
+
+def _of_packages(module, targets):
+    if not targets:
+        return []
+    if shutil.which("dpkg-query"):
+        _, out, _ = module.run_command(["dpkg-query", "-S", *targets])
+        listed = {line.rpartition(": ")[2] for line in out.splitlines()}
+        return [target for target in targets if target in listed]
+    return [target for target in targets if module.run_command(["rpm", "-qf", target])[0] == 0]
+
+
+def _restore(target):
+    """True if the original of a file is back."""
+    try:
+        with open(ORIGINALS + target, "rb") as file:
+            content, status = file.read(), os.fstat(file.fileno())
+    except OSError:
+        return False
+    safe_write.replace(target, content, stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid), sync=True)
+    os.unlink(ORIGINALS + target)
+    return True
+
+
 def remove(target):
-    """Removes a file of an earlier tree, and the directories that became empty below one that every system has."""
+    """Removes a file of an earlier tree, and the directories that became empty below one that every system has. What a
+    package had in its place is put back.
+    """
+    if _restore(target):
+        return True
     try:
         safe_write.remove(target)
     except FileNotFoundError:

@@ -137,12 +137,15 @@ def planned(asked):
     return state, left
 
 
-def exchange(module, files, state, left):
-    """Puts and removes the files, the journal first; the targets that were put. Ends the module at the first failure."""
+def exchange(module, files, state, left, earlier):
+    """Puts and removes the files, the journal first; the targets that were put. `earlier`: targets of an earlier tree. Ends the
+    module at the first failure.
+    """
     asked = module.params
     put = []
     target = journal.PLACE
     try:
+        overlay.keep_originals(module, [file["target"] for file in files if file["target"] not in earlier])
         journal.write(state)
         for file in files:
             target = file["target"]
@@ -191,11 +194,12 @@ def main():
     absent = tried(module, files)
     if asked["only_trial"]:
         module.exit_json(changed=False, not_asked=absent)
+    earlier = journal.read()["files"].keys()
     state, left = planned(asked)
     worker = effects.Worker(module, asked["without"])
     has_hosts = any(file["target"] == "/etc/hosts" for file in files)
     addresses = own_addresses() if has_hosts else set()
-    put = exchange(module, files, state, left)
+    put = exchange(module, files, state, left, earlier)
     if has_hosts and own_addresses() != addresses and worker.active(_MUNGE) and worker.systemctl("restart", _MUNGE):
         worker.done.append("restart:" + _MUNGE)
     carry_out(worker, [file["target"] for file in files] + asked["remove"], asked["units"])
