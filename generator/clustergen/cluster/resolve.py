@@ -67,9 +67,9 @@ def section_name(record: type) -> str:
 
 @cache
 def records() -> Mapping[type, Resolve]:
-    """The function that resolves each record, in this order: it sees the ground and the records above its own, those
-    of a feature only their own and the ground's, which come first, whoever fills them. It receives its section, or the
-    whole manifest, and returns None where the cluster does not have the record.
+    """The function that resolves each record, in this order. It sees the ground and the records above its own; that of
+    a feature sees the ground and its own feature. Records of the ground come first, also those that features fill. It
+    receives its section, or the whole manifest, and returns None where the cluster does not have the record.
     """
     of_features: dict[type, Resolve] = {}
     owners = {section_name(record): record.__module__ for record in (*_GROUND, *_DERIVED)}

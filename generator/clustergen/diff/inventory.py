@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 from clustergen.catalogue.operating_systems import architectures, operating_systems
 from clustergen.catalogue.versions import SlurmRelease
@@ -107,12 +108,17 @@ def _expanded(pattern: str) -> list[str]:
     return [name for n in numbers for name in _expanded(pattern[: match.start()] + n + pattern[match.end() :])]
 
 
-def _facts(text: str) -> dict[str, str]:
-    """The plain values of group_vars/all.yml."""
+@lru_cache(maxsize=64)
+def variables_of(text: str) -> Any:
+    """The variables of a group: a mapping if the text is in clustergen's format. ValueError if it is not valid YAML."""
     import yaml
 
     try:
-        facts = yaml.safe_load(text)
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     except yaml.YAMLError:
         raise ValueError("group_vars/all.yml is not valid YAML") from None
-    return {key: str(value) for key, value in facts.items() if isinstance(value, str | int)}
+
+
+def _facts(text: str) -> dict[str, str]:
+    """The plain values of group_vars/all.yml."""
+    return {key: str(value) for key, value in variables_of(text).items() if isinstance(value, str | int)}

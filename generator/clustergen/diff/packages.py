@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 
 from clustergen.catalogue import package_effects
 from clustergen.catalogue.package_effects import PackageEffect
 from clustergen.cluster.groups import group_name
 from clustergen.diff.change import Change, folded
-from clustergen.diff.inventory import VARIABLES
+from clustergen.diff.inventory import VARIABLES, variables_of
 from clustergen.diff.snapshot import Snapshot
 from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect, read
@@ -32,6 +31,7 @@ def changes_beside_files(
         return
     merged: dict[Change, list[str]] = {}
     for (before, after), hosts in pairs.items():
+        ending = [_unit(unit) for unit in dropped_units(old, before, new, after)]
         by_system: dict[str, list[str]] = {}
         for host in hosts:
             system = new.inventory.systems.get(host, "")
@@ -39,7 +39,6 @@ def changes_beside_files(
                 by_system.setdefault(system, []).append(host)
         for system, alike in by_system.items():
             changes = _of_host(_packages(old, before, system), _packages(new, after, system))
-            ending = map(_unit, dropped_units(old, before, new, after))
             for change in (*changes, *ending):
                 merged.setdefault(change, []).extend(alike)
     for change, names in merged.items():
@@ -54,19 +53,18 @@ def _packages(side: Snapshot, groups: Iterable[str], system: str) -> dict[str, t
     return {purpose: tuple(packages) for purpose, packages in names.items() if purpose in listed}
 
 
-def dropped_units(old: Snapshot, before: Iterable[str], new: Snapshot, after: Iterable[str]) -> list[str]:
+def dropped_units(old: Snapshot, before: _GROUPS, new: Snapshot, after: _GROUPS) -> list[str]:
     """Services that an earlier tree started. Slurm's daemons have effects of their own, and a unit whose file goes ends
     with it.
     """
-    removed = {file.target.rpartition("/")[2] for file in old.of_groups(tuple(before)).values()}
     units = _without(_units(old, before), _units(new, after)).split()
+    removed = {target.rpartition("/")[2] for target in old.of_groups(before)} if units else set()
     return [unit for unit in units if unit not in removed and unit not in _OF_SLURM]
 
 
 def _unit(unit: str) -> Change:
-    if package_effects.is_stopped(unit):
-        return _change("", unit, None, Effect("stop", unit), "", kind=UNIT)
-    return _change("", unit, None, NONE, _RUNS, kind=UNIT)
+    effect, reason = (Effect("stop", unit), "") if package_effects.is_stopped(unit) else (NONE, _RUNS)
+    return _change("", unit, None, effect, reason, kind=UNIT)
 
 
 def _units(side: Snapshot, groups: Iterable[str]) -> list[str]:
@@ -74,14 +72,11 @@ def _units(side: Snapshot, groups: Iterable[str]) -> list[str]:
     return [unit for group in groups for unit in units.get(group, ())]
 
 
-@lru_cache(maxsize=64)
 def _mapping(text: str, name: str) -> Names:
     """A variable of the inventory; empty where the text is not in clustergen's format."""
-    import yaml
-
     try:
-        values = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get(name)  # noqa: S506
-    except (yaml.YAMLError, AttributeError):
+        values = variables_of(text).get(name)
+    except (ValueError, AttributeError):
         return {}
     return values if isinstance(values, dict) else {}
 

@@ -87,10 +87,13 @@ class ActionModule(Asking):
 
     def _verdict(self, task_vars, tree, files, state, before, contents, units, reboots):
         """The effects of all that differs."""
-        remarks = {
-            target
-            for target in before
-            if before[target] is not None and self._remark(tree, files[target], before[target])
+        from clustergen.diff.comments import same_but_for_comments
+        from clustergen.diff.windows import moved
+
+        texts = {
+            target: (old.decode("utf-8", "replace"), tree.content(files[target]["path"]).decode("utf-8", "replace"))
+            for target, old in before.items()
+            if old is not None
         }
         return effects.judge(
             task_vars["inventory_hostname"],
@@ -102,28 +105,8 @@ class ActionModule(Asking):
             units,
             next(iter(task_vars.get("slurm_controllers") or []), None),
             reboots,
-            remarks,
-            {
-                target
-                for target in before
-                if before[target] is not None and self._moved(tree, files[target], before[target])
-            },
-        )
-
-    def _moved(self, tree, file, before):
-        """True if a file system is on another server."""
-        from clustergen.diff.windows import moved
-
-        return moved(
-            file["target"], before.decode("utf-8", "replace"), tree.content(file["path"]).decode("utf-8", "replace")
-        )
-
-    def _remark(self, tree, file, before):
-        """True if only comments of a file differ."""
-        from clustergen.diff.comments import same_but_for_comments
-
-        return same_but_for_comments(
-            before.decode("utf-8", "replace"), tree.content(file["path"]).decode("utf-8", "replace")
+            {target for target, sides in texts.items() if same_but_for_comments(*sides)},
+            {target for target, sides in texts.items() if moved(target, *sides)},
         )
 
     def _elsewhere(self, task_vars, contents):
