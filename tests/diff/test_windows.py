@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from clustergen.diff.steps import EMPTY, PUT, RESUME
-from clustergen.diff.windows import moved
-from strategies.diffs import diff, write
+from clustergen.diff.windows import effect_inside, moved
+from clustergen.render.effects import read
+from strategies.diffs import diff, rendered, write
 
 UNIT = "/etc/systemd/system/home.mount"
 
@@ -42,11 +44,44 @@ def test_a_move_is_another_place_of_the_data(kind: str, old: str, new: str, is_m
     assert (moved(UNIT, unit(kind, old), unit(kind, new)) is not None) is is_moved
 
 
+MOUNTED = unit("nfs", "10.0.0.1:/home\nOptions=_netdev,vers=4.2,hard")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        ("[Mount]", "# by hand\n[Mount]", "none"),
+        ("[Mount]", "OnFailure=clustergen-retry@%n.timer\n[Mount]\nTimeoutSec=5min", "daemon-reload"),
+        ("_netdev,vers=4.2,hard", "hard,nofail,vers=4.2,x-systemd.idle-timeout=9", "daemon-reload"),
+        ("hard", "soft", "remount:home.mount"),
+        ("Type=nfs", "Type=nfs4", "remount:home.mount"),
+        ("10.0.0.1:", "10.0.0.2:", "window:home.mount"),
+    ],
+)
+def test_a_mount_unit_is_compared_by_what_it_mounts(old: str, new: str, effect: str) -> None:
+    changed = MOUNTED.replace(old, new)
+    assert changed != MOUNTED
+    assert str(effect_inside(UNIT, read("remount:home.mount"), MOUNTED, changed)) == effect
+    assert str(effect_inside("/etc/nccl.conf", read("reboot"), MOUNTED, changed)) in ("none", "reboot")
+
+
 def test_the_management_server_of_beegfs() -> None:
     conf = "/etc/beegfs/beegfs-client.conf"
     assert moved(conf, "sysMgmtdHost = a\n", "sysMgmtdHost = b\n") == ("a", "b")
     assert moved(conf, "sysMgmtdHost = a\n", "sysMgmtdHost = a\nlogLevel = 1\n") is None
     assert moved("/etc/nccl.conf", "sysMgmtdHost = a\n", "sysMgmtdHost = b\n") is None
+
+
+def test_a_mount_unit_of_an_earlier_clustergen_takes_no_drain(tmp_path: Path) -> None:
+    sides = []
+    for name in ("old", "new"):
+        entry = "storage:\n  home: {type: nfs, server: 10.9.0.1, path: /h, mount: /home}\nslurm:"
+        sides.append(rendered(write(tmp_path / name, ("slurm:", entry))))
+    for file in sides[0].rglob("home.mount"):
+        file.write_text(re.sub("OnFailure=.*\n", "", file.read_text()))
+    whole = json.loads(diff("--format", "json", *sides).stdout)["clusters"][0]
+    assert [(change["effects"][0]["kind"], change["file"]) for change in whole["changes"]] == [("daemon-reload", UNIT)]
+    assert [step["text"] for step in whole["steps"]] == ["install the changed files", "systemctl daemon-reload"]
 
 
 def test_clients_of_a_server_that_moves_are_emptied_together_and_the_data_is_copied_first(tmp_path: Path) -> None:

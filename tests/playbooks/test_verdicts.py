@@ -17,6 +17,8 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import 
 
 CONF = "/etc/slurm/slurm.conf"
 NODE = ["slurmd.service", "munge.service"]
+HOME = "/etc/systemd/system/home.mount"
+MOVED = {HOME: "window:home.mount"}
 HEAD = ["slurmctld.service", "slurmdbd.service"]
 SLURM = """ClusterName=c
 SlurmctldHost=head
@@ -163,10 +165,12 @@ def test_a_partition_that_goes_names_itself_so_that_only_its_jobs_count() -> Non
     assert answer.refuse == []
 
 
-def test_a_changed_comment_has_no_effect_in_any_file() -> None:
-    mount = "/etc/systemd/system/home.mount"
-    answer = verdict({mount: "remount:home.mount"}, remarks={mount})
-    assert (answer.withheld, answer.later, answer.effects) == ([], [], [])
+@pytest.mark.parametrize(("inside", "effects"), [("none", []), ("daemon-reload", ["daemon-reload"])])
+def test_a_file_counts_by_what_differs_inside(inside: str, effects: list[str]) -> None:
+    answer = verdict({HOME: "remount:home.mount"}, inside={HOME: inside})
+    assert (answer.withheld, answer.later, answer.effects) == ([], [], effects)
+    answer = verdict({"/etc/modprobe.d/x.conf": "reboot"}, inside={"/etc/modprobe.d/x.conf": "none"}, reboots=False)
+    assert answer.reasons == []
 
 
 @pytest.mark.parametrize(
@@ -185,14 +189,11 @@ def test_the_initramfs_and_the_boot_loader_are_updated_for_the_files_that_they_c
     assert tuple(boot(changed, leftovers, withheld).values()) == expected
 
 
-HOME = "/etc/systemd/system/home.mount"
-
-
 def test_a_file_system_of_another_server_is_remounted_with_those_of_all_clients() -> None:
-    answer = verdict({HOME: "remount:home.mount"}, moved=[HOME])
+    answer = verdict({HOME: "remount:home.mount"}, inside=MOVED)
     assert (answer.windows, answer.effects) == (["home.mount"], ["remount:home.mount"])
     assert (answer.withheld, answer.later) == ([], [])
-    answer = verdict({HOME: "remount:home.mount"}, moved=[HOME], idle=["home.mount"])
+    answer = verdict({HOME: "remount:home.mount"}, inside=MOVED, idle=["home.mount"])
     assert (answer.windows, answer.withheld) == ([], [])
 
 

@@ -20,7 +20,7 @@ from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import Snapshot
-from clustergen.diff.windows import moved
+from clustergen.diff.windows import effect_inside, moved
 from clustergen.records import record, replace
 from clustergen.render.effects import DAEMON_RELOAD, NONE, Effect
 from clustergen.render.side import NodeFile
@@ -236,6 +236,9 @@ class Comparison:
                     hosts_of_files.setdefault((target, old_file, new_file), []).extend(hosts)
         merged: dict[Change, list[str]] = {}
         for (target, old_file, new_file), hosts in hosts_of_files.items():
+            if old_file and new_file and old_file.sha256 != new_file.sha256:
+                effect = effect_inside(target, new_file.effect, old_file.text, new_file.text)
+                new_file = new_file if effect == new_file.effect else replace(new_file, effect=effect)
             for change in (
                 _of_policy(target, old_file, new_file, self._release, self._conditions)
                 or _move(target, old_file, new_file)
@@ -314,13 +317,10 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
 
 def _move(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:
     """A file system of another server; empty where its files stay where they are."""
-    if old is None or new is None or new.effect.kind != "remount" or old.sha256 == new.sha256:
+    sides = moved(target, old.text, new.text) if old and new and new.effect.kind == "window" else None
+    if sides is None or new is None:
         return ()
-    sides = moved(target, old.text, new.text)
-    if sides is None:
-        return ()
-    effects = (Effect("window", new.effect.unit),)
-    return (Change(target, "setting", "", "source", *sides, None, effects, False, "", "clustergen.lock.json"),)
+    return (Change(target, "setting", "", "source", *sides, None, (new.effect,), False, "", "clustergen.lock.json"),)
 
 
 def _slurms(files: Files) -> Files:

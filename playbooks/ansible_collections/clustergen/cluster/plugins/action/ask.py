@@ -87,14 +87,14 @@ class ActionModule(Asking):
 
     def _verdict(self, task_vars, tree, files, state, before, contents, units, reboots):
         """The effects of all that differs."""
-        from clustergen.diff.comments import same_but_for_comments
-        from clustergen.diff.windows import moved
+        from clustergen.diff.windows import effect_inside
+        from clustergen.render.effects import read
 
-        texts = {
-            target: (old.decode("utf-8", "replace"), tree.content(files[target]["path"]).decode("utf-8", "replace"))
-            for target, old in before.items()
-            if old is not None
-        }
+        inside = {}
+        for target, old in before.items():
+            if old is not None:
+                sides = _text(old), _text(tree.content(files[target]["path"]))
+                inside[target] = str(effect_inside(target, read(files[target]["effect"]), *sides))
         return effects.judge(
             task_vars["inventory_hostname"],
             {"all", *task_vars["group_names"]},
@@ -105,8 +105,7 @@ class ActionModule(Asking):
             units,
             next(iter(task_vars.get("slurm_controllers") or []), None),
             reboots,
-            {target for target, sides in texts.items() if same_but_for_comments(*sides)},
-            {target for target, sides in texts.items() if moved(target, *sides)},
+            inside,
         )
 
     def _elsewhere(self, task_vars, contents):
@@ -123,6 +122,10 @@ class ActionModule(Asking):
         return effects.emptied_by(
             task_vars["groups"].get("slurm_compute", ()), task_vars.get("slurm_release"), contents, kinds
         )
+
+
+def _text(content):
+    return content.decode("utf-8", "replace")
 
 
 def _window(verdict, task_vars):
@@ -207,11 +210,11 @@ def _slurm_contents(tree, files, state, before):
     for target, file in files.items():
         if not target.startswith(effects.SLURM_DIRECTORY) or not re.search(r"\.(conf|yaml)$", target):
             continue
-        new = tree.content(file["path"]).decode("utf-8", "replace")
+        new = _text(tree.content(file["path"]))
         if target not in differs or "content" not in differs[target]["what"]:
             old = new
         else:
-            old = before[target].decode("utf-8", "replace") if before[target] is not None else None
+            old = _text(before[target]) if before[target] is not None else None
             if old is not None:
                 answers.bounded(target, old, new)
         contents[target] = (old, new)
@@ -224,8 +227,8 @@ def _diff(tree, files, state, before):
         header = {"before_header": difference["target"], "after_header": difference["target"]}
         if "content" in difference["what"]:
             old = before[difference["target"]]
-            after = tree.content(file["path"]).decode("utf-8", "replace")
-            yield {"before": old.decode("utf-8", "replace") if old is not None else "", "after": after, **header}
+            after = _text(tree.content(file["path"]))
+            yield {"before": _text(old) if old is not None else "", "after": after, **header}
         for what in ("mode", "owner"):
             if what in difference["what"] and difference["there"]:
                 yield {"before": f"{what} {difference['now'].get(what)}\n", "after": f"{what} {file[what]}\n", **header}

@@ -107,13 +107,13 @@ class Verdict:
             self.reasons.append("packages in use are replaced")
 
 
-def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, remarks=(), moved=()):
+def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, inside=None):
     """The verdict on one host.
 
     files: of the tree, by target; state: the answer of node_state; contents: target → (old or None, new), as text, for
     all of Slurm's files. `roles` are the host's groups, `units` those that it runs. Without
-    `reboots` a file that takes one is put at once, and the reboot is left to the administrator. `remarks`: targets in which
-    only comments differ; `moved`: those by which a file system is on another server.
+    `reboots` a file that takes one is put at once, and the reboot is left to the administrator. `inside`: target → its
+    effect by the difference of its texts, where that is another one than the tree's.
     """
     verdict = Verdict()
     idle_units = set(state["units"])
@@ -122,16 +122,19 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
     for difference in state["differs"]:
         target = difference["target"]
         effect = files[target]["effect"]
-        if "content" not in difference["what"] or target in remarks:
+        if "content" not in difference["what"]:
             continue
         if target in semantic and kind(effect) in _COMPARED and ":" not in effect:
             continue  # what changed inside tells
-        if effect == "reboot" and not reboots:
-            verdict.reasons.append(f"{target} takes effect at the next boot")
-            continue
-        if target in moved and (unit := effect.partition(":")[2]) not in idle_units:
+        by_texts = (inside or {}).get(target, effect)
+        if kind(by_texts) != "window":
+            effect = by_texts
+        elif (unit := effect.partition(":")[2]) not in idle_units:
             verdict.add(effect)  # with all other clients, when all of them are empty
             verdict.windows.append(unit)
+            continue
+        if effect == "reboot" and not reboots:
+            verdict.reasons.append(f"{target} takes effect at the next boot")
             continue
         _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
     removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}
