@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from clustergen.diff.step import REMOVE, UPGRADE
-from clustergen.diff.steps import AT_ONCE, PLAYS, TURNS
+from clustergen.diff.steps import PLAYS, TURNS
 from strategies.diffs import LONGER, MANIFEST, diff, rendered, write
 
 
@@ -128,7 +128,7 @@ def test_the_steps_are_plays_of_site_yml_in_its_order(tmp_path: Path) -> None:
         named = [step["play"] for step in cluster["steps"] if step["play"] and not step["by"]]
         assert named == sorted(named, key=PLAYS.index)
         seen.update(named)
-    assert seen == set(PLAYS) - {AT_ONCE, TURNS}
+    assert seen == set(PLAYS) - {TURNS}
 
 
 @pytest.mark.slow

@@ -63,6 +63,20 @@ def test_nodes_that_only_slurmctld_sees_changed_are_emptied_too() -> None:
     assert "drained first: n[1-2]" in result
 
 
+def test_hosts_that_may_be_in_use_take_turns() -> None:
+    """Only a compute node whose slurmd is down is idle; where no host runs slurmd, nobody knows who uses it."""
+    later = {"serving": False, "later": ["reboot"]}
+    hosts = {
+        "down": answer("down", **later),
+        "job": answer("job", later=["reboot"]),
+        "login": answer("login", **later | {"units": []}),
+        "gpu": answer("gpu", **later | {"units": []}),
+    }
+    drew, message, _ = make_plan(hosts, Asked(["head"], hosts, hosts))
+    assert (drew["idle"], drew["rolling"]) == ("down", "login,gpu,job")
+    assert "drained first: job" in message
+
+
 def test_a_node_that_cannot_be_reached_is_drained_and_not_resumed() -> None:
     answers = cluster(together=True)
     del answers["n2"]
@@ -162,7 +176,7 @@ def test_looking_gives_no_play_any_host() -> None:
         "emptying",
         "together",
         "rolling",
-        "empty",
+        "idle",
     )
     assert {drew[name] for name in (*plays, "stop", "marks")} == {NOBODY}
 

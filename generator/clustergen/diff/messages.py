@@ -185,7 +185,7 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
         if change not in anew
     ]
     if emptied:
-        phrases += _emptied(emptied, plan, "drains and reboots" if "reboot" in by_kind else "drains")
+        phrases += _emptied(emptied, plan, reboots="reboot" in by_kind)
     if recabled := [host for host in (plan.room.recabled if plan.room else ()) if host not in plan.others]:
         phrases.append(f"recable: drain {_counted(recabled)}")
     daemons = daemons_restarted(by_kind)
@@ -227,14 +227,16 @@ def _states(jobs: Iterable[AffectedJobs]) -> str:
     return f" ({', '.join(states)})" if 0 < len(states) <= _MOST_REASONS else ""
 
 
-def _emptied(changes: Sequence[Change], plan: Plan, verb: str) -> list[str]:
+def _emptied(changes: Sequence[Change], plan: Plan, *, reboots: bool) -> list[str]:
     """Who is drained, and who has nothing to drain: on a login node people lose a file system."""
     names = hosts_with(changes, plan)
     # A node that leaves serves until it is removed; one that is in both counts as it will be.
     others = [name for name in names if name in plan.others]
     serving = [name for name in names if name not in plan.others]
-    phrases = [f"{verb} {_counted(serving)}"] if serving else []
-    return phrases + ([f"interrupts logged-in users on {_counted(others)}"] if others else [])
+    phrases = [f"{'drains and reboots' if reboots else 'drains'} {_counted(serving)}"] if serving else []
+    if others:
+        phrases.append(f"{'reboots' if reboots else 'interrupts'} {_counted(others)} with users logged in")
+    return phrases
 
 
 def _manual_steps(plan: Plan) -> list[str]:

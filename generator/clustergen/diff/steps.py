@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from clustergen.catalogue.effects import order_on_a_node
 from clustergen.diff import manual_steps
@@ -18,8 +18,8 @@ EMPTY = "Nodes to drain before any change"
 STOP = "Daemons to stop during the change"
 PUT = "Files"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
-RESUME, AT_ONCE, TURNS = "Resume drained nodes", "Idle nodes", "Rolling batch"
-PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, AT_ONCE, TURNS)
+RESUME, TURNS = "Resume drained nodes", "Rolling batch"
+PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, TURNS)
 """Names of plays of site.yml, in its order."""
 _MOST_PARTITIONS = 4
 
@@ -94,6 +94,8 @@ def _put(work: Work) -> Iterable[Step]:
         verb = f"install {change.new}" if change.kind == PACKAGES else f"unmount and mount {change.effect.unit}"
         text = f"{verb}, on all hosts at once (cluster_window)"
         yield Step(text, work.hosts([change]), PUT)
+    for text, hosts in _of_each_host(work, ("remount", "drain"), serving=False):
+        yield Step(f"{text}, with users logged in", hosts, PUT)
     for change in work.with_kind("start"):
         yield Step(f"mount {change.effect.unit}", work.hosts([change]), PUT)
 
@@ -165,27 +167,34 @@ def _move_state(work: Work) -> Iterable[Step]:
 
 def _turns(work: Work) -> Iterable[Step]:
     """Each host has one turn, for all that it takes; only those that serve jobs are drained for it."""
+    for text, hosts in _of_each_host(work, ("reboot",), serving=False):
+        yield Step(f"host by host: {text}, with users logged in", hosts, TURNS)
+    for text, hosts in _of_each_host(work, ("remount", "reboot", "drain"), serving=True):
+        yield Step(f"node by node: drain, {text}, resume", hosts, TURNS)
+
+
+def _of_each_host(work: Work, kinds: Collection[str], *, serving: bool) -> Iterable[tuple[str, str]]:
+    """What these kinds of effects take, and the hosts that have the same to do, of those that serve jobs or others."""
     verbs: dict[str, dict[str, None]] = {}
+    compute = set(work.compute)
     for change in work.changes:
         for effect in change.effects:
-            if effect.kind in ("remount", "reboot") or (effect.kind == "drain" and effect.unit):
+            if effect.kind in kinds and (effect.kind != "drain" or effect.unit):
                 for host in work.compute if change.nodes is None else hosts_of(change.nodes):
-                    verbs.setdefault(host, {}).update(dict.fromkeys(_verbs(change, effect)))
-    serving = set(work.compute)
-    alike: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
+                    if (host in compute) is serving:
+                        verbs.setdefault(host, {}).update(dict.fromkeys(_verbs(change, effect)))
+    alike: dict[tuple[str, ...], list[str]] = {}
     for host, host_verbs in verbs.items():
-        alike.setdefault((host in serving, tuple(sorted(host_verbs, key=_turn))), []).append(host)
-    for (drained, words), hosts in sorted(alike.items()):
-        text = ", ".join(words)
-        if drained:
-            yield Step(f"node by node: drain, {text}, resume", folded(hosts), TURNS)
-        else:
-            yield Step(f"{text}, with users logged in", folded(hosts), AT_ONCE)
+        alike.setdefault(tuple(sorted(host_verbs, key=_turn)), []).append(host)
+    for words, hosts in sorted(alike.items()):
+        yield ", ".join(words), folded(hosts)
 
 
 def _turn(verb: str) -> int:
     """The order of a step: removals make place first; a reboot ends it."""
-    return 0 if verb.startswith("unmount ") else 2 if verb == "reboot" else 1
+    if verb.startswith("unmount "):
+        return int(verb.startswith("unmount and mount "))
+    return 3 if verb == "reboot" else 2
 
 
 def _verbs(change: Change, effect: Effect) -> Iterable[str]:

@@ -71,7 +71,10 @@ def make_plan(answers, asked):
     later = [host for host in behind if answers[host]["later"] and host not in alone]
     live = [host for host in behind if host not in alone]
     same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
-    rolling = [host for host in later if answers[host]["serving"]]
+    draining = [host for host in later if answers[host]["serving"]]
+    # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
+    idle = [host for host in later if host not in draining and "slurmd.service" in answers[host]["units"]]
+    rolling = [*(host for host in later if host not in [*idle, *draining]), *draining]
     controlling = [name for name in controllers if name in behind]
     moves = any(kind(effect) == "move-state" for name in controlling for effect in answers[name]["effects"])
     marked = next(iter([*controllers, *elsewhere]), "")
@@ -103,7 +106,7 @@ def make_plan(answers, asked):
         "together": pattern(together, emptied),
         "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
         "rolling": pattern(rolling),
-        "empty": pattern([host for host in later if host not in rolling]),
+        "idle": pattern(idle),
         "stop": pattern(live if refuse else controlling, refuse or moves),
         "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
@@ -123,7 +126,7 @@ def make_plan(answers, asked):
     blind = asked.changes and not controller and not asked.lost_ok
     return (
         plan,
-        _summary(len(answers), behind, [*emptied, *rolling], alone, lost),
+        _summary(len(answers), behind, [*emptied, *draining], alone, lost),
         list(_refusals(left_out, [*lost, *(["nodes must be drained for it"] if emptied else [])] if blind else [])),
     )
 
