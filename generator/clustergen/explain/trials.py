@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, partial
@@ -144,8 +145,16 @@ def changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, str |
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag in ("replace", "delete"):
             alike = i2 - i1 == j2 - j1
+            # Beside a line that comes or goes, one of the same name is another value of it.
+            names = Counter(map(_name, right[j1:j2]))
+            named = {_name(line): line for line in right[j1:j2] if names[_name(line)] == 1}
             for offset in range(i2 - i1):
-                yield start + i1 + offset, right[j1 + offset] if alike else None
+                yield start + i1 + offset, right[j1 + offset] if alike else named.get(_name(left[i1 + offset]))
+
+
+def _name(line: str) -> str:
+    """`key` of the line `key: value`."""
+    return line.partition(": ")[0]
 
 
 def changed_of(old: Sequence[str], new: Sequence[str], asked: Sequence[int]) -> list[int]:
