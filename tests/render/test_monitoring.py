@@ -784,7 +784,8 @@ add alertname=NodeDown severity=critical topic=node instance=c1
 add alertname=GpuMissing severity=critical topic=gpu instance=c1
 add alertname=GpuMissing severity=critical topic=gpu instance=c2
 add alertname=ProbeFailed severity=warning topic=probes instance=c1 job=probe-ssh
-add alertname=SlurmNodesDown severity=warning topic=slurm
+add alertname=SlurmNodeDown severity=warning topic=slurm instance=c1
+add alertname=SlurmNodeDown severity=warning topic=slurm instance=c2
 add alertname=GpuVeryHot severity=critical topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=2
@@ -799,11 +800,13 @@ kill %1
     text = run_on(tree, tmp_path, script)
     alert = r'"alertname":"(\w+)".*?(?:"gpu":"(\d)".*)?"instance":"(\w+)"'
     seen = {kind: sorted(re.findall(f"^{kind} {alert}", text, re.MULTILINE)) for kind in ("inhibited", "active")}
-    assert seen["inhibited"] == [("GpuHot", "1", "c3"), ("GpuMissing", "", "c1"), ("ProbeFailed", "", "c1")], text
+    assert seen["inhibited"] == [
+        ("GpuHot", "1", "c3"), ("GpuMissing", "", "c1"), ("ProbeFailed", "", "c1"), ("SlurmNodeDown", "", "c1"),
+    ], text  # fmt: skip
     assert seen["active"] == [
         ("GpuHot", "2", "c3"), ("GpuMissing", "", "c2"), ("GpuVeryHot", "1", "c3"), ("NodeDown", "", "c1"),
+        ("SlurmNodeDown", "", "c2"),
     ], text  # fmt: skip
-    assert '"alertname":"SlurmNodesDown"' in text
     assert "\nhook\nNobody\n" in text
 
 

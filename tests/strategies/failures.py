@@ -23,7 +23,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("slurmctld.service, no other serves", "SlurmctldUnreachable"),
         ("slurmctld, another controller serves", "SlurmControllerDown"),
         ("slurmdbd.service, mariadb.service: stopped", f"{_SERVICE}; SlurmdbdBacklog once 1000 records wait"),
-        ("slurmd.service: stopped", f"{_SERVICE}; SlurmNodesDown after SlurmdTimeout"),
+        ("slurmd.service: stopped", _SERVICE),
         ("munge.service, sackd.service: stopped", _SERVICE),
         ("chrony.service, chronyd.service: stopped", _SERVICE),
         ("nvidia-persistenced.service, nvidia-dcgm.service, nvidia-fabricmanager.service: stopped", _SERVICE),
@@ -50,7 +50,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("other timers and one-shot units, as clustergen-usage-report.timer", _FAILED),
     ),
     "slurm": (
-        ("nodes that do not respond", "SlurmNodesSilent, then SlurmNodesDown"),
+        ("nodes that do not respond", "SlurmNodeDown; SlurmNodesSilent, if SlurmdTimeout is longer than its wait"),
         ("many nodes at once", "SlurmManyNodesDown"),
         ("a node with less memory, cores or GPUs than stated", "SlurmNodesInvalid"),
         ("a node that was drained, by the health check or a person", "SlurmNodeDrained"),
@@ -62,7 +62,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
             "StateSaveLocation of another cluster, database with an older schema",
             "NodeUnitFailed: the daemon refuses to start, and writes nothing",
         ),
-        ("munge key that differs", "SlurmNodesDown: slurmd cannot register"),
+        ("munge key that differs", "SlurmNodeDown: slurmd cannot register"),
     ),
     "machines": (
         ("machine, or its management network", "NodeDown"),

@@ -32,8 +32,7 @@ CASES = {
         "alertname=RackDown severity=critical topic=node rack=r1",
         [f"alertname=NodeDown severity=critical topic=node rack=r1 instance=c{number}" for number in (1, 2)]
         + ["alertname=GpuExporterDown severity=critical topic=gpu rack=r1 instance=c1",
-           "alertname=SlurmNodesDown severity=warning topic=slurm",
-           "alertname=SlurmManyNodesDown severity=critical topic=slurm"],
+           "alertname=SlurmNodeDown severity=warning topic=slurm instance=c1"],
         ["alertname=NodeDown severity=critical topic=node rack=r2 instance=d1"],
     ),
     "a leaf switch": (
@@ -73,12 +72,40 @@ CASES = {
         ["alertname=SlurmPrologFailed severity=warning topic=slurm instance=c1"],
         ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c9"],
     ),
+    "munge of a controller": (
+        "alertname=SlurmctldUnreachable severity=critical topic=slurm",
+        ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=head"
+         " roles=slurm-controller,slurm-accounting"],
+        ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=c1 roles=slurm-compute"],
+    ),
+    "slurmd": (
+        "alertname=NodeServiceStopped severity=warning topic=node name=slurmd.service instance=c1",
+        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c1"],
+        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c2",
+         "alertname=NodeServiceStopped severity=warning topic=node name=chrony.service instance=c2"],
+    ),
+    "slurmd of many": (
+        "alertname=SlurmManyNodesDown severity=critical topic=slurm",
+        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c1",
+         "alertname=NodeUnitFailed severity=warning topic=node name=slurmd.service instance=c1"],
+        ["alertname=NodeUnitFailed severity=warning topic=node name=chrony.service instance=c1"],
+    ),
+    "a node": (
+        "alertname=StorageNotMounted severity=critical topic=storage instance=c1",
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1"],
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c2"],
+    ),
+    "one prolog": (
+        "alertname=SlurmPrologFailed severity=warning topic=slurm instance=c1",
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1"],
+        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c1"],
+    ),
 }  # fmt: skip
 
 
 def fields(alerts: str) -> list[str]:
     """The labels of alerts in the order of the cases, sorted."""
-    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance")
+    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance", "roles")
     rows = [alert["labels"] for alert in json.loads(alerts)]
     return sorted(" ".join(f"{name}={labels[name]}" for name in names if name in labels) for labels in rows)
 

@@ -14,15 +14,25 @@ from clustergen.cluster.slurm.keys.table import switches_nodes_off
 from clustergen.features.slurm_metrics.needs import TEXTFILE
 from clustergen.render.alerts import Alert, Topic, by_instance, one_of
 
+_DOWN = 'clustergen_slurm_node_drained{state=~"down.*"}'
 _DATABASE = "/var/lib/mysql"
 _LEAST_PERCENT = 4
 _WAITING = 200  # messages; our own threshold
+_MANY = 2  # nodes
 _STUCK = 1800  # seconds in which a job should have completed
 
 
 def _reasons() -> Iterator[Alert]:
     """Alerts that read the reasons of nodes. `instance` is the node, as in alerts of other exporters."""
     drained, labels = "clustergen_slurm_node_drained", ("node", "state", "user", "reason")
+    yield Alert(
+        "SlurmNodeDown", by_instance(_DOWN, "node", "reason"), "10m", "warning",
+        "{{ $labels.instance }} is DOWN in Slurm: {{ $labels.reason }}",
+        "slurmd on it does not answer, or registered something that does not fit slurm.conf.",
+        "On the node: `systemctl status slurmd`, then its log; after the repair: `scontrol update"
+        " nodename={{ $labels.instance }} state=resume`.",
+        page="node",
+    )  # fmt: skip
     yield Alert(
         "SlurmNodeDrained", by_instance(drained + '{state=~"drain.*"}', *labels), "4h", "warning",
         "{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
@@ -51,6 +61,22 @@ def _reasons() -> Iterator[Alert]:
         "`squeue --states=COMPLETING` names job and nodes. On the node, `ps axo stat,pid,wchan:32,args | grep ^D` shows"
         " what hangs, and `journalctl -k` why.",
         look="On a controller: `squeue --states=COMPLETING`.",
+    )  # fmt: skip
+
+
+def _counts() -> Iterator[Alert]:
+    """Alerts on the same states where no script names nodes and reasons."""
+    yield Alert(
+        "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
+        "{{ $value }} nodes are DOWN in Slurm",
+        "slurmd on them does not answer or registered something that does not fit slurm.conf.",
+        "`sinfo -R` lists them with reasons; after the repair: `scontrol update nodename=NODE state=resume`.",
+    )  # fmt: skip
+    yield Alert(
+        "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
+        "{{ $value }} nodes have been drained for hours",
+        "An administrator or the health check drained them, and they were not resumed.",
+        "`sinfo -R` shows who, when and why.",
     )  # fmt: skip
 
 
@@ -96,10 +122,15 @@ def topic(cluster: Cluster) -> Topic | None:
     if not cluster.slurm.controllers or not (endpoint or cluster.has(NodeExporter)):
         return None
     look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
+    # NodeDown reports controllers that are off, all of them if it comes to that.
+    on = ' and on () max(up{job="node",roles=~"(.+,)?slurm-controller(,.+)?"}) == 1' if cluster.has(NodeExporter) else ""
+    down = "max(slurm_nodes_down)"
+    if cluster.has(NodeExporter):
+        down = f"count({by_instance(_DOWN, 'node')} unless on (instance) up{{job=\"node\"}} == 0)"
     exported = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
     old, absent = f"time() - max({exported}) > 300", f"absent({exported})"
     silent = Alert(
-        "SlurmctldUnreachable", 'max(up{job="slurm-nodes"}) == 0' if endpoint else old,
+        "SlurmctldUnreachable", ('max(up{job="slurm-nodes"}) == 0' if endpoint else old) + on,
         "2m" if endpoint else "0s", "critical",
         "slurmctld does not answer" if endpoint else "No metrics from slurmctld for {{ $value | humanizeDuration }}",
         "No jobs start and no commands work, on no controller; running jobs continue.",
@@ -109,7 +140,7 @@ def topic(cluster: Cluster) -> Topic | None:
         works="running jobs; their records are kept on the nodes until slurmctld is back",
     )  # fmt: skip
     missing = Alert(
-        "SlurmMetricsMissing", f"{absent} or {old}" if endpoint else absent, "15m", "warning",
+        "SlurmMetricsMissing", (f"({absent} or {old})" if endpoint else absent) + on, "15m", "warning",
         "No metrics of Slurm's state",
         "Without the file that a timer on the controllers writes, alerts on reasons, stuck jobs and controllers do not"
         " fire.",
@@ -121,29 +152,19 @@ def topic(cluster: Cluster) -> Topic | None:
         *((missing,) if cluster.has(NodeExporter) else ()),
         *(_controllers(cluster) if cluster.has(NodeExporter) else ()),
         Alert(
-            "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
-            "{{ $value }} nodes are DOWN in Slurm",
-            "slurmd on them does not answer or registered something that does not fit slurm.conf.",
-            "`sinfo -R` lists them with reasons; after the repair: `scontrol update nodename=NODE state=resume`.",
-        ),
-        Alert(
             "SlurmNodesSilent", f"max(slurm_nodes_noresp){_asleep(cluster)} > max(slurm_nodes_down)", "15m", "warning",
             "{{ $value }} nodes do not respond to slurmctld, and some of them are not DOWN",
             "slurmctld gives no jobs to them, and waits for SlurmdTimeout before it sets them DOWN; 0 is never.",
             "`sinfo -N -t no_respond` lists them; on one: `systemctl status slurmd`, then its log.",
         ),
+        # NodeDown and RackDown report machines that do not respond.
         Alert(
-            "SlurmManyNodesDown", "max(slurm_nodes_down) / max(slurm_nodes) > 0.1", "5m", "critical",
-            "{{ $value | humanizePercentage }} of the nodes are DOWN in Slurm",
+            "SlurmManyNodesDown", f"{down} > {_MANY} and {down} / max(slurm_nodes) > 0.1", "5m", "critical",
+            "{{ $value }} nodes are DOWN in Slurm",
             "If many nodes fail at once, the cause is usually something that they share.",
-            "Switch, rack power, a file system that hangs, munge keys, clocks: compare the nodes in `sinfo -R`.",
+            "A switch, a file system that hangs, munge keys, clocks, a firewall: compare the nodes in `sinfo -R`.",
         ),
-        *(_reasons() if cluster.has(NodeExporter) else (Alert(
-            "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
-            "{{ $value }} nodes have been drained for hours",
-            "An administrator or the health check drained them, and they were not resumed.",
-            "`sinfo -R` shows who, when and why.",
-        ),)),
+        *(_reasons() if cluster.has(NodeExporter) else _counts()),
         Alert(
             "SlurmNodesInvalid", "max(slurm_nodes_invalid_reg) > 0", "5m", "warning",
             "{{ $value }} nodes registered with less than slurm.conf states",
