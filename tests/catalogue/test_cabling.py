@@ -61,7 +61,6 @@ def test_ports_of_a_switch_fill_its_cages_and_can_be_cabled(switch: hardware.Swi
     assert cabling.choices(switch.port_gbit, switch.fabric, switch.cage, switch.cage)
     assert bool(switch.uplink_ports) == bool(switch.uplink_gbit) == bool(switch.uplink_cage)
     if switch.uplink_gbit:
-        assert switch.cage_at(switch.uplink_gbit) == switch.uplink_cage
         assert cabling.choices(switch.uplink_gbit, switch.fabric, switch.uplink_cage, switch.uplink_cage)
     if switch.power_typ_w and switch.power_max_w:
         assert switch.power_typ_w < switch.power_max_w

@@ -60,23 +60,6 @@ def test_a_gpu_is_found_by_common_spellings(name: str, expected: str) -> None:
 
 def test_an_unknown_gpu_is_none() -> None:
     assert hardware.gpu("h1000") is None
-    assert hardware.gpu_of_type("") is None
-
-
-@pytest.mark.parametrize(
-    ("gres_type", "expected"),
-    [
-        ("h100", "h100-sxm"),
-        ("a100", "a100-sxm-80"),
-        ("80gb_hbm3", "h100-sxm"),
-        ("nvl", "h100-nvl"),
-        ("4090", "rtx-4090"),
-    ],
-)
-def test_a_gres_type_leads_to_a_gpu(gres_type: str, expected: str) -> None:
-    gpu = hardware.gpu_of_type(gres_type)
-    assert gpu is not None
-    assert gpu.id == expected
 
 
 def test_driver_names_that_are_often_guessed_wrong() -> None:

@@ -37,7 +37,7 @@ def test_every_file_of_a_node_is_listed_with_what_it_takes(tmp_path: Path) -> No
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), tmp_path)
     values = tables(tree.files["README.md"].content.decode())
     for group in tree.groups:
-        files = {f"`{file.target}`": file for file in tree.group_files(group)}
+        files = {f"`{file.target}`": file for file in tree if file.group == group}
         rows = {row["File"]: row for row in values.get(f"`{group}`", [])}
         assert rows.keys() == files.keys(), group
         assert all(rows[name]["Action on change"] == phrase(file.effect) for name, file in files.items())

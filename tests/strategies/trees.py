@@ -39,9 +39,6 @@ MANIFEST: dict[str, Any] = {
 }
 
 
-WRITE_PROGRAM = "/usr/local/sbin/clustergen-write"
-
-
 def manifest(**changes: Any) -> dict[str, Any]:
     """The small manifest with other sections; a copy, which a test may change. Its accounts are sacctmgr's."""
     if isinstance(slurm := changes.get("slurm"), dict):

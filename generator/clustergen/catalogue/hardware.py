@@ -146,12 +146,6 @@ class Switch:
             return self.ports
         return self.split_ports if gbit == self.split_gbit else None
 
-    def cage_at(self, gbit: int) -> str:
-        """The connector of its ports of `gbit` Gb/s, those of the uplinks included; empty when it has none."""
-        if self.ports_at(gbit) is not None:
-            return self.cage
-        return self.uplink_cage if gbit == self.uplink_gbit else ""
-
 
 @record
 class LinkRate:
@@ -199,21 +193,6 @@ def gpu_variants(name: str) -> list[Gpu]:
         for other in gpus().values()
         if other.id != row.id and words <= {*other.id.split("-"), f"{other.memory_gb}", f"{other.memory_gb}gb"}
     ]
-
-
-def gpu_of_type(slurm_type: str) -> Gpu | None:
-    """The GPU that a Gres type of a hand-written file means: by full type, else by short type, else by substring.
-
-    Slurm takes any substring of the detected type; where that leaves several GPUs the first in the file is given.
-    """
-    exact = gpu(slurm_type)
-    if exact is not None:
-        return exact
-    searched = slurm_type.lower()
-    for model in gpus().values():
-        if model.gres_type == searched:
-            return model
-    return next((g for g in gpus().values() if searched and searched in g.slurm_type), None)
 
 
 @cache

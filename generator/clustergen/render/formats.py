@@ -71,7 +71,6 @@ SVG = Format("SVG", XML.comment, XML.plain)
 HTML = Format("HTML", XML.comment, XML.plain)
 MARKDOWN = Format("Markdown", ("<!-- ", " -->"), _plain(r"A-Za-z0-9_./:=,@%+()~?;'# -"))
 JSON = Format("JSON", None, _plain(r"A-Za-z0-9_./:=,@%+-"))
-LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 BEEGFS = CONF
 BARE = Format("list", None, _plain(_WORD))
 

@@ -77,9 +77,6 @@ class Tree:
     def __iter__(self) -> Iterator[RenderedFile]:
         return iter(self.files.values())
 
-    def group_files(self, group: str) -> list[RenderedFile]:
-        return [file for file in self if file.group == group]
-
     def lock(self) -> bytes:
         """The lock file: what `diff` and the playbooks go by, so that they agree by construction."""
         entries = {}

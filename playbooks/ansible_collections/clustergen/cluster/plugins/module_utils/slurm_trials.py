@@ -11,15 +11,6 @@ import stat
 from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
 from ansible_collections.clustergen.cluster.plugins.module_utils.staging import words, write
 
-_OWN_PLACES = (
-    "SlurmctldPidFile",
-    "StateSaveLocation",
-    "SlurmctldLogFile",
-    "SlurmSchedLogFile",
-    "SlurmdbdPidFile",
-    "PidFile",
-    "LogFile",
-)
 _STATE = (
     "assoc_usage",
     "assoc_mgr_state",
