@@ -93,6 +93,11 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "port-down": ({"infiniband": infiniband(state="1: DOWN")}, "fabric port mlx5_0: down (polling)", "active"),
     "port-slow": ({"infiniband": infiniband((200, 400))}, "fabric port mlx5_0: 200 Gb/s", "400 Gb/s"),
     "pcie-slow": ({"lspci": lspci(lanes=8)}, "PCIe link of 0000:18:00.0 (15b3:1021): 32 GT/s x8", "32 GT/s x16"),
+    "driver-branch": (
+        {"nvidia-smi.csv": smi(driver="550.54.15")},
+        "NVIDIA driver: 550.54.15",
+        "branch 570",
+    ),
     "product-differs": (
         {"dmidecode": dmi("SYS-821GE")},
         "product: NVIDIA SYS-821GE",
@@ -100,8 +105,8 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     ),
     "address-missing": ({"ip.json": addresses(99)}, "management address: eno1 10.0.0.99", "10.0.0.12"),
     "driver-differs": (
-        {"nvidia-smi.csv": smi(driver="550.54.15")},
-        "NVIDIA driver: 550.54.15",
+        {"nvidia-smi.csv": smi(driver="570.54.15")},
+        "NVIDIA driver: 570.54.15",
         "570.86.15 as on 3 of 4 nodes",
     ),
     "vbios-differs": (

@@ -10,11 +10,11 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import
 
 GPU = {
     "chrony": ["chrony"],
-    "nvidia_pinning": ["nvidia-driver-pinning-580"],
+    "nvidia_pinning_580": ["nvidia-driver-pinning-580"],
     "nvidia_driver_open": ["nvidia-open"],
     "nvidia_fabricmanager": ["nvidia-fabricmanager"],
 }
-FAMILY = ["nvidia_pinning", "nvidia_driver_open", "nvidia_fabricmanager"]
+FAMILY = ["nvidia_pinning_580", "nvidia_driver_open", "nvidia_fabricmanager"]
 
 
 def test_a_family_waits_as_a_whole_while_its_module_is_loaded() -> None:

@@ -95,7 +95,7 @@ def test_each_variable_of_the_inventory_is_read(tmp_path: Path) -> None:
     package = ROOT / "generator" / "clustergen"
     readers += [*(package / "verify").rglob("*.py"), *(package / "features").rglob("*checks.py")]
     words = {word for path in readers for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
-    assert {"slurm_release", "nvidia_driver_branch", "bmc_vlan", "slurm_database_host", "os_packages"} <= names
+    assert {"slurm_release", "nvidia_driver_branches", "bmc_vlan", "slurm_database_host", "os_packages"} <= names
     assert {name for name in names - words if not name.startswith("ansible_")} == set()
 
 
@@ -280,6 +280,7 @@ def test_yamllint_accepts_what_ansible_reads(tmp_path: Path) -> None:
         ("t4", {}, "open"),
         ("v100-pcie-32", {}, "proprietary"),
         ("h100-sxm", {"kernel_modules": "proprietary"}, "proprietary"),
+        ("t4", {"driver": "470"}, "proprietary"),
     ],
 )
 def test_gpus_before_turing_get_the_modules_that_know_them(
@@ -288,7 +289,7 @@ def test_gpus_before_turing_get_the_modules_that_know_them(
     types = {"gpu": {**GPU, "gpus": {"model": model, "count": 4}}}
     tree = tree_of(manifest(node_types=types, gpu=stated), tmp_path)
     variables = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)
-    assert variables["nvidia_kernel_modules"] == expected
+    assert variables["nvidia_kernel_modules"] == {"type_gpu": expected}
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ node_types:
     cpu: {sockets: 2, cores_per_socket: 56, threads_per_core: 2}
     memory: 2TiB
     real_memory: 2000000
-    gpus: {model: h100-sxm, count: 4, numa: [0, 0, 1, 1]}
+    gpus: {model: h100-sxm, count: 4, numa: [0, 0, 1, 1], driver: "570"}
     nics:
       - {device: mlx5_0, model: connectx-7, numa: 0}
       - {device: mlx5_1, model: connectx-7, numa: 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Diagnostic
 from clustergen.render.tree import RenderedFile, Tree
 
 HEAD = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]}
@@ -76,11 +77,16 @@ def cluster_of(data: Mapping[str, Any], directory: Path) -> Cluster:
     return compiled.cluster
 
 
-def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:
-    """The codes of what is wrong with a manifest."""
+def diagnostics_of(data: Mapping[str, Any], directory: Path) -> Sequence[Diagnostic]:
+    """All that is wrong with a manifest."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
-    return [diagnostic.code for diagnostic in compiler.validate(path).diagnostics]
+    return compiler.validate(path).diagnostics
+
+
+def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:
+    """The codes of what is wrong with a manifest."""
+    return [diagnostic.code for diagnostic in diagnostics_of(data, directory)]
 
 
 def node_files(tree: Tree, host: str) -> dict[str, RenderedFile]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from clustergen.cluster.slurm.keys.row import Row
 
 Source = Literal["cluster", "compute", "controllers", "anyone"]
-Value = str | int | bool | float | list[str] | None
+Value = str | int | bool | float | list[str] | dict[str, str] | None
 
 
 @record

@@ -16,12 +16,29 @@ if TYPE_CHECKING:
     from clustergen.cluster.model import NodeGroup
 
 
+UNVERSIONED_SINCE = 580
+"""The first branch whose fabric manager, IMEX and libnvsdm have packages without the branch in their names."""
+
+
 @record
 class MigLayout:
     """How one GPU is split."""
 
     plan: str  # name in the manifest
     profiles: Mapping[str, int]  # MIG profile → instances
+
+
+@record
+class Driver:
+    """NVIDIA's driver of some GPUs."""
+
+    branch: int | None  # as 580; None: the newest that the repository has
+    kernel_modules: str  # open or proprietary
+
+    def purpose(self, name: str) -> str:
+        """The purpose of packages whose names have the branch, as nvidia_pinning_580."""
+        always = name == "nvidia_pinning"
+        return f"{name}_{self.branch}" if self.branch and (always or self.branch < UNVERSIONED_SINCE) else name
 
 
 @record
@@ -39,6 +56,7 @@ class GpuSet:
     links: tuple[tuple[int, ...], ...]  # NVLinks between GPUs; empty where a switch joins them, or none are fitted
     nvlink: str  # nvswitch, mesh, bridge or none
     autodetect: str  # nvml, nvidia or off
+    driver: Driver
     mig: tuple[MigLayout | None, ...]  # by GPU; empty where MIG is off
     shards_per_gpu: int  # 0: GPUs are not shared
     mps_per_gpu: int  # 0: GPUs are not shared by MPS
@@ -47,7 +65,7 @@ class GpuSet:
     mig_prefix: str | None = None  # of the types of MIG instances; None: the whole name that Slurm detects
     mig_names: Mapping[str, str] = MappingProxyType({})  # MIG profile → what the release calls it, where it differs
     pci: tuple[str, ...] = ()  # address by GPU; empty where nobody knows
-    stated: frozenset[str] = frozenset()  # of numa, links and autodetect: those that the manifest gives
+    stated: frozenset[str] = frozenset()  # of fields that have a default: those that the node type gives
 
     def instance_type(self, profile: str) -> str:
         """The Gres type of a MIG instance: all that Slurm detects, or an end of it."""

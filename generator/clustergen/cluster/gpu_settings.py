@@ -10,20 +10,12 @@ from clustergen.records import record
 
 
 @record
-class Driver:
-    """NVIDIA's driver."""
-
-    branch: str | None  # as 580; None: the newest
-    kernel_modules: str  # open or proprietary
-
-
-@record
 class DriverModule:
     """Kernel modules of the driver."""
 
     SECTIONS = ("Gpu",)
     options: Mapping[str, str]  # of the module nvidia
-    peermem: bool
+    peermem: bool | None  # None: where DMA-BUF cannot take its place
 
 
 @record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from clustergen.catalogue.drivers import OPEN_SINCE, newest_in_production, support_of
 from clustergen.catalogue.gpu_vendors import other_vendor
 from clustergen.catalogue.hardware import Gpu
 from clustergen.catalogue.mig import mig_detected, mig_example, mig_listing
@@ -11,7 +12,7 @@ from clustergen.catalogue.slurm import read_releases
 from clustergen.catalogue.systems import Cpu, System, SystemGpu, spread_gpus
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, placed
-from clustergen.cluster.gpu_set import GpuSet, MigLayout
+from clustergen.cluster.gpu_set import Driver, GpuSet, MigLayout
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.diagnostics.words import on_one_line
 from clustergen.manifest.hardware import NodeType as Spec
@@ -20,7 +21,7 @@ from clustergen.manifest.model import Manifest
 NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
 WITHOUT_GPUS = "write gpus: {count: 0} for node types whose GPUs clustergen cannot configure"
 
-_STATED = ("numa", "links", "autodetect")
+_STATED = ("numa", "links", "autodetect", "driver", "kernel_modules")
 
 
 class GpuResolver:
@@ -96,6 +97,11 @@ class GpuResolver:
             links=links,
             nvlink={"pairs": "bridge"}.get(kind, kind),
             autodetect=gpus.autodetect or ("nvml" if gpus.mig else "off"),
+            driver=_driver(
+                model,
+                gpus.driver or self.manifest.gpu.driver,
+                gpus.kernel_modules or self.manifest.gpu.kernel_modules,
+            ),
             mig=mig,
             mig_names={name: mig_detected(model.mig_family, name, release) for name in sorted(profiles)},
             shards_per_gpu=gpus.shards or 0,
@@ -200,3 +206,11 @@ def plan_hint(name: str, model: Gpu | None, similar: Iterable[str] = ()) -> str:
 
 def _numbers(row: str) -> tuple[int, ...]:
     return tuple(map(int, row.split(",")))
+
+
+def _driver(model: Gpu, branch: str | None, kernel_modules: str | None) -> Driver:
+    """The newest branch of a repository does not serve GPUs that have a last one."""
+    support = support_of(model)
+    number = newest_in_production(model) if branch == "auto" else int(branch) if branch else support.last
+    has_open = support.modules != "proprietary" and not (number and number < OPEN_SINCE)
+    return Driver(number, kernel_modules or ("open" if has_open else "proprietary"))

@@ -1,6 +1,6 @@
-"""GPU settings: MIG layouts, which decide what Slurm counts; the driver's are of a feature."""
+"""GPU settings that several features read: the driver's branch, and MIG layouts, which decide what Slurm counts."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,13 @@ MigProfile = Annotated[
 ]
 
 
+DriverBranch = Annotated[
+    str,
+    text(r"^([0-9]{3}|auto)$", 'write the three digits of the branch, as "580", or auto for the newest in production'),
+]
+KernelModules = Literal["open", "proprietary"]
+
+
 class MigPlan(Section):
     """The MIG instances of one GPU."""
 
@@ -29,8 +36,14 @@ class MigPlan(Section):
 class Gpu(Section):
     """GPU settings of all nodes; a node type can override them."""
 
-    driver: Place
-    kernel_modules: Place
+    driver: DriverBranch | None = field(
+        None,
+        "Driver branch, as 580; auto: of each node type, the newest production branch that serves its GPUs."
+        " Default: the newest that the repository has, or the last one that serves the GPUs.",
+    )
+    kernel_modules: KernelModules | None = field(
+        None, "Kernel modules; default: open, which Blackwell requires, and proprietary for GPUs before Turing."
+    )
     persistence: Place
     peermem: Place
     acs: Place

@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from clustergen.manifest.accelerators import DriverBranch, KernelModules
 from clustergen.manifest.base import (
     Device,
     HostList,
@@ -83,6 +84,8 @@ class Gpus(Section):
         None, "NVLinks between GPUs, a row per GPU with -1 on the diagonal; only with autodetect off."
     )
     nvlink: bool | None = field(None, "false if NVLink bridges are not installed.")
+    driver: DriverBranch | None = field(None, "Driver branch, if it differs from the cluster's (gpu.driver).")
+    kernel_modules: KernelModules | None = field(None, "Kernel modules, if they differ from gpu.kernel_modules.")
     mig: Name | Annotated[dict[Annotated[int, Field(ge=0, le=63, strict=False)], Name], Field(min_length=1)] | None = (
         field(None, "MIG plan (gpu.mig_plans) of all GPUs, or of each by index.")
     )

@@ -19,6 +19,7 @@ from strategies.trees import (
     HEAD,
     calls,
     codes_of,
+    diagnostics_of,
     lay_out,
     manifest,
     node_files,
@@ -76,6 +77,8 @@ def test_an_option_with_a_line_break_is_refused(tmp_path: Path, value: str) -> N
         ("dgx-h100", {}, {"nvidia", "nvidia_uvm"}, {"ib_umad", "nvidia_peermem"}),
         ("dgx-b200", {"peermem": True}, {"nvidia_peermem", "ib_umad"}, set()),
         ("gb200-nvl72-tray", {}, {"nvidia"}, {"ib_umad"}),
+        ("dgx2", {}, {"nvidia_peermem"}, set()),  # proprietary modules have no DMA-BUF
+        ("dgx-h100", {"kernel_modules": "proprietary"}, {"nvidia_peermem"}, set()),
     ],
 )
 def test_modules_of_each_system(
@@ -86,6 +89,63 @@ def test_modules_of_each_system(
     names = {line for line in text.splitlines() if line and not line.startswith("#")}
     assert expected <= names
     assert not unwanted & names
+
+
+# --- branches and kernel modules --------------------------------------------------------------------------------------
+
+IMPOSSIBLE = [
+    ("dgx-b200", {"driver": "535"}),
+    ("dgx-b200", {"driver": "550"}),
+    ("dgx-b200", {"kernel_modules": "proprietary"}),
+    ("dgx-b300", {"driver": "570"}),
+    ("gb300-nvl72-tray", {"driver": "570"}),
+    ("gb200-nvl72-tray", {"driver": "550"}),
+    ("mgx-gh200", {"driver": "525"}),
+    ("dgx-h200", {"driver": "470"}),
+    ("dgx1-v100", {"driver": "590"}),
+    ("dgx1-v100", {"kernel_modules": "open"}),
+    ("dgx-a100-80", {"driver": "470", "kernel_modules": "open"}),
+]
+
+
+@pytest.mark.parametrize("where", ["gpu", "type"])
+@pytest.mark.parametrize(("system", "values"), IMPOSSIBLE)
+def test_a_driver_that_does_not_serve_the_gpu_is_an_error_with_one_that_does(
+    tmp_path: Path, where: str, system: str, values: dict[str, str]
+) -> None:
+    def findings(values: dict[str, str]) -> list[Any]:
+        types = {"gpu": {"system": system, **({"gpus": values} if where == "type" else {})}}
+        path = manifest(node_types=types, gpu=values if where == "gpu" else {})
+        return [one for one in diagnostics_of(path, tmp_path) if one.code in ("driver-unfit", "kernel-modules-unfit")]
+
+    (finding,) = findings(values)
+    field, _, text = finding.hint.removeprefix("write ").partition(": ")
+    assert field in values
+    assert findings({**values, field: text.strip('"')}) == []
+
+
+def test_a_branch_that_suits_no_other_type_is_said_of_one(tmp_path: Path) -> None:
+    types = {"old": {"system": "dgx1-v100"}, "new": {"system": "dgx-b300"}}
+    nodes = [HEAD, *({"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(types))]
+    stated = manifest(node_types=types, nodes=nodes, gpu={"driver": "620"})
+    (finding,) = [one for one in diagnostics_of(stated, tmp_path) if one.code == "driver-unfit"]
+    assert "V100" in finding.message
+    assert finding.hint == 'write driver: "580"'  # which serves both
+    types["new"]["gpus"] = {"driver": "620"}
+    shared = manifest(node_types=types, nodes=nodes, gpu={"driver": "580"})
+    assert "driver-unfit" not in codes_of(shared, tmp_path)
+    types = {"old": {"system": "dgx1-v100"}, "a": {"system": "dgx-h100"}}
+    nodes = [HEAD, *({"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(types))]
+    assert "driver-unfit" in codes_of(manifest(node_types=types, nodes=nodes, gpu={"driver": "595"}), tmp_path)
+    types["old"]["gpus"] = {"driver": "auto"}
+    assert "driver-unfit" not in codes_of(manifest(node_types=types, nodes=nodes, gpu={"driver": "595"}), tmp_path)
+
+
+def test_mig_takes_a_newer_branch_than_the_gpu(tmp_path: Path) -> None:
+    plan = {"mig_plans": {"halves": {"profiles": {"2g.48gb": 2}}}}
+    types = {"gpu": {**GPU, "gpus": {"model": "rtx-pro-6000-server", "count": 4, "mig": "halves"}}}
+    assert "driver-unfit" in codes_of(manifest(node_types=types, gpu={"driver": "570", **plan}), tmp_path)
+    assert "driver-unfit" not in codes_of(manifest(node_types=types, gpu={"driver": "580", **plan}), tmp_path)
 
 
 # --- power, clocks, compute mode --------------------------------------------------------------------------------------

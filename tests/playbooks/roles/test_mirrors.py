@@ -102,15 +102,14 @@ def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
 
 @pytest.mark.parametrize(("old", "new"), [("580", "590"), ("590", "580")])
 def test_a_branch_of_the_driver_is_replaced_as_a_whole(solo: Solo, old: str, new: str) -> None:
-    replaced = ["nvidia_pinning", "nvidia_driver_open", "nvidia_fabricmanager"]
+    replaced = [f"nvidia_pinning_{new}", "nvidia_driver_open", "nvidia_fabricmanager"]
     values = {
         **variables(DEBIAN),
-        "nvidia_driver_branch": new,
-        "nvidia_kernel_modules": "open",
+        "nvidia_driver_branches": {"all": new},
         "cluster_packages": {"all": replaced},
         "kernel_modules_required": False,
     }
-    values["os_packages"]["nvidia_pinning"] = [f"nvidia-driver-pinning-{new}"]
+    values["os_packages"][f"nvidia_pinning_{new}"] = [f"nvidia-driver-pinning-{new}"]
     names = values["os_packages"]["nvidia_driver_open"] + values["os_packages"]["nvidia_fabricmanager"]
     solo.tasks([{"ansible.builtin.include_role": {"name": "clustergen.cluster.repositories"}}], values)
     install = "apt-get -qq -y --allow-downgrades install"

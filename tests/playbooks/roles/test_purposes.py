@@ -65,7 +65,7 @@ def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path
     purposes_in_use = {purpose for purposes in general["cluster_packages"].values() for purpose in purposes}
     without = {purpose for purpose in purposes_in_use if not of_system["os_packages"][purpose]}
     archived = {purpose for purpose, origin in of_system["os_repositories"].items() if origin == "archive"}
-    assert without <= archived | {"nvidia_pinning"}  # dnf has module streams for it
+    assert without <= archived | {"nvidia_pinning_580"}  # dnf has module streams for it
     assert set(of_system["os_repositories"].values()) - PARTS <= table.keys()
     assert of_system["os_repositories"]["slurmd"] == "slurm"
 
@@ -74,7 +74,8 @@ def test_every_purpose_has_packages_or_comes_as_an_archive(system: str, tmp_path
 def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
     general, _ = variables(tmp_path, **FULL)
     packages = general["cluster_packages"]
-    assert {"nvidia_pinning", "nvidia_driver_open", "kernel_headers", "pci"} <= set(packages["gpu_node"])
+    assert {"nvidia_pinning_580", "nvidia_driver_open"} <= set(packages["type_gpu"])
+    assert {"kernel_headers", "pci"} <= set(packages["gpu_node"])
     assert "beegfs_7" in packages["mount_old"]
     assert {"zfs", "nfs_server"} <= set(packages["export_home"])
     assert packages["subnet_manager"] == ["opensm"]
@@ -89,22 +90,41 @@ def test_nodes_get_what_they_are_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_open_kernel_modules_are_not_for_gpus_before_turing(tmp_path: Path) -> None:
-    old = {**GPU, "gpus": {"model": "v100-sxm2-32", "count": 4}}
-    general, _ = variables(tmp_path, node_types={"gpu": old})
-    assert "nvidia_driver_proprietary" in general["cluster_packages"]["gpu_node"]
+def test_each_node_type_gets_the_driver_that_serves_its_gpus(tmp_path: Path) -> None:
+    kinds = {
+        "old": {"system": "dgx1-v100"},
+        "new": {"system": "dgx-b200", "gpus": {"driver": "570"}},
+        "rack": {"system": "gb300-nvl72-tray"},
+    }
+    nodes = [HEAD, *({"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(kinds))]
+    general, systems = variables(tmp_path, node_types=kinds, nodes=nodes, gpu={"driver": "auto"})
+    assert general["nvidia_driver_branches"] == {"type_old": "580", "type_new": "570", "type_rack": "620"}
+    assert general["nvidia_kernel_modules"] == {"type_old": "proprietary", "type_new": "open", "type_rack": "open"}
+    tables = {"type_old": "os_debian_13", "type_new": "os_debian_13", "type_rack": "os_debian_13_aarch64"}
+    packages = {
+        group: [
+            name
+            for purpose in general["cluster_packages"][group]
+            if purpose.startswith("nvidia_")
+            for name in systems[table]["os_packages"][purpose]
+        ]
+        for group, table in tables.items()
+    }
+    assert packages == {
+        "type_old": ["nvidia-driver-pinning-580", "cuda-drivers"],
+        "type_new": [
+            "nvidia-driver-pinning-570", "nvidia-open", "nvidia-fabricmanager-570", "libnvidia-nscq-570", "nvlsm",
+            "infiniband-diags", "libnvsdm-570",
+        ],
+        "type_rack": ["nvidia-driver-pinning-620", "nvidia-open", "nvidia-imex"],
+    }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("driver", "expected"),
-    [("580", ["nvidia-fabricmanager", "libnvidia-nscq"]), ("570", ["nvidia-fabricmanager-570", "libnvidia-nscq-570"])],
-)
-def test_the_fabric_managers_package_was_renamed(driver: str, expected: list[str], tmp_path: Path) -> None:
-    _, systems = variables(tmp_path, gpu={"driver": driver})
-    packages = systems["os_debian_13"]["os_packages"]
-    assert packages["nvidia_fabricmanager"] == expected
-    assert packages["nvidia_pinning"] == [f"nvidia-driver-pinning-{driver}"]
+def test_imex_is_of_the_branch_of_the_driver(tmp_path: Path) -> None:
+    general, systems = variables(tmp_path, node_types={"gpu": {"system": "gb200-nvl72-tray"}}, gpu={"driver": "570"})
+    assert "nvidia_imex_570" in general["cluster_packages"]["type_gpu"]
+    assert systems["os_debian_13_aarch64"]["os_packages"]["nvidia_imex_570"] == ["nvidia-imex-570"]
+    assert systems["os_debian_13_aarch64"]["os_repositories"]["nvidia_imex_570"] == "cuda"
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import GpuUnit, PackageOf
+from clustergen.cluster.contributions import GpuUnit, Package
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
 
@@ -17,5 +17,7 @@ def units(cluster: Cluster) -> Iterator[GpuUnit]:
             yield GpuUnit(node_type.name, UNIT)
 
 
-def packages(_: Cluster) -> Iterator[PackageOf]:
-    yield PackageOf(UNIT, "nvidia_imex")
+def packages(cluster: Cluster) -> Iterator[Package]:
+    for node_type in cluster.gpu_types:
+        if domain_nodes(node_type) > 1 and node_type.gpus:
+            yield Package(node_type.group, node_type.gpus.driver.purpose("nvidia_imex"))

@@ -6,7 +6,7 @@ from clustergen.cluster.contributions import GpuUnit
 from clustergen.cluster.gpu_settings import DriverModule
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.model import Slurm
-from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager
+from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_manager, loads_peermem
 from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
@@ -59,7 +59,7 @@ def modules(cluster: Cluster, node_type: NodeType) -> Modules:
         ("nvidia", "the driver"),
         ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
     ]
-    if cluster.of(DriverModule).peermem:
+    if loads_peermem(cluster, node_type):
         names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
     if has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
         names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Package, PackageOf, Service, Unit, Variables
-from clustergen.cluster.gpu_settings import Driver
+from clustergen.cluster.contributions import Package, Service, Unit, Variables
+from clustergen.cluster.gpu_settings import DriverModule
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.model import Slurm
@@ -30,29 +30,37 @@ def services(cluster: Cluster) -> Iterator[Service]:
         yield Service("gpu_node", "nvidia-persistenced")
 
 
+def loads_peermem(cluster: Cluster, node_type: NodeType) -> bool:
+    """DMA-BUF, which takes its place, requires the open kernel modules."""
+    stated, gpus = cluster.of(DriverModule).peermem, node_type.gpus
+    if stated is not None or gpus is None:
+        return bool(stated)
+    has_rdma = cluster.networks.has_rdma_fabric and bool(node_type.fabric_ports())
+    return has_rdma and gpus.driver.kernel_modules == "proprietary"
+
+
 def packages(cluster: Cluster) -> Iterator[Package]:
-    driver = cluster.of(Driver)
     yield Package("gpu_node", "kernel_headers")
-    if driver.branch:
-        yield Package("gpu_node", "nvidia_pinning")
-    yield Package("gpu_node", f"nvidia_driver_{driver.kernel_modules}")
     if cluster.has(DirectPci):
         yield Package("gpu_node", "pci")
     for node_type in cluster.gpu_types:
-        if node_type.gpus is None:
+        gpus, group = node_type.gpus, node_type.group
+        if gpus is None:
             continue
-        if node_type.gpus.autodetect == "nvml" and cluster.has(Slurm):
-            yield Package(node_type.group, "gpu_nvml")
-        if has_fabric_manager(node_type) and (node_type.gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
-            yield Package(node_type.group, "nvidia_nvlink5")
-
-
-def packages_of(_: Cluster) -> Iterator[PackageOf]:
-    yield PackageOf(FABRIC_MANAGER, "nvidia_fabricmanager")
+        if gpus.driver.branch:
+            yield Package(group, gpus.driver.purpose("nvidia_pinning"))
+        yield Package(group, f"nvidia_driver_{gpus.driver.kernel_modules}")
+        if gpus.autodetect == "nvml" and cluster.has(Slurm):
+            yield Package(group, "gpu_nvml")
+        if has_fabric_manager(node_type):
+            yield Package(group, gpus.driver.purpose("nvidia_fabricmanager"))
+            if (gpus.model.nvlink_gen or 0) >= _NVLINK_BY_SUBNET_MANAGER:
+                yield Package(group, gpus.driver.purpose("nvidia_nvlink5"))
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    if cluster.gpu_types:
-        driver = cluster.of(Driver)
-        values = {"nvidia_driver_branch": driver.branch, "nvidia_kernel_modules": driver.kernel_modules}
-        yield Variables("GPUs", values)
+    drivers = {kind.group: kind.gpus.driver for kind in cluster.gpu_types if kind.gpus}
+    if drivers:
+        branches = {group: str(driver.branch) for group, driver in drivers.items() if driver.branch}
+        modules = {group: driver.kernel_modules for group, driver in drivers.items()}
+        yield Variables("GPUs", {"nvidia_driver_branches": branches or None, "nvidia_kernel_modules": modules})

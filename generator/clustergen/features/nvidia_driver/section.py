@@ -1,10 +1,9 @@
-"""NVIDIA's driver and settings of all GPUs, as written."""
+"""Settings of NVIDIA's driver on all GPUs, as written."""
 
 from typing import Annotated, Literal
 
 from clustergen.manifest.base import field, text
 
-Branch = Annotated[str, text(r"^[0-9]{3}$", 'write the three digits of the branch: "580"')]
 Parameter = Annotated[
     str,
     text(
@@ -15,13 +14,15 @@ Parameter = Annotated[
 ModuleValue = Annotated[str, text(r"^[A-Za-z0-9_./:,;=-]+$", "use letters, digits and _ . / : , ; = -", 255)]
 
 PLACES = {
-    "gpu.driver": (Branch | None, field(None, "Driver branch, as 580.")),
-    "gpu.kernel_modules": (
-        Literal["open", "proprietary"] | None,
-        field(None, "Kernel modules; default: open, which Blackwell requires, and proprietary for GPUs before Turing."),
-    ),
     "gpu.persistence": (bool, field(True, "nvidia-persistenced keeps the driver loaded.")),
-    "gpu.peermem": (bool, field(False, "Load nvidia_peermem; not required with DMA-BUF.")),
+    "gpu.peermem": (
+        bool | None,
+        field(
+            None,
+            "Load nvidia_peermem; default: with proprietary kernel modules, which have no DMA-BUF, where a fabric has"
+            " RDMA.",
+        ),
+    ),
     "gpu.acs": (
         Literal["leave", "off"],
         field(

@@ -24,6 +24,7 @@ _CAUSES = {
     "slurm-invalid": frozenset(("memory-low", "cpu-count", "gpu-missing", "gpu-driver", "gpu-device")),
     "slurm-gres": frozenset(("gpu-missing", "gpu-driver", "gpu-device")),
     "memory-differs": frozenset(("memory-low",)),
+    "driver-differs": frozenset(("driver-branch",)),
 }
 """Kinds that only repeat what another kind reports about the same node."""
 

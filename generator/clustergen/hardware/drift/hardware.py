@@ -135,6 +135,10 @@ def _gpus(gpus: GpuSet, facts: NodeFacts) -> Iterator[DriftFinding]:
             yield DriftFinding("gpu-model", (name,), "GPUs", actual, expected)
         elif len(facts.gpus) > gpus.count:
             yield DriftFinding("gpu-extra", (name,), "GPUs", actual, expected)
+    branch = str(gpus.driver.branch or "")
+    versions = dict.fromkeys(gpu.driver for gpu in facts.gpus if gpu.driver)
+    if branch and (others := [version for version in versions if version.partition(".")[0] != branch]):
+        yield DriftFinding("driver-branch", (name,), "NVIDIA driver", " ".join(others), f"branch {branch}")
     yield from _devices(gpus, facts)
 
 

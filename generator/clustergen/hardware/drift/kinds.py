@@ -52,6 +52,12 @@ KINDS = {
         "the NVIDIA driver is not loaded, or was built for another kernel",
         f"{_DRAIN}gpu-driver; {_SHELL}'dmesg -T | grep -i nvrm'  # then reinstall the driver for this kernel",
     ),
+    "driver-branch": Kind(
+        "hardware", "warning",
+        "the driver was replaced by hand or by an update of all packages, or the branch of the manifest has not been"
+        " applied",
+        "ansible-playbook site.yml --limit {limit}  # replaces it on each empty node, or state the branch that runs",
+    ),
     "gpu-device": Kind(
         "hardware", "error",
         "a device file of a GPU was removed or never created, so slurmd registers fewer GPUs",

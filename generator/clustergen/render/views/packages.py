@@ -8,15 +8,12 @@ from typing import NamedTuple
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import NodePath, Package, PackageOf
 from clustergen.cluster.exports import server_of
-from clustergen.cluster.gpu_settings import Driver
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.render.tree import Outline
 from clustergen.render.views.units import units_by_group
-
-_FABRIC_MANAGER_RENAMED = 580  # driver branch
 
 
 class Provision(NamedTuple):
@@ -81,6 +78,9 @@ def disks(cluster: Cluster) -> list[dict[str, str]]:
     ]
 
 
+_BY_BRANCH = "_by_branch"  # ends the purposes whose packages have the driver's branch in their names
+
+
 def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     """A system's packages as this cluster wants them: whose Slurm, and which driver branch."""
     cells = {name.removeprefix("package_"): text for name, text in os.facts.items() if name.startswith("package_")}
@@ -96,9 +96,11 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
         origins[purpose] = origins.get(purpose, origins["slurm"]) if distributed else "slurm"
     origins.pop("slurm")
     cells.pop("manager", None)
-    before = cells.pop("nvidia_fabricmanager_before_580")
-    branch = cluster.of(Driver).branch
-    if branch and int(branch) < _FABRIC_MANAGER_RENAMED:
-        cells["nvidia_fabricmanager"] = before
-    packages = {purpose: text.replace("{branch}", branch or "").split() for purpose, text in cells.items()}
+    branches = sorted({kind.gpus.driver.branch or 0 for kind in cluster.gpu_types if kind.gpus and kind.os == os} - {0})
+    for name in [name for name in cells if name.endswith(_BY_BRANCH)]:
+        text, purpose = cells.pop(name), name.removesuffix(_BY_BRANCH)
+        for branch in branches:
+            cells[f"{purpose}_{branch}"] = text.replace("{branch}", str(branch))
+            origins[f"{purpose}_{branch}"] = origins.get(purpose, "")
+    packages = {purpose: text.split() for purpose, text in cells.items()}
     return Provision(packages, {purpose: origin for purpose, origin in origins.items() if origin})

@@ -1,0 +1,77 @@
+"""Branches of NVIDIA's driver, and which of them serve a GPU with which kernel modules."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from clustergen.catalogue.hardware import Gpu
+from clustergen.catalogue.tables import NOTHING, table
+from clustergen.records import record
+
+OPEN_SINCE = 515
+"""The first branch with open kernel modules."""
+_IN_PRODUCTION = ("production", "lts")
+
+
+@record
+class Branch:
+    """A branch of NVIDIA's driver."""
+
+    id: int
+    kind: Literal["production", "lts", "feature", "ended"]
+    end: str = ""
+    """Of support, as `2028-06`; empty where nobody knows."""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+@record
+class Support:
+    """What serves a GPU. None: not known."""
+
+    gpu: str
+    """An id, or the compute capability of all without a row of their own."""
+    first: int | None = None
+    last: int | None = None
+    modules: Literal["open", "proprietary", "both"] = "both"
+    mig: int | None = None
+    """The first branch that splits the GPU."""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+    def serves(self, branch: int) -> bool:
+        return (self.first or 0) <= branch <= (self.last or branch)
+
+
+@cache
+def branches() -> tuple[Branch, ...]:
+    """All that the catalogue names, oldest first."""
+    return tuple(table("driver_branches.tsv", Branch))
+
+
+@cache
+def _supports() -> dict[str, Support]:
+    return {row.gpu: row for row in table("gpu_drivers.tsv", Support)}
+
+
+def support_of(gpu: Gpu) -> Support:
+    """What serves a GPU; without limits where nobody knows."""
+    rows = _supports()
+    return rows.get(gpu.id) or rows.get(gpu.sm) or Support(gpu.id)
+
+
+def newest_in_production(gpu: Gpu) -> int | None:
+    """The newest production branch that serves a GPU; otherwise its last one."""
+    return max(_maintained(support_of(gpu)), default=support_of(gpu).last)
+
+
+def nearest(gpu: Gpu, branch: int, first: int = 0) -> int | None:
+    """The branch in production next to another one, from `first` on, that serves a GPU; otherwise its last one."""
+    support = support_of(gpu)
+    fitting = [each for each in _maintained(support) if each >= first]
+    return min(fitting, key=lambda each: abs(each - branch), default=support.last)
+
+
+def _maintained(support: Support) -> list[int]:
+    return [row.id for row in branches() if row.kind in _IN_PRODUCTION and support.serves(row.id)]
