@@ -13,4 +13,5 @@ Role = Literal[
     "log-collector",
     "nfs-server",
     "subnet-manager",
+    "lnet-router",
 ]

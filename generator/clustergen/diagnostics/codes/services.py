@@ -38,6 +38,8 @@ SERVICES: tuple[str | Code, ...] = (
     Code("lustre-striping", ERROR, "An invalid Lustre file layout"),
     Code("lnet-interface-missing", ERROR, "A Lustre client without an LNet interface"),
     Code("lnet-address-missing", ERROR, "A Lustre client without an address for LNet"),
+    Code("lnet-router", ERROR, "An LNet router that cannot forward"),
+    Code("lnet-router-single", WARNING, "One LNet router between clients and servers"),
     Code("storage-unreachable", WARNING, "A storage server that its clients cannot reach"),
     Code("beegfs-key-unknown", ERROR, "An unknown BeeGFS client key"),
     Code("beegfs-server", ERROR, "A BeeGFS server that cannot be set up as stated"),

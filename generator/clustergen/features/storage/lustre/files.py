@@ -1,16 +1,14 @@
-"""Lustre clients: LNet, the mount, client parameters, default layouts of directories."""
+"""Lustre clients: the mount, client parameters, default layouts of directories."""
 
 from __future__ import annotations
 
-from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.lustre import servers
-from clustergen.features.storage.lustre.lnet import lnet_nets
-from clustergen.features.storage.lustre.resolved import Component, LnetNet, LnetRoute, Lustre, Striping
+from clustergen.features.storage.lustre.resolved import Component, Lustre, Striping
 from clustergen.records import record
-from clustergen.render.effects import SYSCTL, Effect, drain, run
+from clustergen.render.effects import Effect, run
 from clustergen.render.file import File
-from clustergen.render.formats import YAML, Safe
+from clustergen.render.formats import Safe
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 from clustergen.render.unit_names import mount_unit
 from clustergen.units import Bytes
@@ -29,43 +27,6 @@ def mount_units(_: Cluster, entry: Lustre, __: NodeType) -> dict[str, MountUnit]
             note="LNet cannot stop under a mounted client, so stopping it unmounts this file system first.",
         ),
     )
-
-
-@record
-class LnetConf:
-    """/etc/lnet.conf: what `lnetctl import` reads at boot."""
-
-    nets: tuple[LnetNet, ...]
-    routes: tuple[LnetRoute, ...] = ()
-    peers: tuple[tuple[str, ...], ...] = ()  # NIDs of a server, primary NID first
-
-
-def lustre_entries(cluster: Cluster, node_type: NodeType) -> list[Lustre]:
-    """The Lustre file systems that nodes of a type mount."""
-    names = {name for group in cluster.of_type[node_type.name] for name in mounts(cluster, group)}
-    return [entry for name, entry in cluster.entries(Lustre).items() if name in names]
-
-
-def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
-    entries = lustre_entries(cluster, node_type)
-    nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
-    routes = tuple(dict.fromkeys(route for entry in entries for route in entry.routes))
-    peers = dict.fromkeys(tuple(peer.split(",")) for entry in entries for peer in entry.peers)
-    return LnetConf(nets, routes, tuple(peers)) if nets else None
-
-
-@record
-class LnetSysctl:
-    """ARP settings of the interfaces that share an LNet network."""
-
-    interfaces: tuple[str, ...]
-
-
-def lnet_sysctl(cluster: Cluster, node_type: NodeType) -> LnetSysctl | None:
-    """Needed where one LNet network has several interfaces: each must answer for its own address alone."""
-    nets = lnet_nets(cluster, node_type, lustre_entries(cluster, node_type))
-    shared = tuple(name for net in nets if len(net.interfaces) > 1 for name in net.interfaces)
-    return LnetSysctl(tuple(dict.fromkeys(shared))) if shared else None
 
 
 @record
@@ -153,8 +114,6 @@ def striping_program(cluster: Cluster) -> bool:
 
 FILES: tuple[File, ...] = (
     *servers.FILES,
-    File("lustre_client/etc/lnet.conf", lnet_conf, drain("lnet.service"), per="type", format=YAML),
-    File("lustre_client/etc/sysctl.d/60-clustergen-lnet.conf", lnet_sysctl, SYSCTL, per="type"),
     File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),
     File(
         "lustre_client/usr/local/sbin/clustergen-striping",

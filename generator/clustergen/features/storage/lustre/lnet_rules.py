@@ -9,14 +9,16 @@ from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import (
+    Nids,
     canonical,
+    gateway_nids,
     lnet_nets,
+    places_of,
     server_nets,
     server_nids,
-    server_places,
     unaddressed_nets,
     unreached_nets,
-    way_to,
+    ways,
 )
 from clustergen.features.storage.lustre.resolved import Lustre
 from clustergen.hostlist import compress
@@ -28,7 +30,8 @@ def networks(cluster: Cluster) -> Iterator[Finding]:
     """Servers that are reached by RDMA only, from a cluster without."""
     for name, entry in cluster.entries(Lustre).items():
         nids = [nid for group in entry.mgs for nid in group.split(",")]
-        if all("@o2ib" in nid for nid in nids) and not entry.lnet and not rdma_possible(cluster):
+        is_direct = not entry.lnet and not entry.routes
+        if all("@o2ib" in nid for nid in nids) and is_direct and not rdma_possible(cluster):
             yield no_rdma(cluster, ("storage", name, "mgs"))
 
 
@@ -73,7 +76,7 @@ def stated_networks(cluster: Cluster) -> Iterator[Finding]:
         local = [canonical(net.name) for net in entry.lnet]
         for index, route in enumerate(entry.routes):
             for gateway in route.gateways:
-                if canonical(gateway.rpartition("@")[2]) not in local:
+                if entry.lnet and canonical(gateway.rpartition("@")[2]) not in local:
                     message = f"clients of '{name}' have no interface in the network of the router {gateway}"
                     hint = f"write the interfaces in storage.{name}.lnet: [{{name: …, interfaces: […]}}]"
                     yield Finding("lnet-interface-missing", (*path, "routes", index, "gateways"), message, hint)
@@ -87,23 +90,30 @@ def stated_networks(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("lnet-interface-missing", (*path, "lnet"), message, hint, key=True)
 
 
+def _peers(entry: Lustre, net: str) -> tuple[str, Nids]:
+    """Those that clients have to reach on an LNet network: the MGS, or routers that lead to it."""
+    return ("MGS", server_nids(entry)) if net in server_nets(entry) else ("router", gateway_nids(entry))
+
+
 def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str, str]:
     """The problem and the remedy where the manifest names no interface."""
-    nid, place = next(iter(server_places(cluster, entry, net).items()), ("", None))
-    where = f"is in the {place.name} network, where the MGS {nid} is" if place else f"is on LNet network {net}"
+    peer, nids = _peers(entry, net)
+    nid, place = next(iter(places_of(cluster, nids, net).items()), ("", None))
+    where = f"is in the {place.name} network, where the {peer} {nid} is" if place else f"is on LNet network {net}"
     network = f" with network: {place.key}" if place and place.key != "fabric" else ""
     return where, f"list the ports with their interfaces in {nics}{network}"
 
 
 def _astray(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
     """The same where interfaces are in other networks than the MGS, without a router; None: there are none."""
-    ports = way_to(cluster, node_type, entry, net).astray
+    ports = ways(cluster, node_type, entry)[net].astray
     if not ports:
         return None
-    nids = " and ".join(f"{host}@{name}" for host, name in server_nids(entry) if name == net)
+    peer, nids = _peers(entry, net)
+    names = " and ".join(f"{host}@{name}" for host, name in nids if name == net)
     listed = ", ".join(f"{name} in {cidr}" for name, cidr in ports)
     return (
-        f"has a route to the MGS {nids} ({listed}, without a gateway)",
+        f"has a route to the {peer} {names} ({listed}, without a gateway)",
         "write NIDs in these networks in mgs, give the nodes addresses in the network of the MGS, or state the gateway"
         " of these networks if they are routed",
     )
@@ -133,7 +143,7 @@ def _needs_name(cluster: Cluster, entry: Lustre, net: str) -> bool:
     """True if LNet's default interface, the first one that is up, is wrong for a network."""
     if net.startswith("o2ib"):
         return rdma_possible(cluster)
-    return any(place.key != "management" for place in server_places(cluster, entry, net).values())
+    return any(place.key != "management" for place in places_of(cluster, _peers(entry, net)[1], net).values())
 
 
 def lnet_address_missing(cluster: Cluster) -> Iterator[Finding]:

@@ -10,11 +10,9 @@ from clustergen.catalogue.storage import LustreTunable
 from clustergen.cluster.groups import clients_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.features.storage.lustre.lnet import (
-    lnet_nets,
-    server_nids,
-)
+from clustergen.features.storage.lustre.lnet import gateway_nids, lnet_nets, server_nids
 from clustergen.features.storage.lustre.resolved import Component, Lustre
+from clustergen.features.storage.lustre.routers import ROLE
 
 _FSNAME = re.compile(r"[A-Za-z0-9_-]{1,8}")
 _STRIPE_UNIT = 65536
@@ -45,7 +43,8 @@ def lustre_kernel(cluster: Cluster) -> Iterator[Finding]:
     for entry in cluster.entries(Lustre).values():
         if entry.version_at is None or entry.vendor_build:
             continue
-        for os in {group.type.os.id: group.type.os for group in clients_of(cluster, entry.name)}.values():
+        groups = (*clients_of(cluster, entry.name), *cluster.with_role(ROLE))
+        for os in {group.type.os.id: group.type.os for group in groups}.values():
             least = catalogue.lustre_client(os)
             if entry.release() < least:
                 release = ".".join(map(str, least))
@@ -193,4 +192,5 @@ def _components(path: ManifestPath, components: tuple[Component, ...]) -> Iterat
 
 def reached(cluster: Cluster, group: NodeGroup, entry: Lustre) -> list[str]:
     nets = {net.name for net in lnet_nets(cluster, group.type, [entry]) if net.interfaces}
-    return [host for host, net in server_nids(entry) if net in nets]
+    servers = [host for host, net in server_nids(entry) if net in nets]
+    return servers or [host for host, net in gateway_nids(entry) if net in nets]

@@ -1,15 +1,14 @@
-"""Lustre servers: what clustergen-lustre creates and mounts, mount units of targets, and LNet of the servers."""
+"""Lustre servers: what clustergen-lustre creates and mounts, and mount units of targets."""
 
 from __future__ import annotations
 
-from clustergen.cluster.groups import targets_on
-from clustergen.cluster.model import Cluster, NodeType
-from clustergen.features.storage.lustre.lnet import lnet_nets, nids_of
-from clustergen.features.storage.lustre.resolved import LnetNet, Lustre, LustreTarget
+from clustergen.cluster.model import Cluster
+from clustergen.features.storage.lustre.lnet import nids_of
+from clustergen.features.storage.lustre.resolved import Lustre, LustreTarget
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, drain
+from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File
-from clustergen.render.formats import YAML, Safe
+from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
 
 _ORDER = ("MGT", "MDT", "OST")
@@ -57,15 +56,6 @@ class TargetService:
     """The oneshot that mounts at boot what has no standby server."""
 
     entry: str
-
-
-@record
-class LnetConf:
-    """/etc/lnet.conf of servers."""
-
-    nets: tuple[LnetNet, ...]
-    routes: tuple[()] = ()
-    peers: tuple[()] = ()
 
 
 def target_name(fsname: str, target: LustreTarget) -> str:
@@ -131,14 +121,6 @@ def service(_: Cluster, entry: Lustre) -> dict[str, TargetService] | None:
     return {entry.name: TargetService(entry.name)}
 
 
-def lnet_conf(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
-    names = {name for group in cluster.of_type[node_type.name] for name in targets_on(cluster, group)}
-    entries = [entry for name, entry in cluster.entries(Lustre).items() if name in names]
-    nets = tuple(net for net in lnet_nets(cluster, node_type, entries) if net.interfaces)
-    return LnetConf(nets) if nets else None
-
-
-_LNET = "etc/lnet.conf"
 FILES: tuple[File, ...] = (
     File(
         "lustre_server/usr/local/sbin/clustergen-lustre",
@@ -151,12 +133,4 @@ FILES: tuple[File, ...] = (
         "serve/etc/systemd/system/{unit}.mount", mounts, DAEMON_RELOAD, source="serve/etc/systemd/system/lustre.mount"
     ),
     File("serve/etc/systemd/system/clustergen-lustre-targets-{name}.service", service, DAEMON_RELOAD),
-    File(
-        f"lustre_server/{_LNET}",
-        lnet_conf,
-        drain("lnet.service"),
-        per="type",
-        format=YAML,
-        source=f"lustre_client/{_LNET}",
-    ),
 )
