@@ -32,6 +32,8 @@ class Case(NamedTuple):
     since: object
     oldest: str = RELEASES[0]
     """The first release in which there is something to see."""
+    last: str = ""
+    """The first release that is as it was before; empty where none is."""
 
 
 def linted(
@@ -152,6 +154,9 @@ CASES = {
         linted("node-cpus-mismatch", nodes="NodeName=n1 CPUs=2 Sockets=2 CoresPerSocket=8\n"),
         "error",
         "warning",
+    ),
+    "depth-oblivious-crashes": Case(
+        "24.11", linted("accounting-missing", "PriorityFlags=DEPTH_OBLIVIOUS\n"), None, "error", last="25.05"
     ),
     "empty-namespace-needs-contain": Case(
         "25.11",
@@ -388,7 +393,11 @@ def test_a_behaviour_changes_with_no_other_release(name: str) -> None:
     case = CASES[name]
     at, first = RELEASES.index(case.oldest), RELEASES.index(case.first)
     outcomes = {release: case.outcome(release) for release in RELEASES[at:]}
-    assert outcomes == {**dict.fromkeys(RELEASES[at:first], case.before), **dict.fromkeys(RELEASES[first:], case.since)}
+    last = RELEASES.index(case.last) if case.last else len(RELEASES)
+    since = range(first, last)
+    assert outcomes == {
+        release: case.since if index in since else case.before for index, release in enumerate(RELEASES) if index >= at
+    }
 
 
 @pytest.mark.parametrize(("seconds", "severity"), [(99, "warning"), (100, None)])

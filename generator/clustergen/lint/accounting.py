@@ -66,6 +66,14 @@ def _without_storage(site: Site) -> Iterator[LintFinding]:
             "preemption by QOS requires slurmdbd, which stores the QOS",
             "write AccountingStorageType=accounting_storage/slurmdbd",
         )
+    flags = site.setting("PriorityFlags")
+    if flags and site.has("depth-oblivious-crashes") and "depth_oblivious" in site.words("PriorityFlags"):
+        yield site.error(
+            "accounting-missing",
+            flags,
+            "DEPTH_OBLIVIOUS requires slurmdbd; without one slurmctld ends with a segmentation fault",
+            "remove it: without slurmdbd there is no fair share to which it applies",
+        )
     yield from _qos_without_storage(site)
 
 

@@ -10,7 +10,7 @@ from clustergen.catalogue.versions import SlurmRelease, since
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.builds import from_distribution
-from clustergen.cluster.slurm.scheduling import Preemption
+from clustergen.cluster.slurm.scheduling import Preemption, Priority
 from clustergen.diagnostics import Finding, ManifestPath, quote
 from clustergen.slurmrules.keys import unread
 
@@ -186,6 +186,10 @@ def needs_accounting(cluster: Cluster) -> Iterator[Finding]:
 
     if cluster.of(Preemption).by == "qos":
         yield missing(("slurm", "preemption", "by"), "preemption by QOS requires")
+    if cluster.slurm.release.has("depth-oblivious-crashes"):
+        for index, flag in enumerate(cluster.of(Priority).flags):
+            if flag.upper() == "DEPTH_OBLIVIOUS":
+                yield missing(("slurm", "priority", "flags", index), "DEPTH_OBLIVIOUS requires")
     for partition in cluster.slurm.partitions:
         path: ManifestPath = ("slurm", "partitions", partition.name)
         for field in ("qos", "allow_qos", "allow_accounts"):
