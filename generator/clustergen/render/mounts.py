@@ -121,7 +121,7 @@ def bind_mount(entry: Entry, path: str, *, zfs: bool) -> dict[str, MountUnit]:
 
 
 def _common(entry: Entry) -> list[str]:
-    return [*(["ro"] if entry.read_only else []), *([] if entry.required else ["nofail"])]
+    return ["ro"] if entry.read_only else []
 
 
 def _unit(
