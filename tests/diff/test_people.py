@@ -160,15 +160,69 @@ def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
         (
             ("10.0.255.1", "10.0.255.7"),
             "head",
-            "drain all nodes, wait for their jobs, and change the address of the machine",
+            "add the new address to the machine, and keep the old one",
         ),
     ],
 )
 def test_no_file_gives_a_machine_its_address(tmp_path: Path, edit: tuple[str, str], hosts: str, text: str) -> None:
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", edit))
-    (step,) = [step for step in cluster["steps"] if step["by"] == "manual"]
-    assert (step["text"], step["hosts"]) == (text, hosts)
+    first, *last = [(step["text"], step["hosts"]) for step in cluster["steps"] if step["by"] == "manual"]
+    assert first == (text, hosts)
+    assert last == [("remove the old address from the machine", "head")] * (hosts == "head")
     assert cluster["verdict"].startswith("drains 4 nodes (c[1-4])")
+
+
+FABRIC = "  fabric: {type: infiniband, rate: NDR, cidr: 10.1.0.0/24}\n"
+LEFT = "reboot when it suits: what is no longer set keeps its value until then"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "text", "hosts"),
+    [
+        (
+            "10.1.0.[1-4]",
+            "10.1.0.[11-14]",
+            "drain with clustergen.cluster.drain, wait for their jobs, and change the addresses of their interfaces",
+            "c[1-4]",
+        ),
+        ("sysctl: {vm.swappiness: 5, ", "sysctl: {", LEFT, "c[1-4],head"),
+        ("gpu: {compute_mode: exclusive-process, ", "gpu: {", LEFT, "c[1-4]"),
+        ("gpu: {compute_mode: exclusive-process, persistence: false}\n", "", LEFT, "c[1-4]"),
+    ],
+)
+def test_machines_keep_what_no_file_sets_any_more(tmp_path: Path, old: str, new: str, text: str, hosts: str) -> None:
+    addresses = 'address: "10.0.0.[1-4]"'
+    base = MANIFEST.replace(addresses, f'{addresses}, addresses: {{fabric: "10.1.0.[1-4]"}}')
+    base = base.replace("node_types:\n", f"{FABRIC}node_types:\n")
+    base += "host: {sysctl: {vm.swappiness: 5, vm.zone_reclaim_mode: 0}}\n"
+    base += "gpu: {compute_mode: exclusive-process, persistence: false}\n"
+    cluster = plan_of(write(tmp_path / "a", text=base), write(tmp_path / "b", (old, new), text=base))
+    assert [(step["text"], step["hosts"]) for step in cluster["steps"] if step["by"] == "manual"] == [(text, hosts)]
+
+
+@pytest.mark.slow
+def test_a_gpu_that_refuses_a_second_process_ends_jobs(tmp_path: Path) -> None:
+    cluster = plan_of(
+        write(tmp_path / "a"), write(tmp_path / "b", text=f"{MANIFEST}gpu: {{compute_mode: exclusive-process}}\n")
+    )
+    assert cluster["verdict"].endswith("; running jobs may end early (FAILED)")
+
+
+@pytest.mark.slow
+def test_a_file_system_that_nobody_has_to_mount_is_not_mounted_again(tmp_path: Path) -> None:
+    cluster = plan_of(
+        write(tmp_path / "a", text=MANIFEST + HOME),
+        write(tmp_path / "b", ("mount: /home}", "mount: /home, required: false}"), text=MANIFEST + HOME),
+    )
+    assert cluster["verdict"] == "files only; no restart required"
+
+
+@pytest.mark.slow
+def test_a_host_without_slurmd_restarts_none(tmp_path: Path) -> None:
+    text = MANIFEST.replace(NODES, LOGIN)
+    cluster = plan_of(write(tmp_path / "a", text=text), write(tmp_path / "b", ("[login]", "[]"), text=text))
+    assert "slurmd" not in cluster["verdict"]
 
 
 @pytest.mark.slow

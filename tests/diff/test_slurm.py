@@ -66,6 +66,66 @@ def test_what_means_the_same(old: str, new: str) -> None:
     assert changes(_CONF, edited((old, new))) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "release", "effects", "jobs"),
+    [
+        ("", "PreemptParameters=youngest_first\n", "22.05", ["refuse"], []),
+        ("", "PreemptParameters=youngest_first\n", "24.11", ["reconfigure"], []),
+        ("SlurmctldPort=6817\n", "SlurmctldPort=6817-6818\n", "24.11", ["restart-slurm"], []),
+        ("SlurmctldPort=6817-6818\n", "SlurmctldPort=6818\n", "24.11", ["drain", "restart-slurm"], ["None"]),
+        ("AccountingStorageEnforce=limits\n", "", "24.11", ["reconfigure"], []),
+        ("AccountingStorageEnforce=limits\n", "AccountingStorageEnforce=limits,nojobs\n", "24.11", ["reconfigure"], []),
+        ("", "AccountingStorageEnforce=limits\n", "24.11", ["reconfigure"], ["InvalidAccount"]),
+    ],
+)
+def test_a_line_that_is_added_or_changed(old: str, new: str, release: str, effects: list[str], jobs: list[str]) -> None:
+    (change,) = changes(_CONF + old, _CONF + new, release)
+    assert [effect.kind for effect in change.effects] == effects
+    assert [each.state for each in change.waiting] == jobs
+
+
+def test_a_key_that_is_fatal_to_the_next_release_is_named_though_it_does_not_change() -> None:
+    files = {"/etc/slurm/slurm.conf": edited(("ClusterName=c\n", "ClusterName=c\nSlurmctldPlugstack=a\n"))}
+    newer = SlurmRelease("26.05")
+    refused = [
+        change.key
+        for change in slurm_changes(files, files, newer, old_release=SlurmRelease("22.05"))
+        if change.effect.kind == "refuse"
+    ]
+    assert refused == ["SlurmctldPlugstack"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "edit", "is_kept"),
+    [
+        ("KeepPartInfo", ("PartitionName=q Nodes=n[1-2]", "PartitionName=q Nodes=n1"), True),
+        ("KeepPartState", ("PartitionName=q", "PartitionName=q State=DOWN"), True),
+        ("KeepPartState", ("PartitionName=q Nodes=n[1-2]", "PartitionName=q Nodes=n1"), False),
+        ("KeepPowerSaveSettings", ("PartitionName=q", "PartitionName=q State=DOWN"), False),
+    ],
+)
+def test_a_value_that_slurmctld_keeps(flag: str, edit: tuple[str, str], is_kept: bool) -> None:
+    conf = f"{_CONF}ReconfigFlags={flag}\n"
+    (change,) = changes(conf, edited(edit, text=conf))
+    assert change.row.endswith(" kept") is is_kept
+
+
+def test_a_node_that_no_switch_has_is_lost_to_jobs_of_several_nodes() -> None:
+    old, moved, out = (
+        {"/etc/slurm/slurm.conf": _CONF, "/etc/slurm/topology.conf": text}
+        for text in (
+            "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\n",
+            "SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=n4\n",
+            "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n4\n",
+        )
+    )
+    waiting = [
+        [jobs.state for change in slurm_changes(old, new, SlurmRelease("24.11")) for jobs in change.waiting]
+        for new in (moved, out)
+    ]
+    assert waiting == [[], ["BadConstraints"]]
+
+
 def test_a_line_for_each_node_is_what_the_folded_line_was() -> None:
     lines = [
         f"NodeName=n{n} NodeAddr=10.0.0.1{n} Gres=gpu:a100:2 Feature=a,b CPUs=8 RealMemory=1000" for n in range(1, 5)

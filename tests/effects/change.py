@@ -32,7 +32,7 @@ class Change:
     jobs: Mapping[str, str | None] = field(default_factory=dict)
     """Other options of the jobs; None leaves a job out."""
     submit: Mapping[str, str] = field(default_factory=dict)
-    """User → a command beside the jobs."""
+    """User → a command beside the jobs; that of root comes before them."""
     before: str = ""
     """A command that runs before the daemons start."""
     after_database: str = ""

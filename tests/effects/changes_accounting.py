@@ -32,6 +32,13 @@ ACCOUNTS = (
         database=True,
     ),
     Change(
+        "enforce_nojobs",
+        (option(AccountingStorageEnforce="associations,nojobs,nosteps"),),
+        (config("AccountingStorageEnforce", ".*nojobs"),),
+        old=(option(AccountingStorageEnforce="associations"),),
+        database=True,
+    ),
+    Change(
         "jwt_key",
         (option(AuthAltParameters="jwt_key=/etc/slurm/jwt2.key"),),
         # A token of the old key.
@@ -157,6 +164,19 @@ ACCOUNTS = (
         instead=(("hand", "sacctmgr -iQ modify qos gold set MaxWall=10 Flags=DenyOnLimit >/dev/null"),),
         accepts="the pending job is above the limit of its QOS, which the diff of the two manifests reports",
         settle=6,
+    ),
+    Change(
+        "qos_minimum",
+        _TOUCHED,
+        (by("root", "sacctmgr -nP show qos gold format=MinTRESPerJob", "cpu=4"),),
+        old=(_ENFORCE,),
+        database=True,
+        jobs={"pending": "-w n1 -n1 -t 30 --qos=gold --hold", "pending-srun": None},
+        instead=(
+            ("hand", "sacctmgr -iQ modify qos gold set MinTRESPerJob=cpu=4 >/dev/null"),
+            ("hand", "sleep 2; scontrol release jobname=pending"),
+        ),
+        accepts="the pending job is below the minimum of its QOS, which the diff of the two manifests reports",
     ),
     Change(
         "qos_tres",

@@ -214,6 +214,7 @@ PLUGINS = (
     ),
 )
 DAEMONS = (
+    Change("ctldport_more", (option(SlurmctldPort="6817-6818"),), (option_of("SlurmctldPort", "6817-6818"),)),
     Change("ctldport", (option(SlurmctldPort=6827),), (option_of("SlurmctldPort", 6827),)),
     Change(
         "ctldport_long",

@@ -36,6 +36,17 @@ NODES = (
         jobs={"pending": "-N4 --exclusive -t 5", "pending-srun": None},
     ),
     Change(
+        "node_removed_reserved",
+        (split("n4"), gres("n[1-3]")),
+        (
+            node_of("not found", "n4"),
+            by("root", "scontrol show reservation; echo end", r"(?i)\A(no reservations.*\s)?end"),
+        ),
+        removes=("n4",),
+        submit={"root": "scontrol create reservation=r1 nodes=n4 starttime=now+2hours duration=60 users=alice"},
+        jobs={"pair": "-w n3 -N1 -n2 -t 60", "pending": "--reservation=r1 -n1 -t 5"},
+    ),
+    Change(
         "node_added",
         (lambda to: to.nodes.update({"n4": {**to.nodes["n1,n2,n3"], "NodeAddr": "10.99.7.14"}}), gres()),
         (node_of("NodeName=n4", "n4"),),
@@ -112,7 +123,6 @@ NODES = (
         "node_state_future",
         (split("n1", State="FUTURE"),),
         (by("root", "sinfo -h -n n1 -o %T; scontrol show node n1", "(?i)future|not found"),),
-        hand=("hand", "scontrol update nodename=n1 state=future"),
     ),
     Change("node_state_fail", (split("n1", State="FAIL"),), (by("root", "sinfo -h -n n1 -o %T", "fail"),)),
     Change(
@@ -270,6 +280,13 @@ GRES = (
     ),
 )
 TOPOLOGY = (
+    Change(
+        "topo_node_out",
+        (file("topology.conf", _TREE.replace("n[3-4]", "n3")),),
+        (by("root", "scontrol show topology", r"s2.*Nodes=n3( |$)"),),
+        old=(option(TopologyPlugin="topology/tree"), file("topology.conf", _TREE)),
+        jobs={"pending": "-w n3,n4 --exclusive -N2 -n2 -t 5"},
+    ),
     Change(
         "topo_tree",
         (option(TopologyPlugin="topology/tree"), file("topology.conf", _TREE)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from effects.change import Change, partition_of
+from effects.change import Change, by, partition_of
 from effects.configuration import line, no_line, no_partition, option, partition
+
+_RESERVE = "scontrol create reservation=r1 starttime=now+2hours duration=60 users=alice {}"
 
 CHANGES = (
     Change(
@@ -20,6 +22,30 @@ CHANGES = (
         (partition_of("MaxTime=00:10:00"),),
         old=(option(EnforcePartLimits="ALL"),),
         jobs={"pending": "-w n1 --exclusive -t 30"},
+    ),
+    Change(
+        "part_removed_reserved",
+        (no_partition("debug"),),
+        (
+            partition_of("not found", "debug"),
+            by("root", "scontrol show reservation; echo end", r"(?i)\A(no reservations.*\s)?end"),
+        ),
+        old=(partition("debug", Nodes="n1"),),
+        submit={"root": _RESERVE.format("nodes=n4 partition=debug")},
+        jobs={"batch": "-p debug -w n1 -n1 -t 60", "pending": "-p batch --reservation=r1 -n1 -t 5"},
+    ),
+    Change(
+        "keeppartinfo",
+        (partition(MaxTime="05:00:00"),),
+        (partition_of("MaxTime=05:00:00"),),
+        old=(option(ReconfigFlags="KeepPartInfo"),),
+    ),
+    Change(
+        "keeppartstate",
+        (partition(State="DOWN"),),
+        (partition_of("State=DOWN"),),
+        old=(option(ReconfigFlags="KeepPartState"),),
+        new_job=None,
     ),
     Change("part_nodes_shrunk", (partition(Nodes="n[2-4]"),), (partition_of(r"Nodes=n\[2-4\]"),)),
     Change(

@@ -111,12 +111,14 @@ def _actions(made: Plan, change: Change) -> list[Action]:
         nodes = " ".join(host for host in (hosts_of(step.hosts) if step.hosts else NODES) if host not in _CONTROLLERS)
         match _action(step):
             case "hand":
-                if step.text.startswith("drain all"):
-                    actions.append(("drain", " ".join(NODES)))
-                elif step.text.startswith("drain"):
+                if step.text.startswith("add the new address"):  # the controller has both from its start
+                    continue
+                if step.text.startswith("drain"):
                     actions.append(("drain", nodes))
                 if change.hand:
                     actions.append(change.hand)
+                elif step.text.startswith("scontrol "):
+                    actions.append(("hand", step.text.partition(": ")[0]))
             case "":
                 pass
             case "stop":

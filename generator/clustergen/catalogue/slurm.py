@@ -41,6 +41,10 @@ class SlurmKey:
         """How the release treats the key; of the bad answers only `defunct` lets the daemons start."""
         return state_in(release, self.since, self.defunct, self.refused, self.removed)
 
+    def stops(self, release: SlurmRelease) -> bool:
+        """True if the release's daemons stop at the key."""
+        return self.state(release) in ("too-new", "refused", "removed")
+
 
 def state_in(
     release: SlurmRelease,

@@ -103,19 +103,10 @@ def changed(
     row = slurm.key(base, key, block) if key else None
     if row is not None and row.state(release) == "defunct":
         reason = f"the key has had no effect since Slurm {row.defunct}"
-        return Change(
-            file=file,
-            kind=kind,
-            name=name,
-            key=key,
-            old=old,
-            new=new,
-            nodes=nodes,
-            effects=(NONE,),
-            everywhere=False,
-            reason=reason,
-            source=row.source,
-        )
+        return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
+    if row is not None and row.stops(release) and new is not None:
+        reason = f"every daemon and command of Slurm {release} stops at this key: remove it"
+        return Change(file, kind, name, key, old, new, nodes, (Effect("refuse"),), True, reason, row.source)
     label = key if key or kind != "key" else block  # a line that its first key alone names
     what = tuple(what)
     words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs

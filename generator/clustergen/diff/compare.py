@@ -9,7 +9,7 @@ from functools import cached_property
 
 from clustergen.catalogue.package_effects import is_stopped
 from clustergen.catalogue.slurm import read_releases
-from clustergen.catalogue.slurm_jobs import AffectedJobs
+from clustergen.catalogue.slurm_jobs import AffectedJobs, rules, running
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
@@ -35,6 +35,9 @@ _POLICY = "slurmctld applies it at once; running jobs continue, pending jobs bey
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
+LEFT = "the running system keeps what it is set to until it reboots"
+_SETTINGS = ("/etc/clustergen/", "/etc/sysctl.d/", "/etc/modules-load.d/")
+"""Files of settings that units and sysctl only ever set."""
 _REMOVED = "removed with Slurm"
 _OF_SLURM = frozenset(
     ("reconfigure", "restart-slurmctld", "restart-slurmdbd", "restart-slurmd", "restart-slurm", "load-accounts")
@@ -228,7 +231,7 @@ class Comparison:
             removed_units.update(unit for unit in units if is_stopped(unit))
             for target in {**old, **new}:
                 old_file, new_file = old.get(target), new.get(target)
-                if old_file and not new_file:
+                if old_file and not new_file and not _is_left(old_file):
                     old_file = replace(old_file, effect=_of_removal(old_file, removed_units))
                 if (old_file and old_file.same_as) != (new_file and new_file.same_as):
                     if is_slurms(target) and (old_file and old_file.sha256) != (new_file and new_file.sha256):
@@ -245,11 +248,26 @@ class Comparison:
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)
             ):
-                merged.setdefault(change, []).extend(hosts)
+                ending = change.running or self._ending(target, old_file, new_file)
+                merged.setdefault(replace(change, running=ending), []).extend(hosts)
         compute = {*self.old.inventory.groups.get("slurm_compute", ())}
         for change, hosts in merged.items():
             waiting = () if change.kind == "file" and compute.isdisjoint(hosts) else change.waiting
             yield replace(change, nodes=folded(hosts), waiting=waiting)
+
+    def _ending(self, target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[AffectedJobs, ...]:
+        """Running jobs that settings beside Slurm's may end."""
+        base = target.rpartition("/")[2]
+        if new is None or not any(row.file == base for row in rules("slurm_running.tsv")):
+            return ()
+        changes = differing(target, old.text if old else "", new.text)
+        jobs = (running(base, key, self._release, "", (f"{before}>{after}".lower(),)) for key, before, after in changes)
+        return tuple(each for several in jobs for each in several)
+
+
+def _is_left(file: NodeFile) -> bool:
+    """True if the removal of the file leaves its settings in effect."""
+    return file.effect.kind in ("run", "sysctl") and file.target.startswith(_SETTINGS)
 
 
 def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
@@ -297,6 +315,7 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
     if old is None or new is None or old.sha256 == new.sha256:
         return ()
     reason, source = (JOBS_READ_IT, "") if read_by_jobs(target) and new.effect == NONE else ("", "clustergen.lock.json")
+    is_left = _is_left(new)
     return tuple(
         Change(
             file=target,
@@ -308,7 +327,7 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
             nodes=None,
             effects=(new.effect,),
             everywhere=False,
-            reason=reason,
+            reason=LEFT if is_left and after is None else reason,
             source=source,
         )
         for name, before, after in differing(target, old.text, new.text)
@@ -359,6 +378,8 @@ def _file_of_slurm(target: str, old: Files, new: Files) -> Change:
 def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Change:
     either = new or old
     assert either is not None
+    if new is None and _is_left(either):
+        return Change(target, "file", "", "", _lines(old), None, None, (NONE,), False, LEFT, "")
     effects: tuple[Effect, ...] = (either.effect,)
     if old is None and either.effect == Effect("remount", target.removeprefix(_UNITS)):
         effects = (Effect("start", either.effect.unit),)

@@ -27,13 +27,17 @@ class Conditions:
         """Those whose condition holds."""
         return tuple(each for each in jobs if not each.condition or self._holds(each.condition))
 
+    def words(self, key: str) -> frozenset[str]:
+        """The words of a list, in lower case and without their values."""
+        stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
+        return frozenset(word.strip().partition("=")[0].lower() for word in stated.split(","))
+
     def _holds(self, condition: str) -> bool:
         return all(self._is(*match.groups()) for match in _TERM.finditer(condition))
 
     def _is(self, key: str, negated: str, operator: str, value: str) -> bool:
+        if operator == "~":
+            return bool(self.words(key) & set(value.split("|"))) is not bool(negated)
         how = meaning(_FILE, "", key)
         stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
-        if operator == "~":
-            words = {word.strip().partition("=")[0].lower() for word in stated.split(",")}
-            return bool(words & set(value.split("|"))) is not bool(negated)
         return (canonical(how, key, stated) == canonical(how, key, value)) is not bool(negated)

@@ -61,7 +61,9 @@ def differences(sides: Sides, block: str, old: Settings, new: Settings) -> Itera
         how = meaning(file, block, key)
         before = old.get(key) or default(file, block, key, sides.old_release)
         after = new.get(key) or default(file, block, key, sides.release)
-        if canonical(how, key, before or "") != canonical(how, key, after or ""):
+        row = None if same_release else slurm.key(file, key, block)
+        is_fatal = row is not None and row.stops(sides.release) and not row.stops(sides.old_release)
+        if is_fatal or canonical(how, key, before or "") != canonical(how, key, after or ""):
             yield Difference(key, before, after, differing(how, key, before, after))
 
 

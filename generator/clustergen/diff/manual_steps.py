@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.file_system import file_systems
 from clustergen.diff.change import Change, folded
+from clustergen.diff.compare import LEFT
 from clustergen.diff.release import path_between
 from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
@@ -59,6 +60,19 @@ def after(work: Work) -> Iterable[Step]:
         scratch = [change for change in work.changes if change.file == VALUES]
         text = f"remove what is left in {', '.join(work.abandoned)} once the jobs that run now have ended"
         yield Step(f"{text}: the new epilog does not remove their directories", work.hosts(scratch), "")
+    if controllers := [host for host in _moved_controllers(work) if host not in set(work.compute)]:
+        yield Step("remove the old address from the machine", folded(controllers), "")
+    kept: dict[str, list[str]] = {}
+    for change in work.changes:
+        if change.row.endswith(" kept"):
+            kept.setdefault(change.name, []).append(f"{change.key}={change.new or ''}")
+    for name, settings in kept.items():
+        text = f"scontrol update PartitionName={name} {' '.join(settings)}: slurmctld keeps the values that it has"
+        yield Step(text, folded(work.controllers[:1]), "")
+    rebooted = set(hosts_of(work.hosts(work.with_kind("reboot"), work.compute) or ""))
+    lasting = hosts_of(work.hosts([change for change in work.changes if change.reason == LEFT]) or "")
+    if hosts := [host for host in lasting if host not in rebooted]:
+        yield Step("reboot when it suits: what is no longer set keeps its value until then", folded(hosts), "")
     for change in work.changes:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
@@ -90,21 +104,34 @@ def _numbers(work: Work) -> Iterable[Step]:
 def _addresses(work: Work) -> Iterable[Step]:
     """No file of the tree sets a management address; from now on the inventory looks for the machines there."""
     moved = [change for change in work.changes if change.kind == "node" and change.key == "NodeAddr"]
-    hosts = hosts_of(work.hosts(moved) or "")
-    for change in work.changes:
-        if change.key == "SlurmctldHost" and Effect("refuse") not in change.effects:
-            previous, current = (set((side or "").split(",")) for side in (change.old, change.new))
-            before = {host.partition("(")[0] for host in previous - current}
-            hosts += [name for host in sorted(current - previous) if (name := host.partition("(")[0]) in before]
+    hosts = [*hosts_of(work.hosts(moved) or ""), *_moved_controllers(work)]
     compute = set(work.compute)
     hosts = list(dict.fromkeys([*hosts, *(host for host in work.moved if host in compute)]))
     if nodes := [host for host in hosts if host in compute]:
         text = "drain with clustergen.cluster.drain, wait for their jobs, and change the addresses of the machines"
         yield Step(text, folded(nodes), "")
-    if others := [host for host in hosts if host not in compute]:
-        yield Step("drain all nodes, wait for their jobs, and change the address of the machine", folded(others), "")
+    if controllers := [host for host in hosts if host not in compute]:  # scontrol calls the old one until the end
+        yield Step("add the new address to the machine, and keep the old one", folded(controllers), "")
     if rest := set(work.moved).difference(hosts):
         yield Step("change the address of the machine", folded(rest), "")
+    networked = [change for change in work.changes if change.file.startswith("/etc/clustergen-network/")]
+    by_playbook = set(hosts_of(work.hosts(networked) or ""))
+    others = [host for host in work.readdressed if host not in by_playbook]
+    if nodes := [host for host in others if host in compute]:
+        text = "drain with clustergen.cluster.drain, wait for their jobs, and change the addresses of their interfaces"
+        yield Step(text, folded(nodes), "")
+    if rest := set(others).difference(nodes):
+        text = "change the addresses of their interfaces, while the nodes that need them are drained"
+        yield Step(text, folded(rest), "")
+
+
+def _moved_controllers(work: Work) -> Iterable[str]:
+    """Controllers that keep their name and get another address."""
+    for change in work.changes:
+        if change.key == "SlurmctldHost" and Effect("refuse") not in change.effects:
+            previous, current = (set((side or "").split(",")) for side in (change.old, change.new))
+            before = {host.partition("(")[0] for host in previous - current}
+            yield from (name for host in sorted(current - previous) if (name := host.partition("(")[0]) in before)
 
 
 def _recabling(work: Work) -> Iterable[Step]:

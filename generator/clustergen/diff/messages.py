@@ -156,6 +156,7 @@ def verdict(plan: Plan) -> str:
         return "; ".join([*phrases, *policy, *ending, *_manual_steps(plan)])
     if any(kind in by_kind for kind in ("restart", "stop", "reload", "run", "sysctl", "create")):
         outcome = "no job is lost" if phrases else "jobs are not affected"
+        outcome = _jobs(plan) if plan.running or plan.waiting else outcome
         return "; ".join([*phrases, "services and settings outside Slurm change", *(_manual_steps(plan) or [outcome])])
     if phrases:
         return "; ".join([*phrases, *(_manual_steps(plan) or ["no job is lost"])])
@@ -188,7 +189,7 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
         phrases += _emptied(emptied, plan, reboots="reboot" in by_kind)
     if recabled := [host for host in (plan.room.recabled if plan.room else ()) if host not in plan.others]:
         phrases.append(f"recable: drain {_counted(recabled)}")
-    daemons = daemons_restarted(by_kind)
+    daemons = daemons_restarted(plan)
     if daemons:
         phrases.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
     return phrases
@@ -223,7 +224,7 @@ def _jobs(plan: Plan) -> str:
 
 def _states(jobs: Iterable[AffectedJobs]) -> str:
     """` (PREEMPTED)`; empty for many."""
-    states = dict.fromkeys(each.state for each in jobs if each.state != "None")
+    states = dict.fromkeys(state for each in jobs for state in each.state.split(", ") if state != "None")
     return f" ({', '.join(states)})" if 0 < len(states) <= _MOST_REASONS else ""
 
 

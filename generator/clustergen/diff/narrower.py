@@ -81,8 +81,16 @@ def limits(text: str) -> dict[str, str]:
 
 def lower(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """The limits that are new or lower, as sacctmgr writes them."""
-    fallen = {name: text for name, text in new.items() if _size(text) < _size(old.get(name, ""))}
-    return ",".join(f"{name}={text}" if name else text for name, text in fallen.items())
+    return _listed({name: text for name, text in new.items() if _size(text) < _size(old.get(name, ""))})
+
+
+def higher(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """The minima that are new or higher, as sacctmgr writes them."""
+    return _listed({name: text for name, text in new.items() if _size(text) > _size(old.get(name, "0"))})
+
+
+def _listed(of: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={text}" if name else text for name, text in of.items())
 
 
 def _in_effect(settings: Settings) -> dict[Entity, Limits]:

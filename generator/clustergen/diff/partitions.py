@@ -46,7 +46,8 @@ class Members:
                 yield name
 
 
-def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes) -> Iterator[Change]:
+def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes, keeps: frozenset[str]) -> Iterator[Change]:
+    """`keeps`: the words of ReconfigFlags, in lower case."""
     release, file = sides.release, sides.file
     old_members, new_members = Members(sides.old, old_nodes), Members(sides.new, new_nodes)
     old, new = (_named(config) for config in (sides.old, sides.new))
@@ -68,6 +69,8 @@ def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes) -> Iterator[Cha
                 what += ("fewer",) if len(current) < len(previous) else ()
                 if not about:
                     continue
+            if "keeppartinfo" in keeps or (difference.key == "State" and "keeppartstate" in keeps):
+                what = ("kept", *what)
             yield changed(
                 release,
                 file,

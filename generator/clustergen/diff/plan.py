@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
+from clustergen.diff.addresses import readdressed
 from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
@@ -165,6 +166,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         abandoned=abandoned(old, new),
         reformatted=reformatted(old, new),
         moved=[host for host, address in after.addresses.items() if before.addresses.get(host, address) != address],
+        readdressed=readdressed(old, new),
         manual=[step for module in modules("effects") for step in module.steps(old, new)],
         room=room,
     )

@@ -15,6 +15,7 @@ from clustergen.diff.narrower import (
     Entity,
     Narrower,
     Settings,
+    higher,
     limits,
     lower,
     manages_qos,
@@ -102,16 +103,15 @@ def _behind(
 
 
 def _of_qos(change: PolicyChange, release: SlurmRelease, table: _Table) -> Iterator[AffectedJobs]:
-    """Jobs beyond a limit of a QOS that is new or lower, or of a QOS that is gone."""
-    fallen = lower(limits(change.old or ""), limits(change.new or "")) if _is_limit(change.key) else ""
-    word = "lowered" if fallen else "removed" if not change.key and change.new is None else ""
+    """Jobs beyond a limit of a QOS that is new or stricter, or of a QOS that is gone."""
+    sides = limits(change.old or ""), limits(change.new or "")
+    stricter = lower(*sides) if change.key.startswith(("Grp", "Max")) else ""
+    word = "lowered" if stricter else "removed" if not change.key and change.new is None else ""
+    if change.key.startswith("Min") and (stricter := higher(*sides)):
+        word = "raised"
     if word:
         rows = table("accounts", change.key, release, change.kind, (word,))
-        yield from _of(change.name, fallen, rows)
-
-
-def _is_limit(key: str) -> bool:
-    return key.startswith(("Grp", "Max"))
+        yield from _of(change.name, stricter, rows)
 
 
 def _of(name: str, new: str, rows: Iterable[AffectedJobs]) -> Iterator[AffectedJobs]:

@@ -145,7 +145,7 @@ def _compared(path: str, before: _Host, after: _Host) -> Iterator[Change]:
         for changes in (
             plain(sides, leave=frozenset(("nodename", "partitionname"))),
             nodes(sides, old, new),
-            partitions(sides, old, new),
+            partitions(sides, old, new, conditions.words("ReconfigFlags")),
         ):
             for change in changes:
                 yield replace(change, running=conditions.of(change.running)) if change.running else change

@@ -60,6 +60,8 @@ class Work:
     """Path of a mount unit → what has to be done to its disk."""
     moved: Sequence[str] = ()
     """Hosts that both inventories have, under different addresses."""
+    readdressed: Sequence[str] = ()
+    """Hosts with other addresses on networks beside that of management."""
     manual: Sequence[ManualStep] = ()
     """Those of features."""
     room: RoomChanges | None = None

@@ -16,23 +16,32 @@ def topology(sides: Sides) -> Iterator[Change]:
     release, file = sides.release, sides.file
     for block in ("SwitchName", "BlockName"):
         old, new = (_named(block, config) for config in (sides.old, sides.new))
+        lost = _nodes(old) - _nodes(new)
         for name in {**old, **new}:
             before, after = old.get(name), new.get(name)
             if before is None or after is None:
                 word = "added" if before is None else "removed"
                 texts = [None if side is None else shown(side) for side in (before, after)]
                 about = hosts_of((before or after or {}).get("Nodes", ""))
-                yield changed(release, file, block, "", *texts, name=name, nodes=folded(about) or None, what=(word,))
+                what = [word, "lost"] if lost.intersection(about) else [word]
+                yield changed(release, file, block, "", *texts, name=name, nodes=folded(about) or None, what=what)
                 continue
             for each in differences(sides, block, before, after):
                 apart = set(hosts_of(each.old or "")) ^ set(hosts_of(each.new or ""))
                 about_nodes = folded(apart) if each.key == "Nodes" else None
-                yield changed(release, file, block, each.key, each.old, each.new, name=name, nodes=about_nodes)
+                what = ["lost"] if each.key == "Nodes" and apart & lost else []
+                yield changed(
+                    release, file, block, each.key, each.old, each.new, name=name, nodes=about_nodes, what=what
+                )
         if block == "BlockName":  # neighbours make larger blocks
             orders = [[name for name in side if name in other] for side, other in ((old, new), (new, old))]
             if orders[0] != orders[1]:
                 texts = [",".join(order) for order in orders]
                 yield changed(release, file, block, "order", *texts, name=",".join(orders[1]))
+
+
+def _nodes(lines: dict[str, Settings]) -> set[str]:
+    return {node for line in lines.values() for node in hosts_of(line.get("Nodes", ""))}
 
 
 def _named(block: str, config: Config) -> dict[str, Settings]:

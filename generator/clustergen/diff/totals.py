@@ -122,10 +122,13 @@ def hosts_with(changes: Iterable[Change], plan: Plan) -> list[str]:
     return list(names)
 
 
-def daemons_restarted(kinds: Iterable[str]) -> list[str]:
-    """Slurm's daemons that effects of these kinds restart, in the order in which that is done."""
-    present = set(kinds)
+def daemons_restarted(plan: Plan) -> list[str]:
+    """Slurm's daemons that its changed files restart, in the order in which that is done. A host that runs none of them
+    has the files as well.
+    """
+    present = {effect.kind for change in plan.changes for effect in change.effects}
     both = "restart-slurm" in present
+    steps = {tuple(step.text.replace(";", "").split()[:2]) for step in plan.steps}
     return [
         daemon
         for daemon, is_restarted in (
@@ -133,7 +136,7 @@ def daemons_restarted(kinds: Iterable[str]) -> list[str]:
             ("slurmctld", both or "restart-slurmctld" in present),
             ("slurmd", both or "restart-slurmd" in present),
         )
-        if is_restarted
+        if is_restarted and (plan.old_release != plan.release or steps & {("restart", daemon), ("start", daemon)})
     ]
 
 
@@ -144,4 +147,4 @@ def _restarted(plan: Plan) -> set[str]:
         for effect in effects
         if effect.kind in ("restart", "drain") and effect.unit
     }
-    return units | set(daemons_restarted(effect.kind for effect in effects))
+    return units | set(daemons_restarted(plan))

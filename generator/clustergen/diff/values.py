@@ -168,6 +168,8 @@ def differing(how: Meaning, key: str, old: str | None, new: str | None) -> tuple
         sides = [side if isinstance(side, frozenset) else frozenset() for side in (before, after)]
         items = tuple(sorted({str(word).partition("=")[0] for word in sides[0] ^ sides[1]}))
         return (*items, *_moved(*sides), ">".join(",".join(sorted(map(str, side))) for side in sides))
+    if how.form == "ranges" and isinstance(before, frozenset) and isinstance(after, frozenset):
+        return tuple(word for word in _moved(before, after) if word in ("lost", "gained"))
     if how.form == "gres":
         return (_gres_word(scalars.gres(old or ""), scalars.gres(new or "")),)
     if how.form == "hosts in order":
@@ -193,8 +195,9 @@ def _is_nested(one: str, other: str) -> bool:
 
 
 def _moved(before: frozenset[Any], after: frozenset[Any]) -> tuple[str, ...]:
-    """`lost` where items are gone, `gained` where there are more."""
-    return (*(("lost",) if before - after else ()), *(("gained",) if after - before else ()))
+    """`lost` where items are gone, `gained` where there are more, and these as `+ITEM`."""
+    more = sorted(f"+{item}" for item in after - before)
+    return (*(("lost",) if before - after else ()), *(("gained", *more) if more else ()))
 
 
 def _gres_word(before: dict[tuple[str, str], int], after: dict[tuple[str, str], int]) -> str:
