@@ -4,10 +4,13 @@
     clustergen-accounts names   only the cluster and the names of QOS and accounts; runs before slurmctld starts, which
                                 reports or rejects names in slurm.conf that the database lacks
     clustergen-accounts         everything; slurmctld must have started once and registered its TRES with slurmdbd
+    clustergen-accounts check   changes nothing and prints what differs, a line each, separated by tabs: `differs`, the
+                                subject, its value in the database and that of the manifest; or `unlisted` and an
+                                entity that the manifest does not name. The last line is `compared`
 
 A setting that the manifest does not state is reset: no limit, and the QOS of the parent account. The account root of
 this cluster is reset in the same way if the manifest has accounts. Other entities that the manifest does not name are
-left untouched, including removed users and accounts: delete those with sacctmgr, since that ends their history.
+left untouched; with `slurm.unlisted_accounts: remove`, accounts of this cluster and users in them are removed.
 
 The last line of output is `changed` or `unchanged`. Exit status 1: a command failed, with the reason on stderr.
 """
@@ -19,7 +22,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -27,6 +30,8 @@ WAIT_SECONDS = 60
 ROOT = "root"
 Name = tuple[str, str]  # of an association: account and user, who is empty for the account itself
 Settings = Mapping[str, str]  # sacctmgr's option → value
+Row = tuple[str, str, str]  # subject, value in the database and that of the manifest
+MISSING = "missing"
 
 
 class Key(TypedDict):
@@ -65,6 +70,7 @@ class Values(TypedDict):
     cluster: str
     federation: str
     announces_inherited: bool
+    removes_unlisted: bool
     resources: list[str]
     qos_keys: list[Key]
     association_keys: list[Key]
@@ -194,15 +200,17 @@ def word_for(form: str, key: str, present: str, requested: str) -> str:
     return f"{key}={requested}"
 
 
+def unequal(keys: Iterable[Key], present: Settings, stated: Settings) -> Iterator[tuple[Key, str, str]]:
+    """Keys with the text in the database and the one that the manifest requests."""
+    for key in keys:
+        text, requested = present.get(key["name"], ""), stated.get(key["name"], key["unset"])
+        if not is_same(key["form"], text, requested):
+            yield key, text, requested
+
+
 def differences(keys: Iterable[Key], present: Settings, stated: Settings) -> list[str]:
     """The arguments of `set`."""
-    words = []
-    for key in keys:
-        name, form = key["name"], key["form"]
-        requested = stated.get(name, key["unset"])
-        if not is_same(form, present.get(name, ""), requested):
-            words.append(word_for(form, name, present.get(name, ""), requested))
-    return words
+    return [word_for(key["form"], key["name"], *texts) for key, *texts in unequal(keys, present, stated)]
 
 
 # --- names, and QOS ---------------------------------------------------------------------------------------------------
@@ -240,17 +248,24 @@ def wait_for_resources(sacctmgr: Sacctmgr) -> None:
             raise AccountsError(f"slurmdbd does not know {resource}: start slurmctld, which tells it")
 
 
-def describe(sacctmgr: Sacctmgr, kind: str, query: tuple[str, ...], entries: Iterable[Qos | Account]) -> None:
-    """The database has such texts in lower case."""
+def descriptions(
+    sacctmgr: Sacctmgr, query: tuple[str, ...], entries: Iterable[Qos | Account]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Name, key, text and requested text of descriptions that differ; the database has them in lower case."""
     texts = {row[0]: row[1:] for row in sacctmgr.show(query)}
     keys = query[-1].split(",")[1:]
     for entry in entries:
         cells = texts.get(entry["name"], [])
         last = len(keys) - 1  # which may hold a | itself
         present = dict(zip(keys, [*cells[:last], "|".join(cells[last:])]))
-        stated = entry["description"]
-        words = [f"{key}={text}" for key, text in stated.items() if present.get(key, "") != text.lower()]
-        sacctmgr.set(kind, [f"name={entry['name']}"], words)
+        for key, text in entry["description"].items():
+            if present.get(key, "") != text.lower():
+                yield entry["name"], key, present.get(key, ""), text
+
+
+def describe(sacctmgr: Sacctmgr, kind: str, query: tuple[str, ...], entries: Iterable[Qos | Account]) -> None:
+    for name, key, _, text in list(descriptions(sacctmgr, query, entries)):
+        sacctmgr.set(kind, [f"name={name}"], [f"{key}={text}"])
 
 
 def set_qos(sacctmgr: Sacctmgr) -> None:
@@ -362,33 +377,141 @@ def announce_inherited(sacctmgr: Sacctmgr, changed: set[Name]) -> None:
             set_association(sacctmgr, (account, ""), *words)
 
 
+def coordinators(sacctmgr: Sacctmgr, account: Account) -> tuple[list[str], list[str]]:
+    """Those of an account that are missing, and those that are not stated; those of root are of all accounts."""
+    stated = account["coordinators"]
+    if stated is None:
+        return [], []
+    present = {row[0]: [user for user in row[1].split(",") if user] for row in sacctmgr.show(COORDINATORS)}
+    current = present.get(account["name"], [])
+    above = [] if account["name"] == ROOT else present.get(ROOT, [])
+    return [user for user in stated if user not in current], [user for user in current if user not in {*stated, *above}]
+
+
 def set_coordinators(sacctmgr: Sacctmgr) -> None:
     """Exactly these, and those of root; the accounts below follow."""
-    present: dict[str, list[str]] = {}
     for account in VALUES["accounts"]:
-        name, stated = account["name"], account["coordinators"]
-        if stated is None:
-            continue
-        if COORDINATORS not in sacctmgr.answers or not present:
-            present = {row[0]: row[1].split(",") for row in sacctmgr.show(COORDINATORS)}
-        current = [user for user in present.get(name, ()) if user]
-        for user in stated:
-            if user not in current:
-                sacctmgr.change("add", "coordinator", f"account={name}", f"names={user}")
-        for user in current:
-            if user not in stated and (name == ROOT or user not in present.get(ROOT, ())):
-                sacctmgr.change("remove", "coordinator", f"account={name}", f"names={user}")
+        for verb, users in zip(("add", "remove"), coordinators(sacctmgr, account)):
+            for user in users:
+                sacctmgr.change(verb, "coordinator", f"account={account['name']}", f"names={user}")
 
 
-def set_users(sacctmgr: Sacctmgr) -> None:
+def user_settings(sacctmgr: Sacctmgr) -> Iterator[tuple[str, str, str, str]]:
+    """User, key, text and requested text of settings that differ."""
     present = {row[0]: row[1:] for row in sacctmgr.show(USERS)}
     for level, users in VALUES["admin_levels"].items():
         for user in users:
-            if present.get(user, ["None"])[0] != level:
-                sacctmgr.set("user", [f"name={user}"], [f"AdminLevel={level}"])
+            text = present.get(user, ["None"])[0]
+            if text != level:
+                yield user, "AdminLevel", text, level
     for user, account in VALUES["default_accounts"].items():
-        if present.get(user, ["", ""])[1] != account:
-            sacctmgr.set("user", [f"name={user}", CLUSTER], [f"DefaultAccount={account}"])
+        text = present.get(user, ["", ""])[1]
+        if text != account:
+            yield user, "DefaultAccount", text, account
+
+
+def set_users(sacctmgr: Sacctmgr) -> None:
+    for user, key, _, text in list(user_settings(sacctmgr)):
+        where = [f"name={user}"] if key == "AdminLevel" else [f"name={user}", CLUSTER]
+        sacctmgr.set("user", where, [f"{key}={text}"])
+
+
+# --- what the manifest does not list ----------------------------------------------------------------------------------
+
+
+def unlisted(sacctmgr: Sacctmgr) -> tuple[list[Name], list[str]]:
+    """Users with their account, and accounts, children before their parents; slurmdbd's own are no one's."""
+    present, above = present_associations(sacctmgr)
+    stated = stated_associations()
+    accounts = [name for name in above if name != ROOT and (name, "") not in stated]
+    depths = {name: sum(1 for _ in ancestors(name, above)) for name in accounts}
+    users = [name for name in present if name[1] and name not in {*stated, (ROOT, ROOT)}]
+    return users, sorted(accounts, key=lambda name: -depths[name])
+
+
+def ancestors(account: str, above: Mapping[str, str]) -> Iterator[str]:
+    while account in above:
+        account = above[account]
+        yield account
+
+
+def remove_unlisted(sacctmgr: Sacctmgr) -> None:
+    """A user's default account is changed first: sacctmgr refuses to remove it."""
+    users, accounts = unlisted(sacctmgr)
+    defaults = {row[0]: row[2] for row in sacctmgr.show(USERS)}
+    for account, user in users:
+        others = [entry["name"] for entry in VALUES["accounts"] if user in entry["users"]]
+        if others and defaults.get(user) == account:
+            sacctmgr.set("user", [f"name={user}", CLUSTER], [f"DefaultAccount={others[0]}"])
+        sacctmgr.change("delete", "user", f"name={user}", f"account={account}", CLUSTER)
+    for account in accounts:
+        sacctmgr.change("delete", "account", f"name={account}", CLUSTER)
+
+
+# --- comparison -------------------------------------------------------------------------------------------------------
+
+
+def rows_of_qos(sacctmgr: Sacctmgr) -> Iterator[Row]:
+    rows = {row[0]: dict(zip(QOS_KEYS, row[1:])) for row in sacctmgr.show(QOS)}
+    for entry in VALUES["qos"]:
+        name = f"QOS {entry['name']}"
+        if entry["name"] not in rows:
+            yield name, MISSING, ""
+            continue
+        for key, text, requested in unequal(VALUES["qos_keys"], rows[entry["name"]], entry["settings"]):
+            yield f"{name} {key['name']}", text, requested
+    for qos, field, text, requested in descriptions(sacctmgr, QOS_TEXTS, VALUES["qos"]):
+        if qos in rows:
+            yield f"QOS {qos} {field}", text, requested
+
+
+def rows_of_accounts(sacctmgr: Sacctmgr) -> Iterator[Row]:
+    present, above = present_associations(sacctmgr)
+    parents = {account["name"]: account["parent"] for account in VALUES["accounts"] if account["name"] != ROOT}
+    for name, settings in stated_associations().items():
+        account, user = name
+        subject = f"user {user} in {account}" if user else f"account {account}"
+        if name not in present:
+            yield subject, MISSING, ""
+            continue
+        if not user and account in parents and parents[account] != above[account]:
+            yield f"{subject} parent", above[account], parents[account]
+        for key, text, requested in unequal(VALUES["association_keys"], present[name], settings):
+            yield f"{subject} {key['name']}", text, requested
+    for account, field, text, requested in descriptions(sacctmgr, ACCOUNT_TEXTS, VALUES["accounts"]):
+        if account in above:
+            yield f"account {account} {field}", text, requested
+    for entry in VALUES["accounts"]:
+        for user in coordinators(sacctmgr, entry)[0]:
+            yield f"account {entry['name']} coordinator {user}", MISSING, ""
+        for user in coordinators(sacctmgr, entry)[1]:
+            yield f"account {entry['name']} coordinator {user}", "present", "none"
+    for user, field, text, requested in user_settings(sacctmgr):
+        yield f"user {user} {field}", text, requested
+
+
+def check(sacctmgr: Sacctmgr) -> None:
+    rows = list(rows_of_qos(sacctmgr))
+    names = []
+    if VALUES["accounts"]:
+        rows += rows_of_accounts(sacctmgr)
+        users, accounts = unlisted(sacctmgr)
+        names += [f"account {account}" for account in accounts]
+        names += [f"user {user} in {account}" for account, user in users]
+    federation = VALUES["federation"]
+    if federation and [federation, VALUES["cluster"]] not in [row[:2] for row in sacctmgr.show(FEDERATIONS)]:
+        rows.append((f"federation {federation}", MISSING, ""))
+    if VALUES["removes_unlisted"]:
+        rows += [(name, "not in the manifest", "") for name in names]
+        names = []
+    if VALUES["qos"]:
+        stated = {"normal", *(entry["name"] for entry in VALUES["qos"])}
+        names += [f"QOS {row[0]}" for row in sacctmgr.show(QOS) if row[0] not in stated]
+    for row in rows:
+        print("differs", *(text.replace("\t", " ") for text in row), sep="\t")
+    for name in names:
+        print("unlisted", name, sep="\t")
+    print("compared")
 
 
 def set_all(sacctmgr: Sacctmgr) -> None:
@@ -401,12 +524,17 @@ def set_all(sacctmgr: Sacctmgr) -> None:
         set_associations(sacctmgr)
         set_coordinators(sacctmgr)
         set_users(sacctmgr)
+        if VALUES["removes_unlisted"]:
+            remove_unlisted(sacctmgr)
 
 
 def main(step: str) -> None:
-    if step not in ("", "names"):
+    if step not in ("", "names", "check"):
         raise AccountsError(f"no such step: {step}")
     sacctmgr = Sacctmgr()
+    if step == "check":
+        check(sacctmgr)
+        return
     added = []
     if not sacctmgr.show(("cluster", CLUSTER, "format=Cluster")):  # slurmdbd 22.05 lists no coordinators without one
         sacctmgr.change("add", "cluster", VALUES["cluster"])

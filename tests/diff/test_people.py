@@ -63,6 +63,14 @@ def test_a_removed_user_keeps_the_account_until_it_is_removed_by_hand(tmp_path: 
     assert "jobs are not affected" not in cluster["verdict"]
 
 
+@pytest.mark.slow
+def test_users_that_site_yml_removes_are_no_manual_step(tmp_path: Path) -> None:
+    owned = MANIFEST + ACCOUNTS + "  unlisted_accounts: remove\n"
+    old, new = write(tmp_path / "a", text=owned), write(tmp_path / "b", ("[alice, bob]", "[alice]"), text=owned)
+    cluster = plan_of(old, new)
+    assert (by_hand(cluster), cluster["worst"]) == ([], "load-accounts")
+
+
 DISK = """\
 storage:
   scratch: {type: local, device: LABEL=scratch, mount: /scratch}

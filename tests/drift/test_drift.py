@@ -135,6 +135,16 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "file-leftover": ({"tree.json": '{"leftovers": ["/etc/old"]}'}, "/etc/old: of an earlier tree", ""),
     "package-missing": ({"tree.json": '{"packages": ["munge"]}'}, "package munge: not installed", ""),
     "path-missing": ({"tree.json": '{"paths": ["/scratch"]}'}, "/scratch: does not exist", ""),
+    "accounts-differ": (
+        {"tree.json": '{"accounts": [["user bob in vision MaxJobs", "9", "1"]]}'},
+        "user bob in vision MaxJobs: 9",
+        "1",
+    ),
+    "accounts-unlisted": (
+        {"tree.json": '{"unlisted": ["user carol in vision"]}'},
+        "user carol in vision: not in the manifest",
+        "",
+    ),
     "node-unfit": (
         {"tree.json": '{"failure": "its clock is 900 s behind"}'},
         "site.yml: its clock is 900 s behind",

@@ -19,17 +19,20 @@ ROOT = Path(__file__).parents[2]
 PLAYBOOK = Path(sys.executable).parent / "ansible-playbook"
 CONF = "/etc/slurm/slurm.conf"
 Answer = dict[str, Any]
+
+
+def packed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
 GOOD: Answer = {
     "changed": False, "differs": [], "leftovers": [], "effects_of": {}, "pending": [], "last_run": "none",
     "packages": [], "paths": [], "units": {}, "modules": [], "started": [], "secrets": {}, "running": ["slurmd.service"], "root": True,
     "os": {"id": "debian", "version": "13", "codename": "trixie", "machine": "x86_64"},
     "host": "@HOST@", "clock": "@CLOCK@", "free": {"/": {"mib": 90000, "inodes": 1000000}},
     "read_only": [], "unwritable": None, "systemd": True,
+    "outputs": {"files": {"accounts": packed(b"compared\n")}, "late": [], "large": []},
 }  # fmt: skip
-
-
-def packed(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def differs(before: str | None, target: str = CONF, **more: Any) -> Answer:

@@ -1,4 +1,4 @@
-"""Accounts of Slurm's database and of the machines: a tree only ever adds some, the rest is left to people."""
+"""Accounts of Slurm's database and of the machines: what a tree leaves there is left to people."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class _Database:
             (account["name"], name) for account in values["accounts"] for name in account["users"]
         )
         """Account and user."""
+        self.removes_unlisted = bool(values.get("removes_unlisted"))
         self.coordinated = {account["name"] for account in values["accounts"] if account["coordinators"] is not None}
         """Accounts whose coordinators are exactly those that the tree names."""
 
@@ -53,7 +54,8 @@ def left_over(old: Snapshot, new: Snapshot) -> tuple[str, ...]:
         for name in before.qos
         if name not in {**after.qos, NORMAL: None}
     ]
-    return (*_defaults(before, after, where), *users, *accounts, *qos, *_kept(before, after, where))
+    removed = () if after.removes_unlisted and after.accounts else (*_defaults(before, after, where), *users, *accounts)
+    return (*removed, *qos, *_kept(before, after, where))
 
 
 def _defaults(before: _Database, after: _Database, where: str) -> Iterator[str]:

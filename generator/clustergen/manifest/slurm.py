@@ -169,6 +169,7 @@ class Slurm(Section):
     qos: Place
     accounts: Place
     users: Place
+    unlisted_accounts: Place
     accounting: Place
     scheduler: Scheduler = section(Scheduler, "Scheduler.")
     resources: Resources = section(Resources, "Consumable resources, and how tasks are confined.")

@@ -471,3 +471,66 @@ step everywhere timeout 8 squeue -h --federation -n federated -o %i
     number = int(outputs["federated"].split("\n")[0].partition(";")[0])
     assert number > 1 << 26, "the number of a federated job has the cluster's in it"
     assert str(number) in outputs["everywhere"], outputs
+
+
+BY_HAND = """
+step refused true
+for change in \\
+  'modify qos where name=high set Priority=7 GrpTRES=gres/gpu=1' \\
+  'modify account where name=vision set parent=root Fairshare=1' 'add coordinator account=ops names=bob' \\
+  'modify user where name=dave set AdminLevel=administrator' \\
+  'modify user where name=bob account=vision set MaxJobs=9' 'delete qos where name=spare' 'add qos other' \\
+  'add account apart' 'add user carol account=vision' 'add user carol,dave account=apart'; do
+  sacctmgr -iQ $change >/dev/null || echo "not done: $change"
+done
+"""
+CHANGES = [
+    "QOS high Priority|7|100",
+    "QOS high GrpTRES|gres/gpu=1|",
+    "QOS spare|missing|",
+    "account vision parent|root|science",
+    "account vision Fairshare|1|30",
+    "user bob in vision MaxJobs|9|1",
+    "account ops coordinator bob|present|none",
+    "user dave AdminLevel|Administrator|None",
+]
+UNLISTED = ["account apart", "user carol in vision", "user carol in apart", "user dave in apart"]
+
+
+def check_of(text: str) -> tuple[list[str], list[str]]:
+    """Differences, and entities that the manifest does not name, of `clustergen-accounts check`."""
+    *lines, last = text.removesuffix("\nstatus 0").split("\n")
+    assert last == "compared"
+    rows = [line.split("\t") for line in lines]
+    return ["|".join(row[1:]) for row in rows if row[0] == "differs"], [row[1] for row in rows if row[0] == "unlisted"]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("removes", [False, True], ids=["keep", "remove"])
+def test_a_check_names_changes_by_hand_and_what_is_repaired(slurm: SlurmInstall, tmp_path: Path, removes: bool) -> None:
+    script = f"""
+clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
+step clean clustergen-accounts check
+{BY_HAND}
+{"sacctmgr -iQ modify user where name=dave set DefaultAccount=apart >/dev/null" if removes else ""}
+step check clustergen-accounts check
+step twice clustergen-accounts check
+step all clustergen-accounts
+step after clustergen-accounts check
+{SHOW}"""
+    section = {"unlisted_accounts": "remove"} if removes else {}
+    result = run(slurm, tmp_path, script, qos={**QOS, "spare": {"priority": 5}}, **section)
+    assert check_of(result["clean"]) == ([], [])
+    assert result["refused"] == "status 0"
+    assert result["check"] == result["twice"]
+    differs, unlisted = check_of(result["check"])
+    owned = [f"{name}|not in the manifest|" for name in UNLISTED] if removes else []
+    assert {*CHANGES, *owned} <= set(differs)
+    assert set(unlisted) == {"QOS other", *(() if removes else UNLISTED)}
+    assert result["all"].endswith("changed\nstatus 0")
+    assert check_of(result["after"]) == ([], unlisted)
+    check_database(result)
+    users = {row.split("|")[2] for row in result["assoc"].splitlines() if row.startswith(("vision|", "apart|"))}
+    assert ("carol" in users) is not removes
+    assert any(row.startswith("apart|") for row in result["assoc"].splitlines()) is not removes

@@ -109,6 +109,7 @@ class Associations:
     accounts: Mapping[str, Account]  # by name
     root: Account  # as in `accounts`, or without limits
     users: Mapping[str, User]  # by login
+    removes_unlisted: bool  # accounts of the cluster and users in them that the manifest does not list
 
 
 def settings(entity: Entity, section: Qos | Limits) -> Iterator[tuple[str, str]]:

@@ -67,6 +67,7 @@ class Accounts:
     """Empty: left as it is."""
     announces_inherited: bool
     """True if slurmdbd does not notify slurmctld of rights that accounts inherit from a changed one."""
+    removes_unlisted: bool
     resources: tuple[str, ...]
     """Trackable resources with limits that slurmdbd learns of from slurmctld."""
     qos_keys: tuple[Key, ...]
@@ -91,6 +92,7 @@ def accounts(cluster: Cluster) -> Accounts | None:
         cluster=cluster.slurm.cluster_name,
         federation=(policy.federation or "").lower(),
         announces_inherited=cluster.slurm.release.has("associations-unannounced"),
+        removes_unlisted=policy.removes_unlisted,
         resources=tuple(name for name in limited_resources(policy) if name not in _BUILT_IN),
         qos_keys=_keys("qos", cluster.slurm.release, _without_field(policy)),
         association_keys=_keys(

@@ -18,6 +18,7 @@ def resolve(section: Slurm, _: Cluster) -> Associations:
         accounts=accounts,
         root=accounts.get(ROOT) or _account(ROOT, Section.model_construct()),
         users={name: copied(User, user) for name, user in section.users.items()},
+        removes_unlisted=section.unlisted_accounts == "remove",
     )
 
 

@@ -127,4 +127,11 @@ PLACES = {
         field({}, "Accounts, with their users.", examples=[{"research": {"users": ["alice"]}}]),
     ),
     "slurm.users": (dict[UserName, User], field({}, "Settings of a user across all accounts.")),
+    "slurm.unlisted_accounts": (
+        Literal["keep", "remove"],
+        field(
+            "keep",
+            "Accounts of the cluster and users in them that the manifest does not list: kept or removed by site.yml.",
+        ),
+    ),
 }

@@ -133,11 +133,25 @@ def tree_state(text: str) -> TreeState:
     if not isinstance(document, dict):
         raise ValueError("not a mapping")
 
-    def names(key: str) -> tuple[str, ...]:
-        rows = document.get(key, [])
-        if not isinstance(rows, list):
+    def rows(key: str) -> list[Any]:
+        listed = document.get(key, [])
+        if not isinstance(listed, list):
             raise ValueError(f"{key} is not a list")
-        return tuple(str(row)[:300] for row in rows[:MOST])
+        return listed[:MOST]
 
-    failure = " ".join(str(document.get("failure") or "").split())[:600]
-    return TreeState(names("files"), names("leftovers"), names("units"), names("packages"), names("paths"), failure)
+    def names(key: str) -> tuple[str, ...]:
+        return tuple(str(row)[:300] for row in rows(key))
+
+    accounts = [[str(cell)[:300] for cell in row] for row in rows("accounts") if isinstance(row, list)]
+    if any(len(row) != 3 for row in accounts):
+        raise ValueError("accounts are not rows of three")
+    return TreeState(
+        files=names("files"),
+        leftovers=names("leftovers"),
+        units=names("units"),
+        packages=names("packages"),
+        paths=names("paths"),
+        failure=" ".join(str(document.get("failure") or "").split())[:600],
+        accounts=tuple((subject, actual, expected) for subject, actual, expected in accounts),
+        unlisted=names("unlisted"),
+    )

@@ -91,6 +91,10 @@ class TreeState:
     paths: tuple[str, ...] = ()
     failure: str = ""
     """Why the host could not be compared."""
+    accounts: tuple[tuple[str, str, str], ...] = ()
+    """Differences of the accounting database: subject, its value and the manifest's."""
+    unlisted: tuple[str, ...] = ()
+    """Entities of that database that the manifest does not list."""
 
 
 @record

@@ -1,4 +1,4 @@
-"""Files, units and packages: what `site.yml --check` reported when the facts were recorded."""
+"""Files, units, packages and the accounting database: what `site.yml --check` reported when the facts were recorded."""
 
 from __future__ import annotations
 
@@ -24,3 +24,7 @@ def findings(facts: NodeFacts) -> Iterator[DriftFinding]:
         yield DriftFinding("path-missing", nodes, path, "does not exist")
     for file in state.leftovers:
         yield DriftFinding("file-leftover", nodes, file, "of an earlier tree")
+    for subject, actual, expected in state.accounts:
+        yield DriftFinding("accounts-differ", nodes, subject, actual or "none", expected)
+    for name in state.unlisted:
+        yield DriftFinding("accounts-unlisted", nodes, name, "not in the manifest")

@@ -225,6 +225,11 @@ KINDS = {
         "a partition was changed with scontrol, or slurmctld runs with another slurm.conf than the manifest's",
         f"{_RUN}'scontrol show partitions'  # scontrol reconfigure restores slurm.conf; if that is older, run site.yml",
     ),
+    "accounts-differ": Kind(
+        "slurm", "warning",
+        "an account, user or QOS was changed with sacctmgr",
+        f"{_CONTROLLER}; that sets the values of the manifest again",
+    ),
     "slurm-drained": Kind(
         "slurm", "warning",
         "somebody or a health check drained the node",
@@ -267,6 +272,11 @@ KINDS = {
         "slurm", "info",
         "slurmctld has a node that the manifest does not have",
         "remove it with the playbook clustergen.cluster.remove, or add it to the manifest",
+    ),
+    "accounts-unlisted": Kind(
+        "slurm", "info",
+        "an account, user or QOS was added with sacctmgr, or removed from the manifest",
+        "add it to the manifest, delete it with sacctmgr, or set slurm.unlisted_accounts: remove",
     ),
     "slurm-version": Kind(
         "slurm", "info", "an upgrade of Slurm reached some nodes only", "continue clustergen.cluster.upgrade"

@@ -9,7 +9,13 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, effects, node_state, packages
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import (
+    accounting,
+    answers,
+    effects,
+    node_state,
+    packages,
+)
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
@@ -41,6 +47,7 @@ class ActionModule(Asking):
         try:
             before = answers.old_files(state["differs"])
             contents = _slurm_contents(tree, files, state, before)
+            accounts = accounting.comparison(state, query["commands"])
         except AnswerError as err:
             return dict(result, **distrusted(err))
         units, without = units_of(task_vars)
@@ -57,7 +64,9 @@ class ActionModule(Asking):
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
             verdict.add(secret.get("effect", "none"))
-        behind = list(_behind(state, replaced, verdict.stopped, reboots))
+        if accounts["differs"]:
+            verdict.add("load-accounts")
+        behind = list(_behind(state, replaced, verdict.stopped, reboots, accounts["differs"]))
         names = {name for purpose in waiting for name in purposes[purpose]}
         fact = {
             "behind": bool(behind),
@@ -79,10 +88,10 @@ class ActionModule(Asking):
         result.update(
             changed=bool(behind) and self._task.check_mode,
             ansible_facts={"clustergen": fact},
-            msg=(refusal or _summary(behind, verdict)) if behind else "up to date",
+            msg="; ".join([(refusal or _summary(behind, verdict)) if behind else "up to date", *_remarks(accounts)]),
         )
         if self._task.diff or self._task.check_mode:
-            result["diff"] = list(_diff(tree, files, state, before))
+            result["diff"] = [*_diff(tree, files, state, before), *_database_diff(accounts["differs"])]
         return result
 
     def _verdict(self, task_vars, tree, files, state, before, contents, units, reboots):
@@ -139,8 +148,12 @@ def _window(verdict, task_vars):
     )
 
 
-def _behind(state, replaced, stopped, reboots):
-    """Differences from the tree, in words: packages, paths, secrets, files, units and effects that are left to do."""
+def _behind(state, replaced, stopped, reboots, accounts):
+    """Differences from the tree, in words: packages, paths, secrets, files, units, effects that are left to do, and the
+    accounting database.
+    """
+    if accounts:
+        yield f"{counted(len(accounts), 'setting')} of the accounting database ({accounting.summary(accounts)})"
     absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
     if state["packages"]:
         yield counted(len(state["packages"]), "package")
@@ -201,6 +214,21 @@ def _summary(behind, verdict):
     listed = ", ".join(behind[:6]) + (f" and {len(behind) - 6} more" if len(behind) > 6 else "")
     takes = [*verdict.effects, *(f"{effect} (drained first)" for effect in verdict.later)]
     return listed + (f"; requires: {', '.join(takes)}" if takes else "")
+
+
+def _remarks(accounts):
+    """Words on a node that change nothing."""
+    if accounts["failure"]:
+        yield f"the accounting database was not compared: {accounts['failure']}"
+    if accounts["unlisted"]:
+        yield f"not in the manifest, left untouched: {', '.join(accounts['unlisted'])}"
+
+
+def _database_diff(rows):
+    if rows:
+        texts = ["".join(f"{row[0]}: {row[side] or 'none'}\n" for row in rows) for side in (1, 2)]
+        header = dict.fromkeys(("before_header", "after_header"), "accounting database")
+        yield {"before": texts[0], "after": texts[1], **header}
 
 
 def _slurm_contents(tree, files, state, before):

@@ -8,7 +8,7 @@ import time
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers, node_state, recording
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import accounting, answers, node_state, recording
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, settled
@@ -36,7 +36,7 @@ class ActionModule(Asking):
             module = "node_state"
             task_vars = settled(self._templar, task_vars)
             overlay = Tree(self._task.args["tree"]).of_host(task_vars)
-            arguments |= {**node_state.query(overlay, task_vars), "contents": False}
+            arguments |= {**node_state.query(overlay, task_vars, (), arguments["commands"]), "contents": False}
         began = time.time()
         try:
             answer = self.ask(module, arguments, task_vars)
@@ -50,17 +50,21 @@ class ActionModule(Asking):
             return result
         try:
             files = {name: answers.unpacked(text, answers.MOST_OUTPUT) for name, text in outputs["files"].items()}
+            accounts = accounting.comparison(answer, arguments["commands"]) if module == "node_state" else {}
         except AnswerError as err:
             failure = distrusted(err)
             recording.replace(place, {"unreachable": failure["msg"].encode()})
             return dict(result, changed=False, msg=failure["msg"])
         failures = dict.fromkeys(outputs["late"], f"no answer in {arguments['seconds']} s")
         failures.update(dict.fromkeys(outputs["large"], "its output is too large"))
+        if accounts.get("failure"):
+            failures.setdefault(accounting.COMMAND, accounts["failure"])
+        files.pop(accounting.COMMAND, None)
         if failures:
             files["failures.json"] = json.dumps(failures).encode()
         if module == "node_state":
             unfit = "; ".join(node_state.unfit(answer, task_vars, began))
-            files["tree.json"] = recording.tree_json(answer, unfit)
+            files["tree.json"] = recording.tree_json(answer, accounts, unfit)
         recording.replace(place, files)
         result.update(changed=False, msg="recorded")
         return result

@@ -102,7 +102,7 @@ def _node_state(asked):
             "read_only": ListOf(OneOf(("/etc",)), 1),
             "unwritable": OrNone(Words(200)),
             "systemd": Flag(),
-            **({"outputs": Record(_outputs(asked["commands"]))} if "commands" in asked else {}),
+            **({"outputs": Record(_outputs(asked["commands"]))} if asked.get("commands") else {}),
         }
     )
 

@@ -6,6 +6,7 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils import accounting
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
     packages_of,
@@ -18,9 +19,12 @@ _MIB_FOR_FILES = 16
 _MIB_FOR_PACKAGES = 1024
 
 
-def query(overlay, task_vars, secrets=()):
-    """Arguments of the module for one host: files of its overlay, packages, paths, units, and paths of secrets."""
+def query(overlay, task_vars, secrets=(), commands=()):
+    """Arguments of the module for one host: files of its overlay, packages, paths, units, paths of secrets, and lines of
+    `commands`, to which the comparison of the accounting database is added.
+    """
     return {
+        "commands": {**dict(commands), **accounting.command(overlay, task_vars)},
         "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
         "packages": packages_of(task_vars),
         "modules": modules_of(purposes_of(task_vars)),

@@ -43,12 +43,16 @@ def add(place, name, document):
     new.rename(place / name)
 
 
-def tree_json(state, failure):
-    """How a node differs from the tree, of an answer of `node_state`, as the file tree.json has it."""
+def tree_json(state, accounts, failure):
+    """How a node differs from the tree, of an answer of `node_state`, as the file tree.json has it; and its accounting
+    database from the manifest.
+    """
     document = {
         "files": [file["target"] for file in state["differs"]],
         "units": sorted(state["units"]),
         **{key: state[key] for key in ("leftovers", "packages", "paths")},
+        "accounts": accounts["differs"],
+        "unlisted": accounts["unlisted"],
     }
     if failure:  # what differs on a machine that is not the planned one says nothing
         document = {**{key: [] for key in document}, "failure": failure[:2000]}
