@@ -135,6 +135,11 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "file-leftover": ({"tree.json": '{"leftovers": ["/etc/old"]}'}, "/etc/old: of an earlier tree", ""),
     "package-missing": ({"tree.json": '{"packages": ["munge"]}'}, "package munge: not installed", ""),
     "path-missing": ({"tree.json": '{"paths": ["/scratch"]}'}, "/scratch: does not exist", ""),
+    "file-foreign": (
+        {"tree.json": '{"foreign": ["/etc/slurm/prolog.d/99-rogue"]}'},
+        "/etc/slurm/prolog.d/99-rogue: not in the tree",
+        "",
+    ),
     "accounts-differ": (
         {"tree.json": '{"accounts": [["user bob in vision MaxJobs", "9", "1"]]}'},
         "user bob in vision MaxJobs: 9",

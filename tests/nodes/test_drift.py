@@ -68,6 +68,8 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
         lab.out("compute01", "rm /dev/nvidia7; ip addr del 10.1.0.11/24 dev eth0; ip addr add 10.1.0.99/24 dev eth0")
         lab.out("compute02", "echo '# by hand' >> /etc/nccl.conf; systemctl stop munge")
         lab.out("slurm-head", "scontrol update PartitionName=debug State=DOWN MaxTime=10")
+        lab.out("slurm-head", "sacctmgr -i modify qos normal set Priority=7; sacctmgr -i add user root account=vision")
+        lab.out("compute02", "touch /etc/slurm/prolog.d/99-rogue /etc/systemd/system/slurmd.service.d/zz-rogue.conf")
         lab.engine("exec", "{compute03}", "sh", "-c", "systemctl stop ssh.socket ssh.service; pkill sshd; true")
         readdress(lab, "compute02", management, other)
         recorded(lab, tmp_path / "after", "-i", str(inventory))
@@ -75,10 +77,13 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
     finally:
         lab.engine("exec", "{compute03}", "systemctl", "start", "ssh.service")
         lab.out("slurm-head", "scontrol reconfigure")
+        lab.out("compute02", "rm -f /etc/slurm/prolog.d/99-rogue /etc/systemd/system/slurmd.service.d/zz-rogue.conf")
         readdress(lab, "compute02", other, management)
         lab.out("compute01", "ip addr del 10.1.0.99/24 dev eth0")
         lab.out("compute01", "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
         lab.settle()
+        lab.out("slurm-head", "sacctmgr -i delete user root account=vision")
+    assert lab.out("slurm-head", "clustergen-accounts check").split("\n") == ["compared", ""]
     assert {
         ("gpu-device", "compute01", "device files"),
         ("address-missing", "compute01", "fabric address"),
@@ -86,6 +91,10 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
         ("file-differs", "compute02", "/etc/nccl.conf"),
         ("unit-stopped", "compute02", "munge.service"),
         ("node-unreachable", "compute03", "unreachable"),
+        ("accounts-differ", "slurm-head", "QOS normal Priority"),
+        ("accounts-unlisted", "slurm-head", "user root in vision"),
+        ("file-foreign", "compute02", "/etc/slurm/prolog.d/99-rogue"),
+        ("file-foreign", "compute02", "/etc/systemd/system/slurmd.service.d/zz-rogue.conf"),
         ("slurm-partition", "slurm-head", "partition debug State"),
         ("slurm-partition", "slurm-head", "partition debug MaxTime"),
     } <= changes, sorted(changes)

@@ -1,4 +1,4 @@
-"""Output of `clustergen-accounts check` on the first controller: in the plan of `site.yml` and the facts of drift."""
+"""Plan of `site.yml` and facts of drift: changes by hand that no file of the tree has."""
 
 from __future__ import annotations
 
@@ -38,9 +38,13 @@ def cluster(tmp_path: Path) -> Cluster:
         ),
         (outputs(""), "up to date; the accounting database was not compared: slurmdbd does not answer"),
         (outputs("") | differs(packed(b"# old"), PROGRAM), "1 file; requires: load-accounts"),
+        (
+            outputs("compared\n") | {"foreign": ["/etc/slurm/prolog.d/99-rogue"]},
+            "up to date; not of the tree, left untouched: /etc/slurm/prolog.d/99-rogue",
+        ),
         (outputs("differs\nunlisted\ncompared\n"), "invalid answer from clustergen's module"),
     ],
-    ids=["same", "changed", "silent", "new", "lies"],
+    ids=["same", "changed", "silent", "new", "foreign", "lies"],
 )
 def test_the_plan_names_what_sacctmgr_changed(cluster: Cluster, answer: Answer, message: str) -> None:
     cluster.set_answer("head.node_state", GOOD | {"host": "head", "secrets": SECRETS} | answer)

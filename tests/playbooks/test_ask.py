@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced
 from ansible_collections.clustergen.cluster.plugins.modules import node_state
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.node_state import unfit
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.node_state import owned_directories, unfit
 
 
 def test_no_fingerprint_of_a_password_gets_into_outputs() -> None:
@@ -67,10 +67,14 @@ def test_a_host_must_have_the_processor_of_its_type(group: str, arch: str, machi
 
 
 @pytest.mark.slow
-def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
+def test_the_schema_admits_all_that_the_module_itself_answers(tmp_path: Path) -> None:
     """On this machine: a key that the module has and the schema does not would be lost on the way."""
+    for name in ("30-gpu", "99-rogue"):
+        (tmp_path / name).touch()
+    files = {"sha256": "0" * 64, "mode": "0777", "owner": "nobody:nogroup"}
     asked = {
-        "files": [{"target": "/etc/hostname", "sha256": "0" * 64, "mode": "0777", "owner": "nobody:nogroup"}],
+        "files": [{"target": target, **files} for target in ("/etc/hostname", f"{tmp_path}/30-gpu")],
+        "directories": [str(tmp_path), "/no/such/directory"],
         "packages": ["no-such-package"],
         "modules": ["no_such_module"],
         "paths": ["/no/such/path"],
@@ -88,3 +92,10 @@ def test_the_schema_admits_all_that_the_module_itself_answers() -> None:
     assert set(answer) - set(kept) == {"applied", "changed", "invocation", "python"}
     assert kept == {key: answer[key] for key in kept}
     assert list(kept["outputs"]["files"]) == ["kernel"]
+    assert kept["foreign"] == [f"{tmp_path}/99-rogue"]
+
+
+def test_directories_that_packages_share_are_not_the_trees() -> None:
+    owned = ["/etc/prometheus/rules", "/etc/slurm/prolog.d", "/etc/systemd/system/slurmd.service.d"]
+    shared = ["/etc/slurm", "/etc/systemd/system", "/etc/sysctl.d", "/etc/logrotate.d", "/etc/systemd/journald.conf.d"]
+    assert owned_directories(f"{directory}/50-clustergen" for directory in (*owned, *shared)) == owned

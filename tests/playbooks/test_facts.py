@@ -116,7 +116,14 @@ def test_a_host_that_is_no_directory(host: str, tmp_path: Path) -> None:
 
 
 def test_what_the_tree_says_is_bounded() -> None:
-    state = {"differs": [{"target": "/etc/hosts"}], "units": {}, "leftovers": [], "packages": [], "paths": []}
+    state = {
+        "differs": [{"target": "/etc/hosts"}],
+        "units": {},
+        "leftovers": [],
+        "foreign": [],
+        "packages": [],
+        "paths": [],
+    }
     document = json.loads(recording.tree_json(state, {"differs": [], "unlisted": []}, "x" * 10_000))
     assert len(document["failure"]) == 2000
     assert document["files"] == [], "another machine's files are no drift"

@@ -154,4 +154,5 @@ def tree_state(text: str) -> TreeState:
         failure=" ".join(str(document.get("failure") or "").split())[:600],
         accounts=tuple((subject, actual, expected) for subject, actual, expected in accounts),
         unlisted=names("unlisted"),
+        foreign=names("foreign"),
     )

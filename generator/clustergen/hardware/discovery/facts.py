@@ -95,6 +95,8 @@ class TreeState:
     """Differences of the accounting database: subject, its value and the manifest's."""
     unlisted: tuple[str, ...] = ()
     """Entities of that database that the manifest does not list."""
+    foreign: tuple[str, ...] = ()
+    """Files in directories of the tree that it does not have."""
 
 
 @record

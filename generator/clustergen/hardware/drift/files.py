@@ -24,6 +24,8 @@ def findings(facts: NodeFacts) -> Iterator[DriftFinding]:
         yield DriftFinding("path-missing", nodes, path, "does not exist")
     for file in state.leftovers:
         yield DriftFinding("file-leftover", nodes, file, "of an earlier tree")
+    for file in state.foreign:
+        yield DriftFinding("file-foreign", nodes, file, "not in the tree")
     for subject, actual, expected in state.accounts:
         yield DriftFinding("accounts-differ", nodes, subject, actual or "none", expected)
     for name in state.unlisted:

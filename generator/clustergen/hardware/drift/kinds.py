@@ -215,6 +215,11 @@ KINDS = {
     "file-differs": Kind("files", "warning", "a file was edited on the node, or a new tree is not applied yet", _APPLY),
     "package-missing": Kind("files", "warning", "a package was removed, or a new tree is not applied yet", _APPLY),
     "path-missing": Kind("files", "warning", "a directory or program was removed, or was never installed", _APPLY),
+    "file-foreign": Kind(
+        "files", "warning",
+        "a file was added to a directory of the tree whose files root runs, or systemd or a daemon reads",
+        "remove the file on {nodes}, or make it a site file of the manifest",
+    ),
     "node-unfit": Kind(
         "files", "warning",
         "site.yml refuses to change the node",

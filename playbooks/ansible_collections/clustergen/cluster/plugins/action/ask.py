@@ -88,7 +88,9 @@ class ActionModule(Asking):
         result.update(
             changed=bool(behind) and self._task.check_mode,
             ansible_facts={"clustergen": fact},
-            msg="; ".join([(refusal or _summary(behind, verdict)) if behind else "up to date", *_remarks(accounts)]),
+            msg="; ".join(
+                [(refusal or _summary(behind, verdict)) if behind else "up to date", *_remarks(state, accounts)]
+            ),
         )
         if self._task.diff or self._task.check_mode:
             result["diff"] = [*_diff(tree, files, state, before), *_database_diff(accounts["differs"])]
@@ -216,8 +218,10 @@ def _summary(behind, verdict):
     return listed + (f"; requires: {', '.join(takes)}" if takes else "")
 
 
-def _remarks(accounts):
+def _remarks(state, accounts):
     """Words on a node that change nothing."""
+    if state["foreign"]:
+        yield f"not of the tree, left untouched: {', '.join(state['foreign'])}"
     if accounts["failure"]:
         yield f"the accounting database was not compared: {accounts['failure']}"
     if accounts["unlisted"]:

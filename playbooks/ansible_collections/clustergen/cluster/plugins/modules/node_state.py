@@ -14,6 +14,11 @@ options:
     type: list
     elements: dict
     default: []
+  directories:
+    description: Directories whose files are all of the tree.
+    type: list
+    elements: str
+    default: []
   packages:
     description: Packages that are to be installed.
     type: list
@@ -69,6 +74,10 @@ differs:
   description: Files that are not as wanted, and in what.
   returned: always
   type: list
+foreign:
+  description: Files in the directories that neither these files nor an earlier tree have.
+  returned: always
+  type: list
 outputs:
   description: What the module node_facts returns for these commands.
   returned: always
@@ -87,6 +96,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clustergen.cluster.plugins.module_utils import journal, outputs, overlay, run_mark, safe_files
 
 FREE = ("/", "/etc", "/var", "/run", "/boot")
+MOST_FOREIGN = 200
 
 
 def missing_packages(module, requested):
@@ -153,6 +163,17 @@ def operating_system():
     }
 
 
+def foreign(directories, targets):
+    """Files beside those of trees; of a directory that cannot be read, none."""
+    present = []
+    for directory in directories:
+        try:
+            present += [os.path.join(directory, name) for name in os.listdir(directory)]
+        except OSError:
+            continue
+    return sorted(path for path in present if path not in targets)[:MOST_FOREIGN]
+
+
 def sha256(path):
     try:
         with open(path, "rb") as file:
@@ -198,6 +219,7 @@ def main():
     module = AnsibleModule(
         argument_spec={
             "files": {"type": "list", "elements": "dict", "default": []},
+            "directories": {"type": "list", "elements": "str", "default": []},
             "packages": {"type": "list", "elements": "str", "default": []},
             "modules": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "str", "default": []},
@@ -217,6 +239,7 @@ def main():
         changed=False,
         differs=overlay.differences(asked["files"], asked["contents"]) if root else [],
         leftovers=sorted(target for target in state["files"] if target not in targets and os.path.lexists(target)),
+        foreign=foreign(asked["directories"], targets | state["files"].keys()),
         effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in targets},
         pending=state["pending"],
         applied=state["tree"],

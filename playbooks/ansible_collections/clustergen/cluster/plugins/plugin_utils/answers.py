@@ -76,6 +76,7 @@ def _node_state(asked):
                 len(asked["files"]),
             ),
             "leftovers": ListOf(_PATH, MAX_LEFTOVERS),
+            "foreign": ListOf(_PATH, 200),
             "effects_of": MapOf(_PATH, EFFECT, MAX_LEFTOVERS),
             "pending": ListOf(EFFECT, 500),
             "packages": ListOf(OneOf(asked["packages"]), len(asked["packages"])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -15,6 +16,8 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import (
     units_of,
 )
 
+# Of packages, only those of systemd's units are in some of these, and no package has files in them.
+_OWNED = re.compile(r"/etc/(slurm/[^/]+\.d|systemd/system/[^/]+\.d|clustergen-firewall/[^/]+\.d|prometheus/(rules|sd))")
 _MIB_FOR_FILES = 16
 _MIB_FOR_PACKAGES = 1024
 
@@ -26,12 +29,20 @@ def query(overlay, task_vars, secrets=(), commands=()):
     return {
         "commands": {**dict(commands), **accounting.command(overlay, task_vars)},
         "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
+        "directories": owned_directories(file["target"] for file in overlay),
         "packages": packages_of(task_vars),
         "modules": modules_of(purposes_of(task_vars)),
         "paths": paths_of(task_vars),
         "units": units_of(task_vars)[0],
         "secrets": list(secrets),
     }
+
+
+def owned_directories(targets):
+    """Directories of these files in which nothing else belongs: root runs, or a daemon reads, all that is in them."""
+    return sorted(
+        {directory for directory in (target.rpartition("/")[0] for target in targets) if _OWNED.fullmatch(directory)}
+    )
 
 
 def unfit(state, task_vars, began):
