@@ -28,7 +28,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("chrony.service, chronyd.service: stopped", _SERVICE),
         ("nvidia-persistenced.service, nvidia-dcgm.service, nvidia-fabricmanager.service: stopped", _SERVICE),
         ("nvidia-imex.service: stopped", "45-system of the health check drains the node: SlurmNodeDrained"),
-        ("opensm.service, opensmd.service, nfs-server.service, lnet.service: stopped", _SERVICE),
+        ("opensm.service, opensmd.service, nfs-server.service, zfs-zed.service, lnet.service: stopped", _SERVICE),
         ("grafana-server.service: stopped", _SERVICE),
         ("each service of this list: failed", _FAILED),
         ("prometheus-node-exporter.service", "NodeDown"),

@@ -123,10 +123,10 @@ def topic(cluster: Cluster) -> Topic | None:
         return None
     look = f"On each controller: `scontrol ping`, `systemctl status slurmctld`, `df -h {cluster.slurm.state_location}`."
     # NodeDown reports controllers that are off, all of them if it comes to that.
-    on = ' and on () max(up{job="node",roles=~"(.+,)?slurm-controller(,.+)?"}) == 1' if cluster.has(NodeExporter) else ""
-    down = "max(slurm_nodes_down)"
+    on, down = "", "max(slurm_nodes_down)"
     if cluster.has(NodeExporter):
-        down = f"count({by_instance(_DOWN, 'node')} unless on (instance) up{{job=\"node\"}} == 0)"
+        on = ' and on () max(up{job="node",roles=~"(.+,)?slurm-controller(,.+)?"}) == 1'
+        down = f'count({by_instance(_DOWN, "node")} unless on (instance) up{{job="node"}} == 0)'
     exported = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
     old, absent = f"time() - max({exported}) > 300", f"absent({exported})"
     silent = Alert(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clustergen.features.storage.nfs.resolved import ZfsPool
 from clustergen.features.storage.nfs.zfs import vdevs
@@ -313,8 +314,22 @@ def test_a_property_stays_one_word(tmp_path: Path) -> None:
 )
 def test_disks_are_dealt_out(layout: Any, width: int, expected: list[tuple[str, int, int]]) -> None:
     disks = tuple(f"/dev/d{i}" for i in range(5))
-    pool = ZfsPool("tank", layout, None, disks, width, (), (), 12, {}, None)
+    pool = ZfsPool("tank", layout, None, disks, width, (), (), 12, {}, "never", None)
     assert [(vdev.words, vdev.start, vdev.count) for vdev in vdevs(pool)] == expected
+
+
+@pytest.mark.parametrize(
+    ("zfs", "timers"),
+    [
+        ({}, ["zfs-scrub-monthly@tank.timer"]),
+        ({"scrub": "weekly", "name": "pool2"}, ["zfs-scrub-weekly@pool2.timer"]),
+        ({"scrub": "never"}, []),
+    ],
+)
+def test_pools_are_verified(zfs: dict[str, str], timers: list[str], tmp_path: Path) -> None:
+    tree = served(tmp_path, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, **zfs}}})
+    variables = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)
+    assert [unit for unit in variables["cluster_units"]["export_home"] if "zfs" in unit] == ["zfs-zed.service", *timers]
 
 
 @pytest.mark.real

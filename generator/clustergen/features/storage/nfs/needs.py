@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.network import ports
-from clustergen.cluster.contributions import Daemon, Package, PackageOf, Service
+from clustergen.cluster.contributions import Daemon, Package, PackageOf, Service, Unit
 from clustergen.cluster.exports import server_of
+from clustergen.cluster.groups import entry_group
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ManifestPath
 from clustergen.features.storage.nfs.resolved import Nfs, listening_port
@@ -29,6 +30,15 @@ def _daemon(name: str, port: int, port_at: ManifestPath | None = None) -> Daemon
 
 def services(_: Cluster) -> Iterator[Service]:
     yield Service("nfs_server", "nfs-server")
+
+
+def units(cluster: Cluster) -> Iterator[Unit]:
+    """ZFS's daemon, which puts hot spares in and degrades disks with errors, and the timers that find these."""
+    for name, entry in cluster.entries(Nfs).items():
+        if (pool := entry.export.zfs) and server_of(cluster, entry):
+            yield Unit(entry_group("export", name), "zfs-zed.service")
+            if pool.scrub != "never":
+                yield Unit(entry_group("export", name), f"zfs-scrub-{pool.scrub}@{pool.name}.timer")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

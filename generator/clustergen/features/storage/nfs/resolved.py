@@ -33,6 +33,7 @@ class ZfsPool:
     cache: tuple[str, ...]
     ashift: int
     properties: Mapping[str, str]
+    scrub: str  # weekly, monthly, never
     arc_max_bytes: int | None  # None: a share of the node's memory
 
 
@@ -222,7 +223,7 @@ FILE_SYSTEM = FileSystem(
     server_group="nfs_failover",
     packages=("nfs_client",),
     repositories=("zfs",),
-    monitored_units=("pacemaker|corosync",),
+    monitored_units=("pacemaker|corosync", "zfs-.+"),
     lab_units=("zfs*", "nfs-*", "rpc*", "quotarpc.service", "nfsdcld.service"),
     lab_packages=("zfs", "nfs_client", "nfs_server", "rquotad", "failover"),
 )

@@ -47,6 +47,7 @@ class ZfsPool(Section):
     cache: tuple[BlockDevice, ...] = field((), "L2ARC devices.")
     ashift: Annotated[int, Field(ge=9, le=16)] = field(12, "Sector size as a power of two.")
     properties: Options = field({}, "Dataset properties: {compression: lz4}.")
+    scrub: Literal["weekly", "monthly", "never"] = field("monthly", "How often ZFS verifies the pool's data.")
     arc_max: Bytes | None = field(None, "Memory for ZFS's cache; default half of the node's, a quarter where jobs run.")
 
 
