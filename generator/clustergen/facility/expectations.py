@@ -69,6 +69,10 @@ def message_floor(cluster: Cluster, node_type: NodeType, *, is_rdma: bool) -> Fl
         return None
     share = shares()["mpi-pair"]
     if is_rdma or rate <= tcp_rate():
+        slot = shares()["pcie-gen5"]
+        host = ByteRate(int((slot.possible or 0) * 10**9))
+        if share.share * rate.to_bytes().value > slot.share * host.value:
+            return at_least("bandwidth", slot, host, "PCIe gen5 x16 between adapter and host memory")
         return at_least("bandwidth", share, rate.to_bytes(), "one port")
     return at_least("bandwidth", share, tcp_rate().to_bytes(), "one TCP connection")
 
@@ -123,8 +127,35 @@ def nccl_nodes_floor(cluster: Cluster, node_type: NodeType, share: Share) -> Flo
         return None
     count = len(node_type.fabric_ports())
     floor = at_least("busbw", share, wire.to_bytes(), f"{count} fabric port{'s' if count > 1 else ''}")
-    inside = nccl_node_floor(gpus)
-    return inside if inside and inside.value < floor.value else floor
+    limits = [inside for inside in (nccl_node_floor(gpus), _ring_over_pcie(gpus)) if inside]
+    return min([floor, *limits], key=lambda each: each.value)
+
+
+def _ring_over_pcie(gpus: GpuSet) -> Floor | None:
+    """A ring of several GPUs enters and leaves each by its PCIe link, unless NVLink joins all of them."""
+    wire = shares().get(f"pcie-gen{gpus.model.pcie_gen}")
+    is_board = not gpus.model.form.startswith(("sxm", "superchip"))
+    if gpus.count < 2 or not is_board or gpus.nvlink not in ("none", "bridge") or wire is None or not wire.possible:
+        return None
+    of = f"PCIe gen{gpus.model.pcie_gen} x16 of each GPU"
+    return at_least("busbw", shares()["nccl-pcie"], ByteRate(int(wire.possible * 10**9)), of)
+
+
+def nccl_domain_floor(gpus: GpuSet) -> Floor:
+    """A ring over the nodes of one NVLink domain."""
+    return at_least("busbw", shares()["nccl-domain"], _nvlink(gpus), "one direction of NVLink")
+
+
+def host_floor(metric: str, share: Share, rate: BitRate, of: str) -> Floor:
+    """A share in Gb/s of a port, or of what PCIe carries between an adapter and the memory of its host."""
+    slot = shares()["pcie-gen5"]
+    host = BitRate(int(slot.share * (slot.possible or 0) * 8 * 10**9))
+    if share.share * rate.value <= host.value:
+        return Floor(
+            metric, rounded(share.share * rate.gbit), "Gb/s", "least", f"{share.share:.0%} of {of}", share.source
+        )
+    why = f"{slot.share:.0%} of PCIe gen5 x16 between adapter and host memory, {slot.possible:g} GB/s"
+    return Floor(metric, rounded(host.gbit), "Gb/s", "least", why, slot.source)
 
 
 def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:

@@ -14,7 +14,7 @@ from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.facility.expectations import rounded
 from clustergen.features.acceptance.gates import gates
 from strategies.inventories import MANIFESTS, compiled
-from strategies.trees import manifest
+from strategies.trees import GPU, manifest
 
 
 def floors_of(data: dict[str, Any], directory: Path) -> dict[str, dict[str, tuple[str, float]]]:
@@ -87,6 +87,56 @@ def test_a_bound_of_two_hdr_ports_is_in_bytes_for_nccl_and_in_bits_for_rdma(tmp_
     floors = floors_of(data, tmp_path)
     assert floors["gpu/nccl-pair"]["busbw"] == ("least", 40)  # 0.8 x 2 x 200 Gb/s / 8
     assert floors["gpu/fabric-pair/mlx5_1"]["bandwidth"] == ("least", 180)
+
+
+BUSBW = [
+    # kind of machine, gate, GB/s of a healthy one and of one with a fault
+    ({"system": "dgx-h100"}, "nccl-node", 370, 175),  # a GPU runs at half its clock
+    ({"system": "dgx-h100"}, "nccl-pair", 344, 300),  # one of eight rails is dead, and another carries its traffic
+    ({"system": "dgx-h100"}, "nccl-rail/mlx5_0", 46, 25),  # the adapter has 8 of 16 lanes
+    ({"system": "dgx-b200"}, "nccl-pair", 344, 300),
+    ({"system": "gb200-nvl72-tray"}, "nccl-domain/gpu-1", 835, 190),  # NVLink between trays is broken
+    ({**GPU, "gpus": {"model": "rtx-5090", "count": 8}}, "nccl-pair", 28, 14),  # a GPU has 8 of 16 lanes
+    ({**GPU, "gpus": {"model": "l40s", "count": 8}}, "nccl-pair", 14, 7),
+]
+
+
+@pytest.mark.parametrize(("kind", "gate", "healthy", "faulty"), BUSBW)
+def test_a_floor_is_between_a_healthy_machine_and_one_with_a_fault(
+    kind: dict[str, Any], gate: str, healthy: float, faulty: float, tmp_path: Path
+) -> None:
+    data = manifest(acceptance={"enabled": True}, node_types={"gpu": kind})
+    data["networks"]["fabric"] = {"type": "infiniband", "rate": "NDR"}
+    relation, floor = floors_of(data, tmp_path)[f"gpu/{gate}"]["busbw"]
+    assert relation == "least"
+    assert faulty < floor <= healthy
+
+
+def test_each_nvlink_domain_is_tested_by_nvlink_alone_and_each_rail_by_the_fabric(tmp_path: Path) -> None:
+    data = manifest(acceptance={"enabled": True}, node_types={"gpu": {"system": "gb200-nvl72-tray"}})
+    data["networks"]["fabric"] = {"type": "infiniband", "rate": "NDR"}
+    data["racks"] = {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}
+    path = tmp_path / "manifest.yaml"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    cluster = compiler.validate(path).cluster
+    assert cluster is not None
+    by_name = {gate.name: gate for gate in gates(cluster)}
+    domains = {name: gate.hosts for name, gate in by_name.items() if gate.kind == "nccl-domain"}
+    assert domains == {"gpu/nccl-domain/r1": "c[1-2]", "gpu/nccl-domain/r2": "c[3-4]"}
+    assert by_name["gpu/nccl-domain/r1"].arguments["NCCL_MNNVL_ENABLE"] == "1"
+    rails = [
+        gate.arguments["NCCL_MNNVL_ENABLE"] for gate in by_name.values() if gate.kind in ("nccl-rail", "nccl-pair")
+    ]
+    assert rails == ["0"] * 5
+
+
+def test_a_port_that_is_faster_than_the_hosts_pcie_has_the_floor_of_pcie(tmp_path: Path) -> None:
+    """A healthy GB300 tray writes host memory at 504 Gb/s at most, and its ports have 800."""
+    data = manifest(acceptance={"enabled": True}, node_types={"gpu": {"system": "gb300-nvl72-tray"}})
+    data["networks"]["fabric"] = {"type": "infiniband", "rate": "XDR"}
+    floors = floors_of(data, tmp_path)
+    assert {floors[name]["bandwidth"] for name in floors if "/fabric-pair/" in name} == {("least", 383.0)}
+    assert floors["gpu/mpi-pair"]["bandwidth"] == ("least", 47.88)
 
 
 @pytest.mark.parametrize(

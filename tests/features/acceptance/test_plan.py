@@ -53,6 +53,12 @@ def test_a_round_uses_no_node_twice_and_every_node_is_in_two_pairs(count: int) -
     assert len(set(met)) == (count if count > 1 else 0)
 
 
+def test_a_gate_of_some_hosts_takes_those_that_are_free() -> None:
+    gate = {**PAIR, "nodes": 0, "hosts": ["n1", "n2", "n3"]}
+    assert plan.rounds(gate, ["n0", "n1", "n3", "n4"]) == [[["n1", "n3"]]]
+    assert plan.rounds(gate, ["n0", "n1"]) == []
+
+
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 9])
 def test_a_bad_node_is_named_by_both_of_its_pairs(count: int) -> None:
     for bad in range(count):

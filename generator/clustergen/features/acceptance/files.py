@@ -12,6 +12,7 @@ from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.expectations import Floor
 from clustergen.features.acceptance.gates import Gate, GatedType, gated_types, gates
 from clustergen.features.acceptance.resolved import Acceptance
+from clustergen.hostlist import expand
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import Safe, one_line
@@ -88,6 +89,7 @@ def _document(gate: Gate) -> dict[str, Any]:
         "gpus": gate.gpus,
         "seconds": kind.seconds,
         "drains": kind.drains,
+        **({"hosts": expand(gate.hosts)} if gate.hosts else {}),
         "arguments": dict(gate.arguments),
         "floors": [
             {"metric": floor.metric, "relation": floor.relation, "value": floor.value, "unit": floor.unit}

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.fabric import are_guessed, has_rdma
+from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.facility.expectations import (
     Floor,
@@ -17,12 +19,13 @@ from clustergen.facility.expectations import (
     fabric_rate,
     gpu_copy_floors,
     gpu_floors,
+    host_floor,
     latency_ceiling,
     message_floor,
+    nccl_domain_floor,
     nccl_node_floor,
     nccl_nodes_floor,
     port_rate,
-    rounded,
     storage_floor,
 )
 from clustergen.features.acceptance.resolved import Acceptance
@@ -30,6 +33,8 @@ from clustergen.hostlist import compress
 from clustergen.records import record, replace
 
 Arguments = Mapping[str, str]
+_BY_NVLINK = {"NCCL_MNNVL_ENABLE": "1", "NCCL_CUMEM_ENABLE": "1"}
+_BY_FABRIC = {"NCCL_MNNVL_ENABLE": "0"}
 _MOST_WRITERS = 8  # tasks of IOR and mdtest on a node
 
 
@@ -45,6 +50,7 @@ class Gate:
     gpus: int
     arguments: Arguments
     floors: tuple[Floor, ...]
+    hosts: str = ""  # folded; empty: all of the type
 
     @property
     def name(self) -> str:
@@ -255,28 +261,27 @@ def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
     yield _gate(node_type, "mpi-pair", messages, (floor, latency))
     yield _gate(node_type, "mpi-whole", messages)
     for port in ports:
-        share = shares()["fabric-write"]
         bound = rates.get(port.device)
-        floor = (
-            Floor(
-                "bandwidth",
-                rounded(share.share * bound.gbit),
-                "Gb/s",
-                "least",
-                f"{share.share:.0%} of {bound}",
-                share.source,
-            )
-            if bound
-            else None
-        )
+        floor = host_floor("bandwidth", shares()["fabric-write"], bound, str(bound)) if bound else None
         arguments = {"DEVICE": port.device, "ROCE": "" if infiniband else "yes"}
         yield _gate(node_type, "fabric-pair", arguments, (floor,), subject=port.device)
-    if node_type.gpus and not any(node_type.gpus.mig) and fabric_rate(cluster, node_type):
-        yield from _nccl_nodes(cluster, node_type, tuple(rates))
+    if node_type.gpus and not any(node_type.gpus.mig):
+        yield from _domains(cluster, node_type, node_type.gpus)
+        if fabric_rate(cluster, node_type):
+            yield from _nccl_nodes(cluster, node_type, tuple(rates))
+
+
+def _domains(cluster: Cluster, node_type: NodeType, gpus: GpuSet) -> Iterator[Gate]:
+    """NCCL ends where it cannot use NVLink between the nodes, in place of falling back to the fabric."""
+    for name, hosts in domains_of(cluster, node_type).items():
+        if len(hosts) > 1:
+            gate = _nccl(node_type, "nccl-domain", _BY_NVLINK, nccl_domain_floor(gpus), name)
+            yield replace(gate, hosts=compress(hosts))
 
 
 def _nccl_nodes(cluster: Cluster, node_type: NodeType, devices: tuple[str, ...]) -> Iterator[Gate]:
-    yield _nccl(node_type, "nccl-pair", {}, nccl_nodes_floor(cluster, node_type, shares()["nccl-pair"]))
+    by_fabric = _BY_FABRIC if domain_nodes(node_type) > 1 else {}
+    yield _nccl(node_type, "nccl-pair", by_fabric, nccl_nodes_floor(cluster, node_type, shares()["nccl-pair"]))
     yield _nccl(node_type, "nccl-whole", {}, nccl_nodes_floor(cluster, node_type, shares()["nccl-whole"]))
     by_device = {port.device: port for port in node_type.fabric_ports()}
     for device in devices if len(devices) > 1 else ():
@@ -284,4 +289,4 @@ def _nccl_nodes(cluster: Cluster, node_type: NodeType, devices: tuple[str, ...])
         if rate is None:
             continue
         floor = at_least("busbw", shares()["nccl-rail"], rate.to_bytes(), f"port {device}")
-        yield _nccl(node_type, "nccl-rail", {"NCCL_IB_HCA": f"={device}:1"}, floor, device)
+        yield _nccl(node_type, "nccl-rail", {"NCCL_IB_HCA": f"={device}:1", **by_fabric}, floor, device)

@@ -71,7 +71,7 @@ def rounds(gate, hosts):
 
     Pairs are neighbours in a ring, so every node is in two of them; with two nodes there is one pair.
     """
-    hosts = sorted(hosts)
+    hosts = sorted(set(hosts).intersection(gate["hosts"]) if "hosts" in gate else hosts)
     if gate["nodes"] == 1:
         return [[[host] for host in hosts]] if hosts else []
     if len(hosts) < 2:

@@ -20,6 +20,7 @@ ROUND = json.loads(Path(os.environ["CLUSTERGEN_ACCEPT"]).read_text(encoding="utf
 _PROGRAMS = {
     "nccl-node": "nccl",
     "nccl-pair": "nccl",
+    "nccl-domain": "nccl",
     "nccl-rail": "nccl",
     "nccl-whole": "nccl",
     "mpi-pair": "mpi",
