@@ -526,6 +526,7 @@ BROKEN |= {
 }
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("case", BROKEN)
 def test_an_extension_that(case: str, tmp_path: Path) -> None:
@@ -590,7 +591,8 @@ def test_what_is_no_file_of_entry_points_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_tree_whose_extension_is_missing_is_not_verified(tmp_path: Path) -> None:
+def test_a_tree_whose_extension_is_missing_is_not_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "none"))
     install(tmp_path)
     assert run(tmp_path, "render", "m.yaml")[0] == 0
     rows = json.loads(run(tmp_path, "--no-extensions", "verify", "rendered", "--format", "json")[1])["rows"]

@@ -212,6 +212,7 @@ def play(box: Node, scene: str, script: str = HEALTH, outputs: dict[str, str] | 
     return box.run(script, before, outputs, **GPU_JOB)
 
 
+@pytest.mark.many
 @pytest.mark.real
 @pytest.mark.parametrize(("case", "is_drained"), CASES)
 def test_a_fault_drains_and_what_a_user_does_spares_the_node(case: Case, is_drained: bool, box: Node) -> None:

@@ -100,6 +100,7 @@ def test_numa_nodes_as_sockets(slurm: SlurmInstall, tmp_path: Path) -> None:
     no_complaint(slurm, tmp_path, "c1", networks=MANAGEMENT, node_types={"gpu": {"system": "dgx-a100-80"}})
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("sharing", [{"shards": 8}, {"mps": 100}])
 def test_shared_gpus(sharing: dict[str, Any], slurm: SlurmInstall, tmp_path: Path) -> None:
     no_complaint(slurm, tmp_path, "c1", node_types=gpu_type(**sharing))
@@ -137,6 +138,7 @@ def test_modes_of_preemption(
     no_complaint(current_slurm, tmp_path, slurm=slurm)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("form", ["conf", "yaml"])
 def test_blocks(form: str, slurm: SlurmInstall, tmp_path: Path) -> None:
     first = slurm.version.startswith("22.05")

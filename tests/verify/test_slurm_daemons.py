@@ -142,6 +142,7 @@ def test_fatal_errors_of_slurmctld_are_reported(
     assert not report.passed
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -177,6 +178,7 @@ def test_errors_that_slurm_only_logs_are_reported(
     assert not report.passed
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "change",
     [
