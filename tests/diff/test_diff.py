@@ -20,7 +20,7 @@ def test_no_change(tmp_path: Path) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("small: nothing changes on the nodes\n")
     assert "slurm.partitions.debug.max_time: 30 → 30min" in done.stdout
-    assert diff(one, one).stdout == "small: no change\n"
+    assert diff(one, one).stdout == f"small: no change\n{one} → {one}, Slurm 24.11\n"
 
 
 @pytest.mark.slow

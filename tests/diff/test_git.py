@@ -52,6 +52,18 @@ def test_a_path_of_git_from_here(repository: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+def test_a_commit_alone_stands_for_what_the_other_side_names(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(repository / "clusters/small", LONGER)
+    git(repository, "commit", "-q", "-a", "-m", "second")
+    assert diff("HEAD~1", "clusters").exit_code == 1
+    monkeypatch.chdir(repository / "clusters/small")
+    for sides in (("HEAD~1", "HEAD"), ("HEAD~1", "manifest.yaml"), ("manifest.yaml", "HEAD~1")):
+        done = diff(*sides)
+        assert (done.exit_code, done.stderr) == (1, "")
+    assert re.match(r"small: .*\nHEAD~1:./manifest.yaml \(\w+\) → HEAD:./manifest.yaml", diff("HEAD~1", "HEAD").stdout)
+
+
+@pytest.mark.slow
 def test_by_default_the_work_tree_is_compared_with_the_last_commit(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,7 +214,7 @@ def test_a_commit_alone_and_a_path_from_the_root_get_the_right_form(tmp_path: Pa
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "one")
-    assert "HEAD:inventories" in error_of("HEAD", tmp_path)
+    assert "did you mean HEAD:./inventories?" in error_of("HEAD", tmp_path)
     assert "does not begin with a slash" in error_of("HEAD:/inventories", tmp_path)
     assert "commit" not in error_of("nowhere", tmp_path).partition("\n")[0]
 

@@ -17,6 +17,7 @@ from clustergen.diff.arguments import Argument, Read, Side, pairs, read
 from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
 from clustergen.diff.plan import plan as make_plan
+from clustergen.manifest import MANIFEST
 from clustergen.records import record
 
 FORMATS = ("text", "json", "markdown")
@@ -32,7 +33,7 @@ def command(old: str | None, new: str | None, form: str) -> None:
 
     OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
     as REV:PATH. NEW defaults to ./manifest.yaml, and OLD to the same file in HEAD; a REV alone stands for it in that
-    commit. Values are compared by meaning.
+    commit; of two sides, for what the other one names there. Values are compared by meaning.
     """
     if new is None:
         manifest = str(default_manifest())
@@ -45,10 +46,23 @@ def command(old: str | None, new: str | None, form: str) -> None:
         if old is None or (old and not Path(old).exists() and ":" not in old and is_commit(old)):
             old = f"{old or 'HEAD'}:./{manifest}"
         new = manifest
+    elif old:
+        old, new = _in_commit(old, new), _in_commit(new, old)
     compared = compare(old or "", new)
     if compared.status < 2:
         show(compared, form)
     sys.exit(compared.status)
+
+
+def _in_commit(word: str, other: str) -> str:
+    """A commit alone stands for what the other side names, or for the manifest here, in that commit."""
+    if not word or Path(word).exists() or ":" in word or not is_commit(word):
+        return word
+    path = other if Path(other).exists() else MANIFEST
+    if not Path(path).exists() or Path(path).is_absolute():
+        return word
+    inside = "" if path == "." else path.removeprefix("./")
+    return f"{word}:./{inside}"
 
 
 @record

@@ -314,7 +314,7 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
     """Settings one by one; empty for files that come, go, or are of another grammar."""
     if old is None or new is None or old.sha256 == new.sha256:
         return ()
-    reason, source = (JOBS_READ_IT, "") if read_by_jobs(target) and new.effect == NONE else ("", "clustergen.lock.json")
+    reason = JOBS_READ_IT if read_by_jobs(target) and new.effect == NONE else ""
     is_left = _is_left(new)
     return tuple(
         Change(
@@ -328,7 +328,7 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
             effects=(new.effect,),
             everywhere=False,
             reason=LEFT if is_left and after is None else reason,
-            source=source,
+            source="",
         )
         for name, before, after in differing(target, old.text, new.text)
     )
@@ -339,7 +339,7 @@ def _move(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Chan
     sides = moved(target, old.text, new.text) if old and new and new.effect.kind == "window" else None
     if sides is None or new is None:
         return ()
-    return (Change(target, "setting", "", "source", *sides, None, (new.effect,), False, "", "clustergen.lock.json"),)
+    return (Change(target, "setting", "", "source", *sides, None, (new.effect,), False, "", ""),)
 
 
 def _slurms(files: Files) -> Files:
@@ -397,7 +397,7 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
         if read_by_jobs(target) and new.effect == NONE:
             return Change(target, "file", "", "", *texts, None, effects, False, JOBS_READ_IT, "")
     waiting = _below(old.text) if old is not None and new is None and either.effect.kind == "remount" else ()
-    return Change(target, "file", "", "", *texts, None, effects, False, "", "clustergen.lock.json", waiting=waiting)
+    return Change(target, "file", "", "", *texts, None, effects, False, "", "", waiting=waiting)
 
 
 def _below(text: str) -> tuple[AffectedJobs, ...]:

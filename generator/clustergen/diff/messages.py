@@ -149,7 +149,7 @@ def verdict(plan: Plan) -> str:
     if "reconfigure" in by_kind and not disruptive:
         phrases.append("scontrol reconfigure")
         disruptive = phrases
-    policy = ["accounts, users or QOS change"] if "load-accounts" in by_kind else []
+    policy = _policy(by_kind.get("load-accounts", ()))
     if disruptive or policy:
         is_lossy = "cancel-jobs" in by_kind or any(change.kind == "system" for change in plan.changes)
         ending = [] if is_lossy else [_jobs(plan)]
@@ -206,6 +206,30 @@ def _of_later_jobs(plan: Plan) -> list[str]:
     names = list(dict.fromkeys(what for change in files if (what := read_by_jobs(change.file))))
     listed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     return [f"changes {listed} settings of new jobs"] if names else []
+
+
+def _policy(changes: Sequence[Change]) -> list[str]:
+    """`changes qos high MaxJobsPerUser and account vision GrpTRES`; of many, the first and how many there are."""
+    if not changes:
+        return []
+    named = [change for change in changes if change.kind != "file"]
+    if not named:
+        return ["accounts, users or QOS change"]
+    if len(named) > _MOST_REASONS:
+        return [f"changes {len(named):,} settings of accounts, users and QOS ({_limit(named[0])} …)"]
+    verbs = {"+": "adds", "-": "removes", "~": "changes"}
+    signs = {change: "~" if change.key else change.sign for change in named}
+    phrases = {
+        sign: f"{verb} {' and '.join(_limit(change) for change in named if signs[change] == sign)}"
+        for sign, verb in verbs.items()
+    }
+    return [phrases[sign] for sign in verbs if sign in signs.values()]
+
+
+def _limit(change: Change) -> str:
+    """`qos high MaxJobsPerUser (4 → 2)`."""
+    sides = [cut(side or "none", _LONGEST_NAME) for side in (change.old, change.new)]
+    return f"{subject(change)} ({' → '.join(sides)})" if change.key else subject(change)
 
 
 def _jobs(plan: Plan) -> str:

@@ -44,11 +44,11 @@ def text(plan: Plan, *, colour: bool = False) -> str:
 
 def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
     yield screen.bold(f"{plan.cluster}: {verdict(plan)}")
-    if plan.empty and not plan.manifest_changes:
-        return
     sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
     names = [f"{name} ({commit})" if commit else name for name, commit in sides]
     yield f"{' → '.join(names)}{plan.releases}"
+    if plan.empty and not plan.manifest_changes:
+        return
     harmless: list[Family] = []
     left_out = 0
     for heading, changes in grouped(plan.changes).items():
