@@ -84,6 +84,20 @@ def test_a_line_that_is_added_or_changed(old: str, new: str, release: str, effec
     assert [each.state for each in change.waiting] == jobs
 
 
+@pytest.mark.parametrize(
+    ("line", "release", "is_known"),
+    [
+        ("SuspendRate=7\n", "22.05", False),
+        ("SuspendRate=7\n", "24.11", True),
+        ("KillWait=7\n", "22.05", True),
+        ("NoSuchKey=7\n", "26.05", False),
+    ],
+)
+def test_an_effect_that_nobody_knows_is_no_promise(line: str, release: str, is_known: bool) -> None:
+    files = ({"/etc/slurm/slurm.conf": text} for text in (_CONF, _CONF + line))
+    assert all(change.is_known for change in slurm_changes(*files, SlurmRelease(release))) is is_known
+
+
 def test_a_key_that_is_fatal_to_the_next_release_is_named_though_it_does_not_change() -> None:
     files = {"/etc/slurm/slurm.conf": edited(("ClusterName=c\n", "ClusterName=c\nSlurmctldPlugstack=a\n"))}
     newer = SlurmRelease("26.05")

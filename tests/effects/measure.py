@@ -224,19 +224,19 @@ def installs(releases: Sequence[str]) -> dict[str, SlurmInstall]:
 
 
 TABLE = DATA / "slurm_effects_measured.tsv"
-COLUMNS = ("change", "release", "version", "steps", "outcome", "detail", "rows", "source")
+COLUMNS = ("change", "release", "version", "steps", "outcome", "detail", "rows", "keys", "source")
 _REMARK = """\
 # Changes made on a running Slurm, written by tools/measure-effects. steps: what the verdict of `clustergen diff` says,
 # and what was done. outcome: right, too strict (less would do), or too mild (jobs: running ones were lost or never
 # ended; not in effect; minor: pending jobs, not announced). rows: the rows of slurm_effects.tsv behind the verdict,
-# separated by semicolons.
+# separated by semicolons; keys: the keys that differed.
 """
 
 
 def row_of(change: Change, install: SlurmInstall, verdict: Verdict, outcome: Outcome) -> dict[str, str]:
     detail = " ".join(outcome.detail.split())
     cells = (change.name, install.release, install.version, verdict.steps, outcome.kind, detail)
-    return dict(zip(COLUMNS, (*cells, "; ".join(verdict.rows), "SLURMRUN"), strict=True))
+    return dict(zip(COLUMNS, (*cells, "; ".join(verdict.rows), "; ".join(verdict.keys), "SLURMRUN"), strict=True))
 
 
 def write(measured: Iterable[dict[str, str]]) -> None:

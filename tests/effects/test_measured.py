@@ -6,9 +6,13 @@ import pytest
 
 from clustergen.catalogue.slurm_effects import effects as effect_rows
 from clustergen.catalogue.tables import rows
+from effects.change import Change
+from effects.configuration import option
 from effects.judge import MILD, RIGHT, STRICT
 from effects.measure import CHANGES
 from effects.verdicts import judged
+from strategies.effects_table import effects_filled
+from strategies.pages import ROOT
 
 MEASURED = {(row["change"], row["release"]): row for row in rows("slurm_effects_measured.tsv")}
 PAIRS = [(name, release) for name, change in CHANGES.items() for release in change.releases]
@@ -32,6 +36,16 @@ def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:
     assert measured - {""} <= set(effects)
 
 
+def test_what_nobody_measured_or_documented_is_no_promise() -> None:
+    verdict, _, _ = judged(Change("rate", (option(TaskEpilog="/bin/true"),)), "22.05")
+    assert verdict.text == "scontrol reconfigure; the effect of TaskEpilog on jobs is not known"
+
+
+def test_the_page_has_the_effects_of_today() -> None:
+    text = (ROOT / "docs/effects.md").read_text(encoding="utf-8")
+    assert effects_filled(text) == text, "run tools/update-docs docs/effects.md"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["22.05", "24.11", "26.05"])
 def test_the_verdicts_are_those_that_were_measured(release: str) -> None:
@@ -41,6 +55,9 @@ def test_the_verdicts_are_those_that_were_measured(release: str) -> None:
     then = {name: MEASURED[name, release] for name, _ in pairs}
     assert {name: verdict.steps for name, verdict in today.items()} == {
         name: row["steps"] for name, row in then.items()
+    }
+    assert {name: "; ".join(verdict.keys) for name, verdict in today.items()} == {
+        name: row["keys"] for name, row in then.items()
     }
     assert {name: "; ".join(verdict.rows) for name, verdict in today.items()} == {
         name: row["rows"] for name, row in then.items()

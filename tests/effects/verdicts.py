@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from clustergen.catalogue.slurm_effects import label
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff import steps as plays
-from clustergen.diff.change import folded
+from clustergen.diff.change import KINDS, folded
 from clustergen.diff.inventory import Inventory
 from clustergen.diff.messages import verdict
 from clustergen.diff.plan import Plan, plan
@@ -63,6 +64,17 @@ class Verdict:
     def rows(self) -> tuple[str, ...]:
         """The rows of slurm_effects.tsv behind it."""
         return tuple(sorted({change.row for change in self.plan.changes if change.row}))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that differ, as `slurm.conf NodeName Gres`."""
+        blocks = {kind: block for block, kind in KINDS.items()}
+        changes = [change for change in self.plan.changes if change.key and change.file.startswith("/etc/slurm/")]
+        return tuple(
+            sorted(
+                {label(change.file.rpartition("/")[2], blocks.get(change.kind, ""), change.key) for change in changes}
+            )
+        )
 
     def lesser(self) -> tuple[Action, ...] | None:
         """Less than the verdict: without its drains, or `scontrol reconfigure` alone; None where nothing is less."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue import slurm
+from clustergen.catalogue.tables import rows, table
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -42,6 +43,12 @@ class SlurmEffect:
         return " ".join(word for word in words if word)
 
 
+Knowledge = Literal["measured", "read", "unknown"]
+"""How an effect is known: from a change on a running Slurm, from documentation or source code, or not at all."""
+_REREADS_ALL = SlurmRelease("23.11")
+"""From here on daemons start anew at a reconfigure; before, what they reread depends on the key."""
+
+
 @cache
 def effects() -> tuple[SlurmEffect, ...]:
     """All rows, in the order in which they count."""
@@ -65,3 +72,26 @@ def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: st
         ):
             return row
     raise LookupError("slurm_effects.tsv has no last row for everything else")
+
+
+@cache
+def _measured() -> frozenset[tuple[str, str]]:
+    """Keys and the releases on which a change of them was made."""
+    return frozenset(
+        (key, row["release"]) for row in rows("slurm_effects_measured.tsv") for key in row["keys"].split("; ") if key
+    )
+
+
+def label(file: str, block: str, key: str) -> str:
+    """`slurm.conf NodeName Gres`."""
+    return " ".join(word for word in (file, block, key) if word)
+
+
+def how_known(file: str, key: str, release: SlurmRelease, block: str = "") -> Knowledge:
+    """How the effect of a change of the key is known; of the words of `effect`, the weakest counts."""
+    if (label(file, block, key), str(release)) in _measured():
+        return "measured"
+    is_guess = effect(file, key, release, block).file == "*"
+    if is_guess and (release < _REREADS_ALL or slurm.key(file, key, block) is None):
+        return "unknown"
+    return "read"

@@ -53,6 +53,8 @@ class Change:
     """Pending jobs that it leaves waiting."""
     running: tuple[AffectedJobs, ...] = ()
     """Running jobs that it may end, or treats otherwise from then on."""
+    is_known: bool = True
+    """False where nobody measured or documented what it does."""
 
     @property
     def is_beside_slurm(self) -> bool:
@@ -135,6 +137,7 @@ def changed(
         row=worst.name,
         waiting=waiting,
         running=running,
+        is_known=not key or slurm_effects.how_known(base, key, release, block) != "unknown",
     )
 
 

@@ -237,12 +237,16 @@ def _jobs(plan: Plan) -> str:
     if plan.release is None and plan.old_release is None:
         return "nothing waits for what runs there"
     phrases = []
+    unknown = [subject(change) for change in plan.changes if not change.is_known]
+    if unknown:
+        phrases.append(f"the effect of {cut(', '.join(unknown), _LONGEST_NAME)} on jobs is not known")
     if plan.running:
         phrases.append(f"running jobs may end early{_states(plan.running)}")
-    elif plan.waiting:
+    elif plan.waiting and not unknown:
         phrases.append("no running job is lost")
     if plan.waiting:
-        phrases.append(f"{'but ' if not plan.running else ''}pending jobs may wait or fail{_states(plan.waiting)}")
+        but = "but " if not (plan.running or unknown) else ""
+        phrases.append(f"{but}pending jobs may wait or fail{_states(plan.waiting)}")
     return ", ".join(phrases) or "no job is lost"
 
 
