@@ -159,8 +159,8 @@ def _partial(cluster: Cluster) -> frozenset[str]:
 
 def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
     several = tuple(several)
-    alone = [device for device in several if _whole(device) is None]
-    whole = Counter(rack for device in several if (rack := _whole(device)))
+    alone = [device for device in several if whole_rack(device) is None]
+    whole = Counter(rack for device in several if (rack := whole_rack(device)))
     sold = {rack: -(-trays // rack.trays) for rack, trays in whole.items()}
     heat = {(device.kind, device.model, device.power_w): _heat(device) for device in alone}
     of_each = [heat[device.kind, device.model, device.power_w] for device in alone]
@@ -169,7 +169,8 @@ def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
         devices=several,
         watts=sum(device.power_w or 0 for device in alone)
         + sum(count * rack.power_max_w for rack, count in sold.items()),
-        units=sum(device.height for device in several),
+        units=sum(device.height for device in several)
+        + sum(count * (rack.switch_trays + rack.shelves) for rack, count in sold.items()),
         weight_kg=sum(device.weight_kg or 0 for device in alone)
         + sum(count * rack.weight_kg for rack, count in sold.items()),
         air_cfm=sum(air for air, _ in of_each)
@@ -182,14 +183,14 @@ def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
     )
 
 
-def _whole(device: Device) -> RackSystem | None:
+def whole_rack(device: Device) -> RackSystem | None:
     """The rack that a tray is sold with: its figures include switch trays, power shelves and the cabinet."""
     return rack_system_of(device.model) if device.kind == "node" and device.model else None
 
 
 def _unconfirmed(device: Device) -> frozenset[str]:
     """Of a tray, its height alone: power and weight are those of the whole rack."""
-    return device.unconfirmed & {"height"} if _whole(device) else device.unconfirmed
+    return device.unconfirmed & {"height"} if whole_rack(device) else device.unconfirmed
 
 
 def _heat(device: Device) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from clustergen.facility.power import (
     rack_loads,
     room_load,
     run_time_minutes,
+    whole_rack,
 )
 from clustergen.hostlist import compress
 
@@ -137,6 +138,11 @@ def _fitting(load: Load, limit_w: float) -> str:
 
 
 def _fitting_height(load: Load, units: int) -> str:
+    if whole := next((rack for device in load.devices if (rack := whole_rack(device))), None):
+        return (
+            f"a {whole.name} has {whole.trays} trays, {whole.switch_trays} switch trays and {whole.shelves} power"
+            " shelves: "
+        )
     highest = max((device.height for device in load.devices), default=0)
     count = sum(device.height == highest for device in load.devices)
     fits = (units - (load.units - count * highest)) // highest if highest else 0

@@ -45,6 +45,16 @@ def test_what_was_measured_is_below_and_near(system, nodes, measured, tmp_path):
     assert 0.7 <= measured / one.bus.gb <= 1
 
 
+def test_a_ring_stays_on_nvlink_inside_a_domain_and_leaves_it_by_all_ports(tmp_path):
+    """72 GPUs of one rack reach 835 to 847 GB/s; four racks leave by 72 ports each, which carry more than NVLink."""
+    data = manifest(node_types={"gpu": {"system": "gb200-nvl72-tray"}})
+    data["nodes"][1] |= {"name": "c[01-72]", "address": "10.0.0.[11-82]"}
+    inside, rack, whole = all_reduces(cluster_of(data, tmp_path))
+    assert (inside.gpus, rack.gpus, whole.gpus) == (4, 72, 288)
+    assert {one.limit for one in (inside, rack, whole)} == {"NVLink"}
+    assert 0.9 <= 835 / rack.bus.gb <= 1
+
+
 def test_eight_hdr_ports_for_64_gpus_are_bytes_and_not_bits(tmp_path):
     """A guide divided gigabytes by gigabits: one port of 200 Gb/s is 25 GB/s."""
     data = manifest()

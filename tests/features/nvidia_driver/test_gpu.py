@@ -428,8 +428,9 @@ def test_users_of_a_domain_share_no_channel_unless_stated(
 def test_a_domain_is_a_block_to_slurm_whatever_the_switches_join(tmp_path: Path) -> None:
     infiniband = {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf", "nodes": "t[01-40]"}]}
     networks = {"management": {"cidr": "10.0.0.0/24"}, "fabric": infiniband}
-    slurm = {"version": "26.05", "build": "schedmd", "topology": {"plugin": "block"}}
-    tree = racks(tmp_path, networks=networks, slurm=slurm, racks={"row": {"nodes": "t[01-36]"}})
+    slurm = {"version": "26.05", "build": "schedmd"}
+    tree = racks(tmp_path, networks=networks, slurm=slurm, racks={"row-[1-2]": {"nodes": "t[01-36]"}})
+    assert "TopologyPlugin=topology/block" in text_of(tree, "t01", "/etc/slurm/slurm.conf")
     assert text_of(tree, "t01", "/etc/slurm/topology.conf").splitlines()[-4:] == [
         "BlockName=row-1 Nodes=t[01-18]",
         "BlockName=row-2 Nodes=t[19-36]",

@@ -13,6 +13,7 @@ from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.directories import STATE, log_of
 from clustergen.cluster.fabric import leaves_of
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.cluster.slurm.builds import offers
 from clustergen.cluster.slurm.keys.printing import printed
 from clustergen.cluster.slurm.keys.row import Value, words
@@ -47,9 +48,17 @@ def resolve(section: Section, cluster: Cluster, report: Report = lambda _: None)
         slurmdbd_hosts=hosts,
         keeps_books=bool(hosts) or elsewhere.lower().endswith("slurmdbd"),
         partitions=resolve_partitions(section, cluster.groups, report),
-        topology=plugin if plugin != "auto" else ("tree" if leaves else "flat"),
+        topology=_topology(cluster, SlurmRelease(section.version), bool(leaves)) if plugin == "auto" else plugin,
         leaves=leaves,
     )
+
+
+def _topology(cluster: Cluster, release: SlurmRelease, has_leaves: bool) -> str:
+    """Jobs stay inside one NVLink domain where they fit, which a tree of leaf switches does not know."""
+    spans = any(domain_nodes(group.type) > 1 for group in cluster.compute)
+    if spans and has_plugin("TopologyPlugin", "topology/block", release):
+        return "block"
+    return "tree" if has_leaves else "flat"
 
 
 def _daemon(section: Section, cluster: Cluster, name: Name) -> Daemon:

@@ -115,11 +115,18 @@ def _cables(cluster: Cluster) -> Iterator[Item]:
         )
 
 
+def _in_whole_racks(cluster: Cluster) -> set[str]:
+    """Trays of racks that are sold with switch trays, power shelves and the cabinet."""
+    groups = (group for group in cluster.groups if group.type.system and rack_system_of(group.type.system))
+    return {host for group in groups for host in group.hosts}
+
+
 def _pdus(cluster: Cluster) -> Iterator[Item]:
-    """One for each feed, by rating, model and outlets."""
+    """One for each feed, by rating, model and outlets; racks that are sold whole have shelves in their place."""
+    whole = _in_whole_racks(cluster)
     circuits = Counter(
         (one.volts, one.amps, one.phases, one.pdu or "", tuple((stated_outlets(one) or {}).items()))
-        for one in (feed.circuit for rack in cluster.racks for feed in feeds(rack))
+        for one in (feed.circuit for rack in cluster.racks if whole.isdisjoint(rack.hosts) for feed in feeds(rack))
     )
     for (volts, amps, phases, name, outlets), count in circuits.items():
         words = f"rack PDU for {volts} V, {amps} A, {'three phases' if phases == 3 else 'one phase'}"
@@ -138,12 +145,7 @@ def _order(counted: tuple[Piece, int]) -> tuple[int, str, str, float]:
 
 def _room(cluster: Cluster) -> Iterator[Item]:
     """Racks, a rack PDU for each feed, power cords, the UPS."""
-    whole = {
-        host
-        for group in cluster.groups
-        if group.type.system and rack_system_of(group.type.system)
-        for host in group.hosts
-    }
+    whole = _in_whole_racks(cluster)
     heights = Counter(rack.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
     for units, count in sorted(heights.items()):
         yield Item("rack", f"rack-{units}u", f"rack of {units} U", count)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.facility.cabling import cables
 from clustergen.records import record
 from clustergen.units import BitRate, ByteRate, Bytes
@@ -108,14 +109,15 @@ def tree_seconds(size: Bytes, bus: ByteRate) -> float:
 def all_reduces(cluster: Cluster, sizes: Sequence[Bytes] = ()) -> tuple[AllReduce, ...]:
     """For each node type with GPUs, one inside a node and one over all nodes, of the manifest's sizes by default.
 
-    Rings over several nodes take all fabric ports of a node in parallel, and NVLink inside the nodes.
+    Rings over several nodes take all fabric ports of a node in parallel, and NVLink inside the nodes. Where NVLink
+    spans nodes, one more is over a domain, and a ring leaves each domain by the ports of all its nodes.
     """
     fabric = cluster.networks.fabric
     rate = fabric.rate_gbit if fabric else None
     several = []
     for node_type in cluster.gpu_types:
         count = sum(len(group.hosts) for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
-        for nodes in dict.fromkeys((1, count)):
+        for nodes in dict.fromkeys((1, min(domain_nodes(node_type), count), count)):
             one = _all_reduce(node_type, nodes, rate, sizes or cluster.of(Facility).all_reduce)
             several += [one] if one else []
     return tuple(several)
@@ -143,11 +145,11 @@ def _bus(node_type: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, s
         if gpus.nvlink == "none" or not gpus.model.nvlink_gb_s:
             return None  # PCIe between GPUs depends on the board
         ways.append((ByteRate(int(gpus.model.nvlink_gb_s / 2 * 10**9)), "NVLink"))
-    if nodes > 1:
+    if nodes > domain_nodes(node_type):
         speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in node_type.fabric_ports()]
         if not sum(speeds):
             return None
-        ways.append((BitRate(int(sum(speeds) * 10**9)).to_bytes(), "fabric"))
+        ways.append((BitRate(int(domain_nodes(node_type) * sum(speeds) * 10**9)).to_bytes(), "fabric"))
     return min(ways) if ways else None
 
 

@@ -11,7 +11,9 @@ class Topology(Section):
     """Slurm's view of the fabric; derived from networks.fabric.switches unless set."""
 
     plugin: Literal["auto", "flat", "tree", "block"] = field(
-        "auto", "auto: tree if switches are defined, otherwise flat."
+        "auto",
+        "auto: block where NVLink domains span nodes and the release has it, tree if switches are defined, otherwise"
+        " flat.",
     )
     block_sizes: tuple[Annotated[int, Field(ge=1)], ...] = field(
         (), "topology/block: base block size and its multiples by powers of two."
