@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clustergen.diff.steps import PUT, TURNS
+from clustergen.diff.steps import PREPARE, TURNS
 from strategies.diffs import diff, rendered, write
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ def test_packages_of_something_new_are_installed_beside_jobs_and_those_of_someth
     other = write(tmp_path / "b", ("slurm:", entry))
     _, (change,), steps = plan(one, other)
     assert (change["old"], change["new"], change["nodes"]) == (None, "nfs-common", "c[1-4]")
-    assert steps[0] == f"{PUT}: install nfs-common"
+    assert steps[0] == f"{PREPARE}: install nfs-common"
     _, (change,), _ = plan(other, one)
     assert (change["old"], change["new"], change["reason"]) == (
         "nfs-common",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clustergen.diff.change import Change
-from clustergen.diff.step import Step, Work
-from clustergen.diff.steps import CONTROLLERS, NODES, PUT, TURNS, steps
+from clustergen.diff.step import Work
+from clustergen.diff.steps import CONTROLLERS, DRAINED, EMPTY, NODES, PUT, RESUME, TURNS, steps
+from clustergen.records import replace
 from clustergen.render.effects import Effect, read
 from clustergen.render.side import ManualStep
 
@@ -33,24 +34,62 @@ REMOUNT = change(Effect("remount", "both.mount"), "x", "y")
 REBOOT = change(Effect("reboot"), "x", "y")
 
 
+DEVICES = replace(change(Effect("drain"), "1", "7"), file="/etc/slurm/gres.conf", kind="gres")
+
+
 @pytest.mark.parametrize("changes", [(REBOOT, MOUNT, UNMOUNT, REMOUNT), (MOUNT, REMOUNT, REBOOT, UNMOUNT)])
-@pytest.mark.parametrize("compute", [("c1",), ()])
+@pytest.mark.parametrize(
+    ("compute", "more", "expected"),
+    [
+        (
+            ("c1",),
+            (),
+            [
+                (PUT, "mount new.mount"),
+                (TURNS, "node by node: drain, unmount old.mount, unmount and mount both.mount, reboot, resume"),
+            ],
+        ),
+        # drained and resumed once, and changed before Slurm reads the files
+        (
+            ("c1",),
+            (DEVICES,),
+            [
+                (EMPTY, "drain, and wait for their jobs"),
+                (PUT, "mount new.mount"),
+                (DRAINED, "unmount old.mount"),
+                (DRAINED, "unmount and mount both.mount"),
+                (DRAINED, "reboot"),
+                (RESUME, "resume"),
+            ],
+        ),
+        (
+            (),
+            (),
+            [
+                (PUT, "unmount old.mount, with users logged in"),
+                (PUT, "mount new.mount"),
+                (PUT, "unmount and mount both.mount, with users logged in"),
+                (TURNS, "host by host: reboot, with users logged in"),
+            ],
+        ),
+    ],
+)
 def test_a_host_unmounts_before_it_reboots_and_what_is_new_is_mounted_without_a_turn(
-    changes: tuple[Change, ...], compute: tuple[str, ...]
+    changes: tuple[Change, ...], compute: tuple[str, ...], more: tuple[Change, ...], expected: list[tuple[str, str]]
 ) -> None:
     work = Work(
-        changes=changes, added=(), removed=(), controllers=(), accounting=(), compute=compute, systems=(), release=None
+        changes=(*changes, *more),
+        added=(),
+        removed=(),
+        controllers=(),
+        accounting=(),
+        compute=compute,
+        systems=(),
+        release=None,
     )
-    made = steps(work)
-    assert {step.hosts for step in made if step.play == TURNS} == {"c1"}
-    assert Step("mount new.mount", "c1", PUT) in made
-    unmounts = "unmount old.mount, unmount and mount both.mount"
-    if compute:
-        [turn] = [step for step in made if step.play == TURNS]
-        assert turn.text == f"node by node: drain, {unmounts}, reboot, resume"
-    else:
-        assert Step(f"{unmounts}, with users logged in", "c1", PUT) in made
-        assert [step.text for step in made if step.play == TURNS] == ["host by host: reboot, with users logged in"]
+    made = [step for step in steps(work) if step.kind != "files"]
+    assert [(step.play, step.text) for step in made] == expected
+    assert {step.hosts for step in made} == {"c1"}
 
 
 def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -> list[tuple[str, str | None]]:

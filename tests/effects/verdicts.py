@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 from clustergen.catalogue.slurm_effects import label
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diff import steps as plays
 from clustergen.diff.change import KINDS, folded
 from clustergen.diff.inventory import Inventory
 from clustergen.diff.messages import verdict
 from clustergen.diff.plan import Plan, plan
 from clustergen.diff.snapshot import Snapshot
-from clustergen.diff.step import REMOVE, Step
 from clustergen.render.effects import NONE, RECONFIGURE
 from clustergen.render.side import NodeFile
 from clustergen.slurmconf.scalars import hosts_of
@@ -117,57 +115,25 @@ def _file(name: str, text: str) -> NodeFile:
     return NodeFile(f"/etc/slurm/{name}", group, "0644", "root:root", effect, sha256(data).hexdigest(), lambda: data)
 
 
-def _actions(made: Plan, change: Change) -> list[Action]:
-    actions: list[Action] = []
+_ACTIONS = {"files": "put", "stop-slurm": "stop", "move-state": "copy", "remove": "drain"}
+"""Kind of a step → the action of `cluster`, where it is called otherwise."""
+_ALIKE = ("drain", "resume", "reconfigure", "new-cluster-id")
+
+
+def _actions(made: Plan, change: Change) -> Iterator[Action]:
     for step in made.steps:
         nodes = " ".join(host for host in (hosts_of(step.hosts) if step.hosts else NODES) if host not in _CONTROLLERS)
-        match _action(step):
-            case "hand":
-                if step.text.startswith("add the new address"):  # the controller has both from its start
-                    continue
-                if step.text.startswith("drain"):
-                    actions.append(("drain", nodes))
-                if change.hand:
-                    actions.append(change.hand)
-                elif step.text.startswith("scontrol "):
-                    actions.append(("hand", step.text.partition(": ")[0]))
-            case "":
-                pass
-            case "stop":
-                daemons = step.text.removeprefix("stop ").replace(",", " ").replace(" and ", " ")
-                actions.append(("stop", " ".join(daemons.split())))
-            case "copy":
-                actions.append(("copy", step.text.partition(",")[0].removeprefix("copy ").replace(" to ", " ")))
-            case ("drain" | "slurmd" | "resume") as action:
-                actions.append((action, nodes))
-            case action:
-                actions.append((action, ""))
-    return actions
-
-
-def _action(step: Step) -> str:
-    words = step.text.split()
-    match step.play:
-        case "":
-            return "hand"
-        case plays.EMPTY:
-            return "drain"
-        case plays.STOP:
-            return "stop"
-        case play if play == REMOVE:
-            return "drain"
-        case plays.PUT:
-            return "put" if step.text.startswith("install the changed files") else ""
-        case plays.ACCOUNTING:
-            return "slurmdbd"
-        case plays.CONTROLLERS:
-            if words[0] == "scontrol":
-                return "reconfigure"
-            if "clustername" in step.text:
-                return "new-cluster-id"
-            return "slurmctld" if words[0] in ("restart", "start") else "copy" if words[0] == "copy" else ""
-        case plays.NODES:
-            return "slurmd"
-        case plays.RESUME:
-            return "resume"
-    return ""
+        action = _ACTIONS.get(step.kind, step.kind).removeprefix("restart-")
+        if action == "manual":
+            if step.text.startswith("add the new address"):  # the controller has both from its start
+                continue
+            if step.text.startswith("drain"):
+                yield "drain", nodes
+            if change.hand:
+                yield change.hand
+            elif step.text.startswith("scontrol "):
+                yield "hand", step.text.partition(": ")[0]
+        elif action in _ABOUT_NODES:
+            yield action, nodes
+        elif action in (*_ACTIONS.values(), *_ALIKE, "slurmctld", "slurmdbd"):
+            yield action, " ".join((step.what or "").replace(" and ", " ").replace(" to ", " ").split())

@@ -1,34 +1,32 @@
-"""Effects of changed files: how much each harms running jobs, and the order in which a node carries them out."""
+"""Effects of changed files, by how much each harms running jobs, and the steps of a plan in their order."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import rows, table
 from clustergen.records import record
 
 
 @record
-class EffectKind:
-    """A row of effects.tsv, which its header explains."""
+class StepKind:
+    """A row of steps.tsv, which its header explains."""
 
-    kind: str
-    order: int | None
-
-
-@cache
-def _kinds() -> tuple[EffectKind, ...]:
-    return tuple(table("effects.tsv", EffectKind))
+    step: str
+    play: str
+    text: str
+    before: str
+    after: str
+    undo: str
 
 
 @cache
 def severities() -> dict[str, int]:
     """Kind of effect → its severity; larger is worse for running jobs."""
-    return {row.kind: place for place, row in enumerate(_kinds())}
+    return {row["kind"]: place for place, row in enumerate(rows("effects.tsv"))}
 
 
 @cache
-def order_on_a_node() -> tuple[str, ...]:
-    """The kinds that a node carries out by itself, each after those that it relies on."""
-    places = {row.kind: row.order for row in _kinds() if row.order is not None}
-    return tuple(sorted(places, key=lambda kind: places[kind]))
+def step_kinds() -> dict[tuple[str, str], StepKind]:
+    """Play and step → its row, in the order of a run."""
+    return {(row.play, row.step): row for row in table("steps.tsv", StepKind)}

@@ -44,7 +44,7 @@ def before(work: Work) -> Iterable[Step]:
     ]
     if drained and removed:
         text = "drain and stop the removed nodes, with the old tree"
-        yield Step(text, work.hosts(drained), REMOVE)
+        yield Step(text, work.hosts(drained), REMOVE, "remove")
 
 
 def after(work: Work) -> Iterable[Step]:
@@ -201,4 +201,4 @@ def _upgrade(work: Work, change: Change) -> Iterable[Step]:
     yield Step(text, folded([*work.accounting, *work.controllers]) or None, "")
     for release in path_between(SlurmRelease(change.old or ""), SlurmRelease(change.new or "")):
         text = f"upgrade Slurm to {release}: slurmdbd, then slurmctld, then slurmd and the commands"
-        yield Step(text, None, UPGRADE)
+        yield Step(text, None, UPGRADE, "upgrade")

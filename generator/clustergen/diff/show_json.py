@@ -13,6 +13,7 @@ from clustergen.diff.messages import reason, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room import RoomChanges
 from clustergen.diff.room_tables import Cable
+from clustergen.diff.step import Step
 from clustergen.diff.totals import totals
 
 
@@ -49,10 +50,24 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "machine_room": _room(plan.room, plan.room_causes) if plan.room else None,
         "running": [{"text": jobs.text, "state": jobs.state} for jobs in plan.running],
         "pending": [{"text": jobs.text, "reason": jobs.state} for jobs in plan.waiting],
-        "steps": [
-            {"text": step.text, "hosts": step.hosts, "play": step.play or None, "by": step.by or None}
-            for step in plan.steps
-        ],
+        "steps": [_step(step) for step in plan.steps],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    """`before` has to hold for it and `after` holds then; `undo` is the kind of the step that takes it back."""
+    row = step.row
+    return {
+        "text": step.text,
+        "hosts": step.hosts,
+        "play": step.play or None,
+        "by": step.by or None,
+        "kind": step.kind,
+        "about": step.what,
+        "before": (row and row.before) or None,
+        "after": (row and row.after) or None,
+        "undo": (row and row.undo) or None,
+        "parts": [_step(part) for part in step.parts],
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from clustergen.catalogue.effects import StepKind, step_kinds
 from clustergen.diff.change import Change, folded
 from clustergen.diff.room import RoomChanges
 from clustergen.records import record
@@ -23,6 +24,17 @@ class Step:
     """Folded; None where it is done in one place for all."""
     play: str
     """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
+    kind: str = "manual"
+    """A step of steps.tsv, or `manual`, `remove`, `upgrade`."""
+    what: str | None = None
+    """The unit, the packages or the directories that it is about."""
+    parts: tuple[Step, ...] = ()
+    """What each host of a turn does while it is drained."""
+
+    @property
+    def row(self) -> StepKind | None:
+        """The conditions of a step of site.yml."""
+        return step_kinds().get((self.play, self.kind))
 
     @property
     def by(self) -> str:

@@ -1,27 +1,32 @@
-"""The steps of applying a change: the plays of site.yml, and the work that the effects of a plan give to each."""
+"""The steps of applying a change, from the effects of a plan, in the order of steps.tsv, which site.yml follows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from clustergen.catalogue.effects import order_on_a_node
+from clustergen.catalogue.effects import step_kinds
 from clustergen.diff import manual_steps
 from clustergen.diff.change import Change, folded
 from clustergen.diff.packages import PACKAGES, UNIT
 from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
+from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect
 from clustergen.slurmconf.scalars import hosts_of
 
 GATE = "Jobs at risk"
+PREPARE = "Accounts and packages"
 EMPTY = "Nodes to drain before any change"
 STOP = "Daemons to stop during the change"
-PUT = "Files"
+PUT, DRAINED = "Files", "Drained nodes"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
 RESUME, TURNS = "Resume drained nodes", "Rolling batch"
-PLAYS = (GATE, EMPTY, STOP, PUT, ACCOUNTING, CONTROLLERS, NODES, RESUME, TURNS)
-"""Names of plays of site.yml, in its order."""
+_BESIDE_JOBS = ("none", "create", "daemon-reload", "sysctl", "start", "run", "window", "reload", "restart", "stop")
+_EMPTYING = ("remount", "drain", "reboot")
+_LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
 _MOST_PARTITIONS = 4
+_Part = tuple[str, str | None]
+"""A step on a host, and the unit or the packages that it is about."""
 
 
 def partitions(changes: Sequence[Change]) -> str:
@@ -32,117 +37,142 @@ def partitions(changes: Sequence[Change]) -> str:
     return f"{len(names):,} partitions ({', '.join(names[: _MOST_PARTITIONS - 1])} …)"
 
 
+def _step(play: str, kind: str, hosts: str | None, what: str | None = None) -> Step:
+    return Step(step_kinds()[play, kind].text.format(what=what), hosts, play, kind, what)
+
+
 def _gate(work: Work) -> Iterable[Step]:
     if work.with_kind("refuse"):
-        yield Step("wait until no job is running or pending, or set cluster_jobs_may_be_lost=true", None, GATE)
+        yield _step(GATE, "wait", None, "no job is running or pending")
     if cancelling := work.with_kind("cancel-jobs"):
         has = "has" if len(cancelling) == 1 else "have"
-        text = f"wait until {partitions(cancelling)} {has} no jobs, or set cluster_jobs_may_be_lost=true"
-        yield Step(text, None, GATE)
+        yield _step(GATE, "wait", None, f"{partitions(cancelling)} {has} no jobs")
 
 
-def _drain(work: Work) -> Iterable[Step]:
+def _drained(work: Work) -> list[str]:
+    """The nodes without jobs before any file changes."""
     removed = set(work.removed)
     draining = [change for change in work.changes if {Effect("drain"), Effect("vacate")} & set(change.effects)]
     draining += work.with_kind("window")
-    nodes = [name for name in hosts_of(work.hosts(draining, work.compute) or "") if name not in removed]
-    if nodes:
-        yield Step("drain, and wait for their jobs", folded(nodes), EMPTY)
+    return [name for name in hosts_of(work.hosts(draining, work.compute) or "") if name not in removed]
+
+
+def _drain(work: Work) -> Iterable[Step]:
+    if nodes := _drained(work):
+        yield _step(EMPTY, "drain", folded(nodes))
 
 
 def _stop(work: Work) -> Iterable[Step]:
     if work.with_kind("refuse"):
-        hosts = folded({*work.controllers, *work.compute, *work.accounting})
-        yield Step("stop slurmd, slurmctld and slurmdbd", hosts, STOP)
+        yield _step(STOP, "stop-slurm", folded({*work.controllers, *work.compute}), "slurmd and slurmctld")
     elif work.with_kind("move-state"):
-        yield Step("stop slurmctld", folded(work.controllers), STOP)
-
-
-_LOCAL = {
-    "create": "create accounts and directories (systemd-sysusers, systemd-tmpfiles)",
-    "daemon-reload": "systemctl daemon-reload",
-    "sysctl": "sysctl --system",
-    "run": "run {unit}",
-    "reload": "reload {unit}",
-    "restart": "restart {unit}",
-    "stop": "stop and disable {unit}",
-}
-"""Effects that need no empty node."""
+        yield _step(STOP, "stop-slurm", folded(work.controllers), "slurmctld")
 
 
 def _put(work: Work) -> Iterable[Step]:
-    for change in work.changes:
-        if change.kind == PACKAGES and change.new and change.effect == NONE:
-            yield Step(f"install {change.new}", work.hosts([change]), PUT)
     in_files = [change for change in work.changes if change.kind not in (PACKAGES, UNIT)]
     if in_files or work.added:
         # Slurm's files are everywhere, whichever nodes their lines are about.
         everywhere = any(not change.is_beside_slurm and change.file != VALUES for change in in_files)
         hosts = None if everywhere else work.hosts(in_files)
-        yield Step("install the changed files", hosts and folded({*hosts_of(hosts), *work.added}), PUT)
+        yield _step(PUT, "files", hosts and folded({*hosts_of(hosts), *work.added}))
     if work.added:
-        yield Step("install packages and all files, start all units", folded(work.added), PUT)
-    for kind in (kind for kind in order_on_a_node() if kind in _LOCAL):
-        by_unit: dict[str | None, list[Change]] = {}
-        for change in work.changes:
-            for effect in change.effects:
-                if effect.kind == kind and effect.unit not in _LATER:
-                    by_unit.setdefault(effect.unit, []).append(change)
-        for unit, changes in by_unit.items():
-            yield Step(_LOCAL[kind].format(unit=unit), work.hosts(changes), PUT)
-    for change in work.with_kind("window"):
-        verb = f"install {change.new}" if change.kind == PACKAGES else f"unmount and mount {change.effect.unit}"
-        text = f"{verb}, on all hosts at once (cluster_window)"
-        yield Step(text, work.hosts([change]), PUT)
-    for text, hosts in _of_each_host(work, ("remount", "drain"), serving=False):
-        yield Step(f"{text}, with users logged in", hosts, PUT)
-    for change in work.with_kind("start"):
-        yield Step(f"mount {change.effect.unit}", work.hosts([change]), PUT)
+        yield _step(PUT, "install-all", folded(work.added))
 
 
-def _daemon(
-    word: str, text: str, play: str, where: Callable[[Work], Sequence[str]]
-) -> Callable[[Work], Iterable[Step]]:
-    kinds = (f"restart-{word}", "restart-slurm") if word != "slurmdbd" else (f"restart-{word}",)
-    unit = f"{word}.service"
+def _parts(change: Change, effect: Effect) -> Iterator[_Part]:
+    """The steps of one effect."""
+    if change.kind == PACKAGES and change.new:
+        yield ("window" if effect.kind == "window" else "install"), change.new
+    if effect.kind == "remount" and change.kind == "file" and change.new is None:
+        yield "unmount", effect.unit
+    elif effect != NONE and (change.kind != PACKAGES or effect.kind == "reboot"):
+        yield effect.kind, effect.unit
+
+
+def _on_hosts(work: Work) -> Iterable[Step]:
+    """Yields what hosts carry out by themselves: with the files where no job notices, without jobs where one would.
+
+    A node that is drained anyway does the latter before Slurm reads the files, and is resumed once; others take turns.
+    Hosts that serve no jobs reboot in turns, and do the rest at once.
+    """
+    compute = set(work.compute)
+    at_once: dict[tuple[str, _Part], dict[str | None, None]] = {}
+    late: dict[str | None, dict[_Part, None]] = {}
+    effects = [(change, effect) for change in work.changes for effect in change.effects if effect.unit not in _LATER]
+    # What a host stops waits for the rest of its turn, so that is known first.
+    for change, effect in sorted(effects, key=lambda pair: pair[1].kind == "stop"):
+        kind: str = effect.kind
+        if effect == Effect("drain") or kind not in (*_BESIDE_JOBS, *_EMPTYING):
+            continue
+        everyone = work.compute if kind in _EMPTYING else (None,)
+        for host in everyone if change.nodes is None else hosts_of(change.nodes):
+            is_late = kind == "reboot" or (kind in _EMPTYING and host in compute) or (kind == "stop" and host in late)
+            for part in _parts(change, effect):
+                if is_late:
+                    late.setdefault(host, {})[part] = None
+                else:
+                    play = PREPARE if change.kind == PACKAGES else PUT
+                    part = ("restart", part[1]) if part[0] == "drain" else part
+                    at_once.setdefault((play, part), {})[host] = None
+    drained = set(_drained(work))
+    for host in [host for host in late if host in drained]:
+        for part in late.pop(host):
+            at_once.setdefault((DRAINED, part), {})[host] = None
+    for (play, (kind, what)), hosts in at_once.items():
+        yield _step(play, kind, None if None in hosts else folded(filter(None, hosts)), what)
+    alike: dict[tuple[bool, tuple[Step, ...]], list[str]] = {}
+    for host, parts in late.items():
+        ordered = sorted((_step(DRAINED, kind, None, what) for kind, what in parts), key=_place)
+        alike.setdefault((host in compute, tuple(ordered)), []).append(str(host))
+    for (serves, turn), names in alike.items():
+        text = ", ".join(step.text for step in turn)
+        yield replace(_step(TURNS, "turn" if serves else "turn-of-host", folded(names), text), what=None, parts=turn)
+
+
+def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Callable[[Work], Iterable[Step]]:
+    kind = f"restart-{word}"
+    kinds = (kind, "restart-slurm") if word != "slurmdbd" else (kind,)
 
     def steps(work: Work) -> Iterable[Step]:
         restarting = work.with_kind(*kinds)
-        restarting += [change for change in work.changes if Effect("restart", unit) in change.effects]
-        stopped = work.with_kind("refuse") or (word == "slurmctld" and work.with_kind("move-state"))
+        restarting += [change for change in work.changes if Effect("restart", f"{word}.service") in change.effects]
+        stopped = word != "slurmdbd" and work.with_kind("refuse")
+        stopped = stopped or (word == "slurmctld" and work.with_kind("move-state"))
         if not (restarting or stopped):
             return
         hosts: str | None = folded(where(work))
         if word == "slurmd" and not stopped and not any(change.everywhere for change in restarting):
             hosts = work.hosts(restarting, where(work))
         if hosts:
-            yield Step(f"start {word}" if stopped else text, hosts, play)
+            step = _step(play, kind, hosts)
+            yield replace(step, text=f"start {word}") if stopped else step
 
     return steps
 
 
-def _accounts(work: Work) -> Iterable[Step]:
+def _on_controllers(work: Work) -> Iterable[Step]:
+    first = folded(work.controllers[:1])
+    if work.with_kind("new-cluster-id"):
+        yield _step(CONTROLLERS, "new-cluster-id", folded(work.controllers))
+    for change in work.with_kind("move-state"):
+        yield _step(CONTROLLERS, "move-state", first, f"{change.old} to {change.new}")
     if work.with_kind("load-accounts"):
-        text = "set accounts, users and QOS as the manifest states them (clustergen-accounts)"
-        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
-
-
-def _reconfigure(work: Work) -> Iterable[Step]:
-    everywhere = any(change.everywhere for change in work.with_kind("restart-slurm"))
-    if work.with_kind("reconfigure") and not everywhere:  # else all daemons have read all of it
-        text = "scontrol reconfigure, once"
-        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
+        yield _step(CONTROLLERS, "load-accounts", first)
+    all_start = work.with_kind("refuse") or any(change.everywhere for change in work.with_kind("restart-slurm"))
+    if work.with_kind("reconfigure") and not all_start:  # else all daemons have read all of it
+        yield _step(CONTROLLERS, "reconfigure", first)
 
 
 def _resume(work: Work) -> Iterable[Step]:
+    drained = _drained(work)
     vacated = [change for change in work.changes if Effect("vacate") in change.effects or _is_removed_node(change)]
     stay = set(hosts_of(work.hosts(vacated) or ""))
-    for step in _drain(work):
-        nodes = [name for name in hosts_of(step.hosts or "") if name not in stay]
-        if len(nodes) < len(hosts_of(step.hosts or "")):  # a node with another name may inherit the drain
-            nodes += [name for change in work.changes if _is_new_node(change) for name in hosts_of(change.name)]
-        if nodes:
-            yield Step("resume", folded(nodes), RESUME)
+    nodes = [name for name in drained if name not in stay]
+    if len(nodes) < len(drained):  # a node with another name may inherit the drain
+        nodes += [name for change in work.changes if _is_new_node(change) for name in hosts_of(change.name)]
+    if nodes:
+        yield _step(RESUME, "resume", folded(nodes))
 
 
 def _is_new_node(change: Change) -> bool:
@@ -153,81 +183,25 @@ def _is_removed_node(change: Change) -> bool:
     return change.kind == "node" and not change.key and change.new is None
 
 
-def _new_cluster_id(work: Work) -> Iterable[Step]:
-    if work.with_kind("new-cluster-id"):
-        text = "stop slurmctld, and remove clustername from StateSaveLocation"
-        yield Step(text, folded(work.controllers), CONTROLLERS)
+def _place(step: Step) -> int:
+    return list(step_kinds()).index((step.play, step.kind))
 
 
-def _move_state(work: Work) -> Iterable[Step]:
-    for change in work.with_kind("move-state"):
-        text = f"copy {change.old} to {change.new}, unless what is there is newer"
-        yield Step(text, folded(work.controllers[:1]), CONTROLLERS)
-
-
-def _turns(work: Work) -> Iterable[Step]:
-    """Each host has one turn, for all that it takes; only those that serve jobs are drained for it."""
-    for text, hosts in _of_each_host(work, ("reboot",), serving=False):
-        yield Step(f"host by host: {text}, with users logged in", hosts, TURNS)
-    for text, hosts in _of_each_host(work, ("remount", "reboot", "drain"), serving=True):
-        yield Step(f"node by node: drain, {text}, resume", hosts, TURNS)
-
-
-def _of_each_host(work: Work, kinds: Collection[str], *, serving: bool) -> Iterable[tuple[str, str]]:
-    """What these kinds of effects take, and the hosts that have the same to do, of those that serve jobs or others."""
-    verbs: dict[str, dict[str, None]] = {}
-    compute = set(work.compute)
-    for change in work.changes:
-        for effect in change.effects:
-            if effect.kind in kinds and (effect.kind != "drain" or effect.unit):
-                for host in work.compute if change.nodes is None else hosts_of(change.nodes):
-                    if (host in compute) is serving:
-                        verbs.setdefault(host, {}).update(dict.fromkeys(_verbs(change, effect)))
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for host, host_verbs in verbs.items():
-        alike.setdefault(tuple(sorted(host_verbs, key=_turn)), []).append(host)
-    for words, hosts in sorted(alike.items()):
-        yield ", ".join(words), folded(hosts)
-
-
-def _turn(verb: str) -> int:
-    """The order of a step: removals make place first; a reboot ends it."""
-    if verb.startswith("unmount "):
-        return int(verb.startswith("unmount and mount "))
-    return 3 if verb == "reboot" else 2
-
-
-def _verbs(change: Change, effect: Effect) -> Iterable[str]:
-    if change.kind == PACKAGES:
-        yield f"install {change.new}"
-    if effect.kind == "remount":
-        goes = change.kind == "file" and change.new is None
-        yield f"{'unmount' if goes else 'unmount and mount'} {effect.unit}"
-    else:
-        yield "reboot" if effect.kind == "reboot" else f"restart {effect.unit}"
-
-
-_LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
-
-STEPS: tuple[Callable[[Work], Iterable[Step]], ...] = (
-    manual_steps.before,
+_OF_SITE: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _gate,
     _drain,
     _stop,
     _put,
-    _daemon("slurmdbd", "restart slurmdbd", ACCOUNTING, lambda work: work.accounting),
-    _new_cluster_id,
-    _move_state,
-    _daemon("slurmctld", "restart slurmctld", CONTROLLERS, lambda work: work.controllers),
-    _accounts,
-    _reconfigure,
-    _daemon("slurmd", "restart slurmd; running jobs continue", NODES, lambda work: work.compute),
+    _on_hosts,
+    _daemon("slurmdbd", ACCOUNTING, lambda work: work.accounting),
+    _daemon("slurmctld", CONTROLLERS, lambda work: work.controllers),
+    _on_controllers,
+    _daemon("slurmd", NODES, lambda work: work.compute),
     _resume,
-    _turns,
-    manual_steps.after,
 )
 
 
 def steps(work: Work) -> tuple[Step, ...]:
     """The steps, in order."""
-    return tuple(step for make in STEPS for step in make(work))
+    of_site = sorted((step for make in _OF_SITE for step in make(work)), key=_place)
+    return (*manual_steps.before(work), *of_site, *manual_steps.after(work))

@@ -8,9 +8,11 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import 
 
 
 class ActionModule(Asking):
-    """`units`: those of Slurm's units whose turn it is; `stop: true` stops them."""
+    """`units`: those of Slurm's units whose turn it is; `stop: true` stops them; `effects`: more than those of the files, or with
+    `only` in place of them.
+    """
 
-    _VALID_ARGS = frozenset(("units", "stop", "effects"))
+    _VALID_ARGS = frozenset(("units", "stop", "effects", "only"))
 
     def run(self, tmp=None, task_vars=None):
         result = super().run(tmp, task_vars)
@@ -18,6 +20,7 @@ class ActionModule(Asking):
         plan = task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
         stop = bool(self._task.args.get("stop"))
         effects = [*fact["effects"], *plan["from_afar"].get(task_vars["inventory_hostname"], [])]
+        effects = [] if self._task.args.get("only") else effects
         turn, requested, idle = turn_of(fact, self._task.args.get("units", SLURM_UNITS), effects, plan["reconfigures"])
         requested += self._task.args.get("effects", [])
         if not (requested or idle or (turn and stop)):

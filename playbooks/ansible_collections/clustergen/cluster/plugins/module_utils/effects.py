@@ -15,7 +15,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import journal,
 
 # Units whose turn comes later, when the daemons that they talk to run.
 SLURM_UNITS = ("slurmdbd.service", "slurmctld.service", "slurmd.service", "sackd.service", "slurmrestd.service")
-# The order of effects.tsv in the catalogue, which nodes do not have; a test compares the two.
+# The order of steps.tsv in the catalogue, which nodes do not have; a test compares the commands of a node with it.
 _ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reload", "restart", "stop")
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
 _WRITE = "/usr/local/sbin/clustergen-write"
@@ -206,6 +206,13 @@ def slurm(worker, effects, units):
                 journal.done(effect)
 
 
+def stop(worker, units):
+    """Stops Slurm's daemons, for a change that none of them may see half done; slurmdbd keeps what others report."""
+    for unit in reversed(SLURM_UNITS[1:]):
+        if unit in units and worker.active(unit) and worker.systemctl("stop", unit):
+            worker.done.append("stop:" + unit)
+
+
 def _is_about(effect, unit):
     kind, _, named = effect.partition(":")
     if unit == "slurmctld.service" and kind in ("load-accounts", "new-cluster-id", "move-state", "reconfigure"):
@@ -251,7 +258,9 @@ def _controller(worker, effects):
         return
     if script and not _accounts(worker):
         return
-    if "reconfigure" in effects and "slurmctld.service" not in worker.fresh:  # a restarted slurmctld tells no slurmd
+    # A slurmctld that starts tells no slurmd; before its first start there is none to tell.
+    is_first = "slurmctld.service" in worker.fresh and not moved and "new-cluster-id" not in effects
+    if "reconfigure" in effects and not is_first:
         worker.run("scontrol reconfigure", "scontrol", "reconfigure")
         answers(worker)
 

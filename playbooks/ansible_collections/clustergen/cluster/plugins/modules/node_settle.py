@@ -61,9 +61,7 @@ def main():
     asked = module.params
     worker = effects.Worker(module, asked["without"])
     if asked["stop"]:
-        for unit in reversed(effects.SLURM_UNITS[1:]):
-            if unit in asked["units"] and worker.active(unit) and worker.systemctl("stop", unit):
-                worker.done.append("stop:" + unit)
+        effects.stop(worker, asked["units"])
     else:
         effects.slurm(worker, asked["effects"], asked["units"])
     if worker.failed:

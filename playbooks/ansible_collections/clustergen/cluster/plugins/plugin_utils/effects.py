@@ -62,7 +62,7 @@ def turn_of(fact, units, effects, reconfigures):
 def _is_turn(effect, turn, units):
     """True if an effect belongs to the units whose turn it is."""
     name, _, unit = effect.partition(":")
-    if name in ("load-accounts", "move-state"):
+    if name in ("load-accounts", "move-state", "new-cluster-id"):
         return "slurmctld.service" in turn
     if name == "reconfigure":
         return ("slurmctld.service" if "slurmctld.service" in units else "slurmd.service") in turn
@@ -241,7 +241,6 @@ def _slurm(verdict, host, roles, release, contents, serving):
     for effect in map(str, effects_on(changes, host, roles)):
         if kind(effect) in DRAINING:
             verdict.together = verdict.together or serving
-            verdict.add("restart-slurmd")
             verdict.reasons.append("its devices or the directories of its daemon change")
         elif kind(effect) != "cancel-jobs":  # the gate has seen to that
             verdict.add(effect)

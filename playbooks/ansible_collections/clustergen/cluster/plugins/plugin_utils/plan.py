@@ -11,6 +11,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import 
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
+_RESTART = "restart-slurmd"
 _READ_AGAIN = frozenset(("reconfigure", "restart-slurmctld"))
 
 
@@ -71,10 +72,12 @@ def make_plan(answers, asked):
     later = [host for host in behind if answers[host]["later"] and host not in alone]
     live = [host for host in behind if host not in alone]
     same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
-    draining = [host for host in later if answers[host]["serving"]]
+    # Whoever is drained for the files of all is changed at once, and resumed once.
+    drained = [host for host in later if host in together]
+    draining = [host for host in later if answers[host]["serving"] and host not in drained]
     # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
-    idle = [host for host in later if host not in draining and "slurmd.service" in answers[host]["units"]]
-    rolling = [*(host for host in later if host not in [*idle, *draining]), *draining]
+    idle = [host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]]
+    rolling = [*(host for host in later if host not in [*drained, *idle, *draining]), *draining]
     controlling = [name for name in controllers if name in behind]
     moves = any(kind(effect) == "move-state" for name in controlling for effect in answers[name]["effects"])
     marked = next(iter([*controllers, *elsewhere]), "")
@@ -94,7 +97,9 @@ def make_plan(answers, asked):
         # A task that all hosts skip takes a process for each of them; these plays run for all or none.
         "preparing": pattern(behind, other or any(_prepares(answers[host]) for host in behind)),
         "booting": pattern(live, any(answers[host]["boot"]["at_once"] for host in live)),
-        "settling": pattern(live, from_afar or has_turn(live, NODE_UNITS)),
+        "settling": pattern(live, drained or from_afar or has_turn(live, NODE_UNITS)),
+        "drained": pattern([*drained, *_companion(live, drained)], drained),
+        "changed_empty": drained,  # names
         "alone": pattern([*alone, *_companion(live, alone)], alone),
         "by_themselves": alone,  # names
         "clashing": pattern([*same, *_companion(answers, same)], same),
@@ -120,7 +125,7 @@ def make_plan(answers, asked):
         "last_run": answers[marked]["last_run"] if marked in answers else "",
         "reconfigures": reconfigures,
         "other_secrets": sorted(other),
-        "from_afar": {host: ["restart-slurmd"] for host in from_afar if host in answers},
+        "from_afar": {host: [_RESTART] for host in from_afar if host in answers and _RESTART in from_afar[host]},
     }
     left_out = [host for host in absent if host in asked.all_hosts and host not in asked.hosts]
     blind = asked.changes and not controller and not asked.lost_ok
