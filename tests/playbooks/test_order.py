@@ -172,9 +172,8 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
         "units": {"new.mount": {}} if "start" in names else {},
     }
     units = [*UNITS[host], *(["new.mount"] if "start" in names else [])]
-    verdict = judge(
-        host, {"all", ROLES[host]}, "24.11", files, state, contents, units, "head", inside={target_of("window"): OF_FILES["window"]}
-    )
+    inside = {target_of("window"): OF_FILES["window"]}
+    verdict = judge(host, {"all", ROLES[host]}, "24.11", files, state, contents, units, "head", inside=inside)
     if "driver" in names:
         verdict.replace("reboot", True)
     if "stop" in names:
