@@ -106,7 +106,7 @@ test: venv ## all that CI runs: real programs, nodes in containers; PART=real-24
 
 long: venv parsers docker ## what takes hours: all cases, thousands of mutations and faults; run again, it continues
 	$(BIN)/pytest $(SPREAD) -m '(long or many) and not container' --resume build/long
-	$(BIN)/pytest $(LABS) -m 'container and long' --resume build/long
+	$(BIN)/pytest $(LABS) -m 'container and (long or many)' --resume build/long
 
 benchmark: venv ## write docs/benchmarks.md: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md

@@ -124,6 +124,7 @@ def merge_request(site: Path) -> Path:
     return work
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("job", JOBS, ids=["gitlab", "github"])
 def test_the_jobs_of_the_page_run_every_check_with_its_option(
     image: str, merge_request: Path, job: dict[str, Any]

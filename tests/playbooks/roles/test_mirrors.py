@@ -100,6 +100,7 @@ def test_apt_takes_what_the_vendor_signed_from_a_mirror(solo: Solo) -> None:
     )
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(("old", "new"), [("580", "590"), ("590", "580")])
 def test_a_branch_of_the_driver_is_replaced_as_a_whole(solo: Solo, old: str, new: str) -> None:
     replaced = [f"nvidia_pinning_{new}", "nvidia_driver_open", "nvidia_fabricmanager"]
