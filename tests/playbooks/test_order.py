@@ -42,6 +42,7 @@ UNITS = {
     "c1": ["slurmd.service"],
     "c2": ["slurmd.service"],
     "login": [],
+    "rtr": [],
 }
 ROLES = {
     "head": "slurm_controller",
@@ -49,6 +50,7 @@ ROLES = {
     "c1": "slurm_compute",
     "c2": "slurm_compute",
     "login": "login",
+    "rtr": "lnet_router",
 }
 CONF, ACCOUNTS = "/etc/slurm/slurm.conf", "/etc/clustergen/accounts.json"
 SLURM = """ClusterName=c
@@ -210,7 +212,7 @@ class Run:
     def __init__(self, facts: dict[str, dict[str, Any]], directory: Path) -> None:
         self.facts, self.directory = facts, directory
         self.hosts: list[str] = []
-        self.plan, _, wrong = make_plan(facts, Asked(["head"], facts, facts))
+        self.plan, _, wrong = make_plan(facts, Asked(["head"], facts, facts, routers=["rtr"]))
         assert not wrong
         self.nodes = {host: Node(*fact["units"], "r.service") for host, fact in facts.items()}
         for host, fact in facts.items():
@@ -225,6 +227,7 @@ class Run:
             hostvars={"localhost": {"ansible_facts": {"clustergen_plan": self.plan}}},
             inventory_hostname=host,
             ansible_play_hosts=self.hosts,
+            ansible_play_hosts_all=self.hosts,
             clustergen_jobs={"jobs": 0},
         )
 
@@ -343,6 +346,7 @@ def printed(names: Iterable[str], host: str, slurm: str) -> dict[str, list[str]]
         controllers=("head",),
         accounting=("db",),
         compute=("c1", "c2"),
+        routers=("rtr",),
         systems=(),
         release=None,
     )
@@ -421,7 +425,7 @@ def test_every_kind_of_effect_is_among_them() -> None:
     assert set(severities()) - kinds == set()
 
 
-@pytest.mark.parametrize("host", ["c1", "login"])
+@pytest.mark.parametrize("host", ["c1", "login", "rtr"])
 @pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_each_step_and_each_pair_runs_as_it_is_printed(count: int, host: str, tmp_path: Path) -> None:
     cases = itertools.combinations(NAMES, count)
@@ -429,7 +433,7 @@ def test_each_step_and_each_pair_runs_as_it_is_printed(count: int, host: str, tm
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", ["c1", "login"])
+@pytest.mark.parametrize("host", ["c1", "login", "rtr"])
 def test_more_of_them_together_run_as_they_are_printed(host: str, tmp_path: Path) -> None:
     drawn = random.Random(28)
     cases = [tuple(drawn.sample(NAMES, drawn.randint(3, 8))) for _ in range(100)]

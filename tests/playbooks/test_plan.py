@@ -258,3 +258,14 @@ def test_in_a_window_all_clients_are_emptied_before_any_file_changes() -> None:
         NOBODY,
     )
     assert drew["why"] == "maintenance window for home.mount"
+
+
+def test_routers_have_turns_of_their_own_before_those_of_nodes() -> None:
+    """With those of nodes, a batch could hold two routers."""
+    waiting = {"later": ["drain:lnet.service"]}
+    answers = {"head": answer("head"), **{name: answer(name, **waiting) for name in ("n1", "n2")}}
+    answers |= {name: answer(name, serving=False, units=[], **waiting) for name in ("rtr1", "rtr2", "login")}
+    hosts = list(answers)
+    drew, _, wrong = make_plan(answers, Asked(["head"], hosts, hosts, routers=["rtr1", "rtr2"]))
+    assert wrong == []
+    assert (drew["routers"], drew["rolling"]) == ("rtr1,rtr2", "login,n1,n2")

@@ -52,7 +52,7 @@ def verdict(
         "units": {key: {} for key in idle},
         "running": list(running),
     }
-    roles = {"all", "slurm_controller"} if host == "head" else {"all", "slurm_compute"}
+    roles = {"all", {"head": "slurm_controller", "rtr1": "lnet_router"}.get(host, "slurm_compute")}
     contents = {CONF: (old if exists else None, new)} if CONF in files else {}
     entries = {target: {"effect": effect} for target, effect in files.items()}
     return judge(host, roles, release, entries, state, contents, list(units), "head", **more)
@@ -117,6 +117,11 @@ def test_a_mount_that_is_not_there_yet_is_only_started() -> None:
 
 def test_a_unit_that_does_not_run_is_not_drained_for() -> None:
     assert verdict({"/etc/lnet.conf": "drain:lnet.service"}, idle=["lnet.service"]).effects == ["restart:lnet.service"]
+
+
+def test_a_router_has_a_turn_though_it_runs_no_jobs() -> None:
+    answer = verdict({"/etc/lnet.conf": "drain:lnet.service"}, host="rtr1", running=[])
+    assert (answer.effects, answer.withheld, answer.later) == ([], ["/etc/lnet.conf"], ["drain:lnet.service"])
 
 
 def test_a_changed_mode_alone_has_no_effect() -> None:

@@ -260,12 +260,13 @@ def _emptied(changes: Sequence[Change], plan: Plan, *, reboots: bool) -> list[st
     """Who is drained, and who has nothing to drain: on a login node people lose a file system."""
     names = hosts_with(changes, plan)
     # A node that leaves serves until it is removed; one that is in both counts as it will be.
-    others = [name for name in names if name in plan.others]
+    others = [name for name in names if name in plan.others - plan.routers]
+    routers = [name for name in names if name in plan.routers]
     serving = [name for name in names if name not in plan.others]
     phrases = [f"{'drains and reboots' if reboots else 'drains'} {_counted(serving)}"] if serving else []
     if others:
         phrases.append(f"{'reboots' if reboots else 'interrupts'} {_counted(others)} with users logged in")
-    return phrases
+    return phrases + ([f"LNet pauses on {_counted(routers)}"] if routers else [])
 
 
 def _manual_steps(plan: Plan) -> list[str]:

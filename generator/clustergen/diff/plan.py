@@ -62,6 +62,8 @@ class Plan:
     groups: tuple[Group, ...]
     compute: tuple[str, ...]
     """All nodes that run slurmd, in the new snapshot."""
+    routers: frozenset[str]
+    """Of LNet, that run no jobs."""
     others: frozenset[str]
     """Hosts of the new snapshot that run no slurmd: there is nothing to drain."""
     steps: tuple[Step, ...]
@@ -159,6 +161,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         controllers=after.groups.get("slurm_controller", ()),
         accounting=accounting,
         compute=after.groups.get("slurm_compute", ()) if after.release else (),
+        routers=after.groups.get("lnet_router", ()),
         left_accounting=_left_accounting(before.groups.get("slurm_accounting", ()), accounting),
         release=release,
         kept=left_over(old, new),
@@ -188,6 +191,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         removed=comparison.removed,
         groups=groups,
         compute=tuple(work.compute),
+        routers=frozenset(work.routers).difference(work.compute),
         others=frozenset(after.hosts).difference(work.compute),
         steps=steps(work),
         texts=comparison.texts(),

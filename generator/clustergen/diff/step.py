@@ -60,6 +60,8 @@ class Work:
     """Hosts that get another operating system; not among `changes` either."""
     release: Change | None
     """That of the release of Slurm, which is not among `changes`."""
+    routers: Sequence[str] = ()
+    """Of LNet."""
     left_accounting: Sequence[str] = ()
     """Hosts of slurmdbd whose database none of `accounting` has."""
     kept: Sequence[str] = ()

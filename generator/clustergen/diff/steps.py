@@ -20,7 +20,7 @@ EMPTY = "Nodes to drain before any change"
 STOP = "Daemons to stop during the change"
 PUT, DRAINED = "Files", "Drained nodes"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
-RESUME, TURNS = "Resume drained nodes", "Rolling batch"
+RESUME, ROUTERS, TURNS = "Resume drained nodes", "LNet routers", "Rolling batch"
 _BESIDE_JOBS = ("none", "create", "daemon-reload", "sysctl", "start", "run", "window", "reload", "restart", "stop")
 _EMPTYING = ("remount", "drain", "reboot")
 _LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
@@ -94,9 +94,9 @@ def _on_hosts(work: Work) -> Iterable[Step]:
     """Yields what hosts carry out by themselves: with the files where no job notices, without jobs where one would.
 
     A node that is drained anyway does the latter before Slurm reads the files, and is resumed once; others take turns.
-    Hosts that serve no jobs reboot in turns, and do the rest at once.
+    Hosts that serve no jobs reboot in turns, and do the rest at once; routers of LNet do all in turns.
     """
-    compute = set(work.compute)
+    compute, routers = set(work.compute), set(work.routers)
     at_once: dict[tuple[str, _Part], dict[str | None, None]] = {}
     late: dict[str | None, dict[_Part, None]] = {}
     effects = [(change, effect) for change in work.changes for effect in change.effects if effect.unit not in _LATER]
@@ -107,7 +107,7 @@ def _on_hosts(work: Work) -> Iterable[Step]:
             continue
         everyone = work.compute if kind in _EMPTYING else (None,)
         for host in everyone if change.nodes is None else hosts_of(change.nodes):
-            is_late = kind == "reboot" or (kind in _EMPTYING and host in compute) or (kind == "stop" and host in late)
+            is_late = kind == "reboot" or (kind in _EMPTYING and host in compute | routers) or (kind == "stop" and host in late)
             for part in _parts(change, effect):
                 if is_late:
                     late.setdefault(host, {})[part] = None
@@ -121,13 +121,15 @@ def _on_hosts(work: Work) -> Iterable[Step]:
             at_once.setdefault((DRAINED, part), {})[host] = None
     for (play, (kind, what)), hosts in at_once.items():
         yield _step(play, kind, None if None in hosts else folded(filter(None, hosts)), what)
-    alike: dict[tuple[bool, tuple[Step, ...]], list[str]] = {}
+    alike: dict[tuple[str, tuple[Step, ...]], list[str]] = {}
     for host, parts in late.items():
         ordered = sorted((_step(DRAINED, kind, None, what) for kind, what in parts), key=_place)
-        alike.setdefault((host in compute, tuple(ordered)), []).append(str(host))
-    for (serves, turn), names in alike.items():
-        text = ", ".join(step.text for step in turn)
-        yield replace(_step(TURNS, "turn" if serves else "turn-of-host", folded(names), text), what=None, parts=turn)
+        turn = "turn" if host in compute else "turn-of-router" if host in routers else "turn-of-host"
+        alike.setdefault((turn, tuple(ordered)), []).append(str(host))
+    for (turn, parts), names in alike.items():
+        text = ", ".join(step.text for step in parts)
+        play = ROUTERS if turn == "turn-of-router" else TURNS
+        yield replace(_step(play, turn, folded(names), text), what=None, parts=parts)
 
 
 def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Callable[[Work], Iterable[Step]]:

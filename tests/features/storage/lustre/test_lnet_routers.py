@@ -5,7 +5,6 @@ an error.
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 import yaml
 
 from clustergen.cluster.contributions import Package
+from strategies.diffs import diff, write
 from strategies.findings import diagnosed
 from strategies.trees import HEAD, cluster_of, manifest, node_files, text_of, tree_of
 
@@ -115,7 +115,7 @@ def test_a_client_in_the_servers_network_needs_no_route(tmp_path: Path) -> None:
 
 
 def altered(place: tuple[str | int, ...], value: Any) -> str:
-    document = deepcopy(data())
+    document = json.loads(json.dumps(data()))
     *parents, last = place
     inner: Any = document
     for key in parents:
@@ -207,3 +207,37 @@ def test_a_client_without_a_way_to_the_routers_is_an_error() -> None:
     assert messages == [
         "no interface of c1 is in the fabric network, where the router 10.1.0.91@o2ib is, so 'lus' cannot be mounted"
     ]
+
+
+@pytest.mark.parametrize(
+    ("edits", "verdict", "steps"),
+    [
+        (
+            {"mlx5_1": "mlx5_5", "ens9": "ens8"},
+            "interrupts 1 node (oss1) with users logged in; LNet pauses on 2 nodes (rtr[1-2]); no job is lost",
+            [("LNet routers", "router by router: restart lnet.service", "rtr[1-2]")],
+        ),
+        (
+            {"rtr[1-2]": "rtr[1,3]", "[91-92]": "[91,93]", "rtr2": "rtr3"},
+            "drains 1 node (c1); interrupts 1 node (oss1) with users logged in; adds 1 node (rtr3);"
+            " removes 1 node (rtr2); no job is lost; step 5 is manual",
+            [
+                ("Rolling batch", "node by node: drain, restart lnet.service, resume", "c1"),
+                (
+                    None,
+                    "stop the routers that no route leads through now: 10.1.0.92@o2ib, 10.9.0.92@tcp; not before",
+                    "c1,oss1",
+                ),
+            ],
+        ),
+    ],
+)
+def test_routers_change_one_by_one_and_run_until_no_node_uses_them(
+    tmp_path: Path, edits: dict[str, str], verdict: str, steps: list[tuple[str | None, str, str]]
+) -> None:
+    old = json.dumps(data())
+    sides = [write(tmp_path / "old", text=old), write(tmp_path / "new", *edits.items(), text=old)]
+    whole = json.loads(diff("--format", "json", *sides).stdout)["clusters"][0]
+    assert whole["verdict"] == verdict
+    later = [(step["play"], step["text"], step["hosts"]) for step in whole["steps"] if step["play"] != "Files"]
+    assert later == steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import ROUTERS
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.plan import Asked, make_plan
 
 
@@ -24,6 +25,7 @@ class ActionModule(ActionBase):
             task_vars["groups"].get("slurm_controller", ()),
             task_vars["ansible_play_hosts_all"],
             task_vars["groups"]["all"],
+            task_vars["groups"].get(ROUTERS, ()),
             changes=not self._task.check_mode,
             lost_ok=boolean(self._templar.template(task_vars.get("cluster_jobs_may_be_lost", False))),
             same_ok=boolean(self._templar.template(task_vars.get("cluster_same_ok", False))),

@@ -21,6 +21,8 @@ SLURM_KINDS = frozenset(
 NODE_UNITS = ("slurmd.service", "sackd.service", "slurmrestd.service")
 # Kinds that need an empty node; told by a file of the node itself, so that nodes can take turns.
 EMPTYING = frozenset(("remount", "drain", "reboot"))
+# Group of hosts without jobs that have turns all the same: nodes go on with the others.
+ROUTERS = "lnet_router"
 # Kinds of changes of Slurm's files for which nodes have to be without jobs; of these `vacate` leaves them drained.
 DRAINING = frozenset(("drain", "vacate"))
 _COMPARED = frozenset(("reconfigure", "restart-slurmd", "restart-slurmdbd", "refuse", "drain"))
@@ -118,6 +120,7 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
     verdict = Verdict()
     idle_units = set(state["units"])
     serving = "slurmd.service" in state["running"]
+    waits = serving or ROUTERS in roles
     semantic = {target for target in contents if contents[target][0] is not None}
     for difference in state["differs"]:
         target = difference["target"]
@@ -136,14 +139,14 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
         if effect == "reboot" and not reboots:
             verdict.reasons.append(f"{target} takes effect at the next boot")
             continue
-        _take(verdict, target, effect, idle_units, serving, new=not difference["there"])
+        _take(verdict, target, effect, idle_units, waits, new=not difference["there"])
     removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}
     for target in state["leftovers"]:
         effect = state["effects_of"].get(target, "none")
         starts = kind(effect) in ("run", "reload", "restart") and "/systemd/" not in target
         if starts and effect.partition(":")[2] in removed_units:
             continue  # the unit goes as well
-        _take(verdict, target, effect, idle_units, serving, new=False, is_removed=True)
+        _take(verdict, target, effect, idle_units, waits, new=False, is_removed=True)
     if any(contents[target][0] != contents[target][1] for target in semantic):
         _slurm(verdict, host, roles, release, contents, serving)
     for effect in state["pending"]:
@@ -173,11 +176,11 @@ def _local(effects, units, first_controller):
                 yield part
 
 
-def _take(verdict, target, effect, idle_units, serving, new, is_removed=False):
+def _take(verdict, target, effect, idle_units, waits, new, is_removed=False):
     name, _, unit = effect.partition(":")
     if name not in EMPTYING:
         verdict.add(effect if not (is_removed and unit) else ("daemon-reload" if "/systemd/" in target else effect))
-    elif name != "reboot" and (unit in idle_units or not serving):
+    elif name != "reboot" and (unit in idle_units or not waits):
         # No job to take anything from; and what does not run yet is only started.
         verdict.add("restart:" + unit if name == "drain" else "none" if unit in idle_units or new else effect)
     else:

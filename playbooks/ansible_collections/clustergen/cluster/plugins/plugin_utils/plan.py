@@ -17,13 +17,14 @@ _READ_AGAIN = frozenset(("reconfigure", "restart-slurmctld"))
 
 class Asked:
     """Who was asked. all_controllers: of the cluster, the first one first; hosts: of this run, whether they answered or
-    not; all_hosts: of the inventory. `changes` is False where this run only looks.
+    not; all_hosts: of the inventory; routers: of LNet. `changes` is False where this run only looks.
     """
 
-    def __init__(self, all_controllers, hosts, all_hosts, changes=True, lost_ok=False, same_ok=False):
+    def __init__(self, all_controllers, hosts, all_hosts, routers=(), changes=True, lost_ok=False, same_ok=False):
         self.all_controllers = list(all_controllers)
         self.hosts = set(hosts)
         self.all_hosts = set(all_hosts)
+        self.routers = set(routers)
         self.changes = changes
         self.lost_ok = lost_ok
         self.same_ok = same_ok
@@ -77,7 +78,8 @@ def make_plan(answers, asked):
     draining = [host for host in later if answers[host]["serving"] and host not in drained]
     # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
     idle = [host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]]
-    rolling = [*(host for host in later if host not in [*drained, *idle, *draining]), *draining]
+    routers = [host for host in later if host in asked.routers and host not in [*drained, *idle, *draining]]
+    rolling = [*(host for host in later if host not in [*drained, *idle, *draining, *routers]), *draining]
     controlling = [name for name in controllers if name in behind]
     moves = any(kind(effect) == "move-state" for name in controlling for effect in answers[name]["effects"])
     marked = next(iter([*controllers, *elsewhere]), "")
@@ -112,6 +114,7 @@ def make_plan(answers, asked):
         "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
         "rolling": pattern(rolling),
         "idle": pattern(idle),
+        "routers": pattern(routers),
         "stop": pattern(live if refuse else controlling, refuse or moves),
         "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
