@@ -135,6 +135,11 @@ FAULTS: dict[str, tuple[dict[str, str | None], str, str]] = {
     "file-leftover": ({"tree.json": '{"leftovers": ["/etc/old"]}'}, "/etc/old: of an earlier tree", ""),
     "package-missing": ({"tree.json": '{"packages": ["munge"]}'}, "package munge: not installed", ""),
     "path-missing": ({"tree.json": '{"paths": ["/scratch"]}'}, "/scratch: does not exist", ""),
+    "package-slipped": (
+        {"tree.json": '{"slipped": [["slurmd", "24.11.6", "24.11.5"]]}'},
+        "package slurmd: 24.11.6",
+        "24.11.5",
+    ),
     "file-foreign": (
         {"tree.json": '{"foreign": ["/etc/slurm/prolog.d/99-rogue"]}'},
         "/etc/slurm/prolog.d/99-rogue: not in the tree",

@@ -42,9 +42,13 @@ def cluster(tmp_path: Path) -> Cluster:
             outputs("compared\n") | {"foreign": ["/etc/slurm/prolog.d/99-rogue"]},
             "up to date; not of the tree, left untouched: /etc/slurm/prolog.d/99-rogue",
         ),
+        (
+            outputs("compared\n") | {"slipped": [["slurmd", "24.11.6", "24.11.5"]], "unrecorded": True},
+            "versions of held packages are not recorded; held packages changed: slurmd 24.11.6 instead of 24.11.5",
+        ),
         (outputs("differs\nunlisted\ncompared\n"), "invalid answer from clustergen's module"),
     ],
-    ids=["same", "changed", "silent", "new", "foreign", "lies"],
+    ids=["same", "changed", "silent", "new", "foreign", "held", "lies"],
 )
 def test_the_plan_names_what_sacctmgr_changed(cluster: Cluster, answer: Answer, message: str) -> None:
     cluster.set_answer("head.node_state", GOOD | {"host": "head", "secrets": SECRETS} | answer)

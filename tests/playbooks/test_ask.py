@@ -75,6 +75,7 @@ def test_the_schema_admits_all_that_the_module_itself_answers(tmp_path: Path) ->
     asked = {
         "files": [{"target": target, **files} for target in ("/etc/hostname", f"{tmp_path}/30-gpu")],
         "directories": [str(tmp_path), "/no/such/directory"],
+        "held": ["dpkg*"],
         "packages": ["no-such-package"],
         "modules": ["no_such_module"],
         "paths": ["/no/such/path"],

@@ -120,6 +120,7 @@ def test_what_the_tree_says_is_bounded() -> None:
         "differs": [{"target": "/etc/hosts"}],
         "units": {},
         "leftovers": [],
+        "slipped": [],
         "foreign": [],
         "packages": [],
         "paths": [],

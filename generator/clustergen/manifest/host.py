@@ -20,3 +20,4 @@ class Host(Section):
     firewall: Place
     ssh_adopt: Place
     admin_group: Place
+    updates: Place

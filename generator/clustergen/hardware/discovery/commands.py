@@ -142,9 +142,12 @@ def tree_state(text: str) -> TreeState:
     def names(key: str) -> tuple[str, ...]:
         return tuple(str(row)[:300] for row in rows(key))
 
-    accounts = [[str(cell)[:300] for cell in row] for row in rows("accounts") if isinstance(row, list)]
-    if any(len(row) != 3 for row in accounts):
-        raise ValueError("accounts are not rows of three")
+    def triples(key: str) -> tuple[tuple[str, str, str], ...]:
+        cells = [[str(cell)[:300] for cell in row] for row in rows(key) if isinstance(row, list)]
+        if any(len(row) != 3 for row in cells):
+            raise ValueError(f"{key} has no rows of three")
+        return tuple((subject, actual, expected) for subject, actual, expected in cells)
+
     return TreeState(
         files=names("files"),
         leftovers=names("leftovers"),
@@ -152,7 +155,8 @@ def tree_state(text: str) -> TreeState:
         packages=names("packages"),
         paths=names("paths"),
         failure=" ".join(str(document.get("failure") or "").split())[:600],
-        accounts=tuple((subject, actual, expected) for subject, actual, expected in accounts),
+        accounts=triples("accounts"),
         unlisted=names("unlisted"),
         foreign=names("foreign"),
+        slipped=triples("slipped"),
     )

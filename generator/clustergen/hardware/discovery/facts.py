@@ -97,6 +97,8 @@ class TreeState:
     """Entities of that database that the manifest does not list."""
     foreign: tuple[str, ...] = ()
     """Files in directories of the tree that it does not have."""
+    slipped: tuple[tuple[str, str, str], ...] = ()
+    """Held packages that changed: name, version and recorded version."""
 
 
 @record

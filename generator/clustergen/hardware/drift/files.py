@@ -26,6 +26,9 @@ def findings(facts: NodeFacts) -> Iterator[DriftFinding]:
         yield DriftFinding("file-leftover", nodes, file, "of an earlier tree")
     for file in state.foreign:
         yield DriftFinding("file-foreign", nodes, file, "not in the tree")
+    for package, version, expected in state.slipped:
+        absent = "not installed"
+        yield DriftFinding("package-slipped", nodes, f"package {package}", version or absent, expected or absent)
     for subject, actual, expected in state.accounts:
         yield DriftFinding("accounts-differ", nodes, subject, actual or "none", expected)
     for name in state.unlisted:

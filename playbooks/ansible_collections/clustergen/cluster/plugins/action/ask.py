@@ -70,6 +70,7 @@ class ActionModule(Asking):
         names = {name for purpose in waiting for name in purposes[purpose]}
         fact = {
             "behind": bool(behind),
+            "unrecorded": state["unrecorded"],
             **_of_files(state, verdict),
             **_of_effects(verdict),
             "elsewhere": self._elsewhere(task_vars, contents),
@@ -154,6 +155,8 @@ def _behind(state, replaced, stopped, reboots, accounts):
     """Differences from the tree, in words: packages, paths, secrets, files, units, effects that are left to do, and the
     accounting database.
     """
+    if state["unrecorded"]:
+        yield "versions of held packages are not recorded"
     if accounts:
         yield f"{counted(len(accounts), 'setting')} of the accounting database ({accounting.summary(accounts)})"
     absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
@@ -222,6 +225,9 @@ def _remarks(state, accounts):
     """Words on a node that change nothing."""
     if state["foreign"]:
         yield f"not of the tree, left untouched: {', '.join(state['foreign'])}"
+    if state["slipped"]:
+        rows = [f"{name} {after or 'none'} instead of {before or 'none'}" for name, after, before in state["slipped"]]
+        yield f"held packages changed: {', '.join(rows)}"
     if accounts["failure"]:
         yield f"the accounting database was not compared: {accounts['failure']}"
     if accounts["unlisted"]:

@@ -66,6 +66,7 @@ class ActionModule(Asking):
                 "trials": self._not_its_trials(task_vars),
                 "only_trial": phase == "trial",
                 "replaces": phase == "live",
+                "held": _held(phase, fact, task_vars),
             },
             task_vars,
         )
@@ -98,6 +99,12 @@ class ActionModule(Asking):
 
 def _plan(task_vars):
     return task_vars["hostvars"]["localhost"]["ansible_facts"]["clustergen_plan"]
+
+
+def _held(phase, fact, task_vars):
+    """Patterns of packages whose versions are recorded: where none are, and where this run has replaced some."""
+    is_new = fact["unrecorded"] or fact["packages"] or fact["replaces"]
+    return (task_vars.get("cluster_held_packages") or []) if is_new and phase in ("live", "emptied") else []
 
 
 def _units(phase, fact):

@@ -16,6 +16,8 @@ _LIST = "/etc/apt/sources.list.d/clustergen-slurm.list"
 _PIN = "/etc/apt/preferences.d/clustergen-slurm"
 _FETCHED = "/var/cache/apt/archives"
 _ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_SUSPEND": "1", "LC_ALL": "C.UTF-8"}
+# Where packages are held: apt without their holds.
+_WITHOUT_HOLDS = "/etc/clustergen/apt-replace.conf"
 _OPTIONS = [
     "-o",
     "DPkg::Lock::Timeout=300",
@@ -45,7 +47,8 @@ class Apt:
 
     def _run(self, *command, seconds=1800):
         full = ["timeout", "-k", "10", str(seconds), *command]
-        code, out, err = self.module.run_command(full, environ_update=_ENVIRONMENT)
+        holds = {"APT_CONFIG": _WITHOUT_HOLDS} if os.path.exists(_WITHOUT_HOLDS) else {}
+        code, out, err = self.module.run_command(full, environ_update={**_ENVIRONMENT, **holds})
         if code:
             messages = [line for line in (err + "\n" + out).splitlines() if line.startswith(("E:", "dpkg: error"))]
             raise PackageError("; ".join(messages[:3]) or (err or out).strip()[-300:] or "exit status %d" % code)
@@ -138,8 +141,10 @@ class Dnf:
                 "cluster_slurm_suite and cluster_slurm_source are apt's; name a role in cluster_slurm_role"
             )
 
-    def _run(self, *command, seconds=1800):
-        code, out, err = self.module.run_command(["timeout", "-k", "10", str(seconds), *command])
+    def _dnf(self, *command, seconds=1800):
+        """Held packages included: a node without the plugin that holds them only warns."""
+        words = ["timeout", "-k", "10", str(seconds), "dnf", "-q", "--disableplugin=versionlock", *command]
+        code, out, err = self.module.run_command(words)
         if code not in (0, 100):
             raise PackageError((err or out).strip()[-300:] or "exit status %d" % code)
         return out
@@ -149,11 +154,11 @@ class Dnf:
         return dict(line.split("\t") for line in out.splitlines())
 
     def prepare(self):
-        self._run("dnf", "-q", "makecache", seconds=600)
+        self._dnf("makecache", seconds=600)
         return False
 
     def offered(self):
-        out = self._run("dnf", "-q", "list", "--upgrades", "slurm", "slurm-*")
+        out = self._dnf("list", "--upgrades", "slurm", "slurm-*")
         rows = [line.split() for line in out.splitlines()]
         return {row[0].rpartition(".")[0]: row[1] for row in rows if len(row) == 3}
 
@@ -163,14 +168,14 @@ class Dnf:
         return [*(["upgrade"] if are_installed else ["--allowerasing", "install"]), *names]
 
     def download(self):
-        self._run("dnf", "-q", "-y", "--downloadonly", *self._moving())
+        self._dnf("-y", "--downloadonly", *self._moving())
 
     def lacks(self, plugin):
         """True if the repositories have that plugin of Slurm nowhere."""
-        return not self._run("dnf", "-q", "repoquery", "--file", "*/slurm/%s.so" % plugin).strip()
+        return not self._dnf("repoquery", "--file", "*/slurm/%s.so" % plugin).strip()
 
     def install(self):
-        self._run("dnf", "-q", "-y", *self._moving())
+        self._dnf("-y", *self._moving())
 
 
 def selected(installed, names):

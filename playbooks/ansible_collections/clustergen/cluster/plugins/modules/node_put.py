@@ -57,6 +57,11 @@ options:
     description: The effects are all that is to be done on this node now, what earlier runs left included.
     type: bool
     default: false
+  held:
+    description: Patterns of the names of packages whose versions are recorded, to be compared with later ones.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode: {support: none, description: The action says what would change before this is reached.}
 """
@@ -79,7 +84,14 @@ import socket
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import effects, journal, overlay, safe_files, trials
+from ansible_collections.clustergen.cluster.plugins.module_utils import (
+    effects,
+    held,
+    journal,
+    overlay,
+    safe_files,
+    trials,
+)
 
 _MUNGE = "munge.service"
 
@@ -107,6 +119,7 @@ ARGUMENTS = {
     "trials": {"type": "list", "elements": "str", "default": []},
     "only_trial": {"type": "bool", "default": False},
     "replaces": {"type": "bool", "default": False},
+    "held": {"type": "list", "elements": "str", "default": []},
 }
 
 
@@ -203,6 +216,8 @@ def main():
     if has_hosts and own_addresses() != addresses and worker.active(_MUNGE) and worker.systemctl("restart", _MUNGE):
         worker.done.append("restart:" + _MUNGE)
     carry_out(worker, [file["target"] for file in files] + asked["remove"], asked["units"])
+    if asked["held"]:
+        held.record(module, asked["held"])
     result = {
         "changed": bool(put or asked["remove"] or worker.done),
         "put": put,

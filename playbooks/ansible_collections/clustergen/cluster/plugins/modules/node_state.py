@@ -19,6 +19,11 @@ options:
     type: list
     elements: str
     default: []
+  held:
+    description: Patterns of the names of packages that keep their version.
+    type: list
+    elements: str
+    default: []
   packages:
     description: Packages that are to be installed.
     type: list
@@ -78,6 +83,10 @@ foreign:
   description: Files in the directories that neither these files nor an earlier tree have.
   returned: always
   type: list
+slipped:
+  description: Name, version and recorded version of held packages that changed.
+  returned: always
+  type: list
 outputs:
   description: What the module node_facts returns for these commands.
   returned: always
@@ -93,7 +102,14 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal, outputs, overlay, run_mark, safe_files
+from ansible_collections.clustergen.cluster.plugins.module_utils import (
+    held,
+    journal,
+    outputs,
+    overlay,
+    run_mark,
+    safe_files,
+)
 
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 MOST_FOREIGN = 200
@@ -220,6 +236,7 @@ def main():
         argument_spec={
             "files": {"type": "list", "elements": "dict", "default": []},
             "directories": {"type": "list", "elements": "str", "default": []},
+            "held": {"type": "list", "elements": "str", "default": []},
             "packages": {"type": "list", "elements": "str", "default": []},
             "modules": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "str", "default": []},
@@ -240,6 +257,8 @@ def main():
         differs=overlay.differences(asked["files"], asked["contents"]) if root else [],
         leftovers=sorted(target for target in state["files"] if target not in targets and os.path.lexists(target)),
         foreign=foreign(asked["directories"], targets | state["files"].keys()),
+        slipped=held.changes(module, asked["held"])[:MOST_FOREIGN],
+        unrecorded=bool(asked["held"]) and held.recorded() is None,
         effects_of={target: entry["effect"] for target, entry in state["files"].items() if target not in targets},
         pending=state["pending"],
         applied=state["tree"],

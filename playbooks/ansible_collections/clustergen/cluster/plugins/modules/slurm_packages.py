@@ -58,6 +58,7 @@ version:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.clustergen.cluster.plugins.module_utils import held
 from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_packages import (
     PackageError,
     manager,
@@ -89,7 +90,8 @@ def main():
     prefix = asked["release"] + "."
     try:
         packages = manager(module, asked["suite"], asked["source"], asked["packages"])
-        before = version_of(packages.installed())
+        earlier = packages.installed()
+        before = version_of(earlier)
         if asked["step"] == "offer":
             added = packages.prepare()
             offered = version_of(packages.offered()) or before
@@ -109,7 +111,9 @@ def main():
                 )
             module.exit_json(changed=False, version=before)
         packages.install()
-        offered = version_of(packages.installed())
+        installed = packages.installed()
+        held.renew(module, {*earlier, *installed})
+        offered = version_of(installed)
     except PackageError as err:
         module.fail_json(msg=str(err))
     if not (offered + ".").startswith(prefix):

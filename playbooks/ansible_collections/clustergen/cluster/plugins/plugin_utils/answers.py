@@ -77,6 +77,8 @@ def _node_state(asked):
             ),
             "leftovers": ListOf(_PATH, MAX_LEFTOVERS),
             "foreign": ListOf(_PATH, 200),
+            "slipped": ListOf(ListOf(Words(300), 3), 200),
+            "unrecorded": Flag(),
             "effects_of": MapOf(_PATH, EFFECT, MAX_LEFTOVERS),
             "pending": ListOf(EFFECT, 500),
             "packages": ListOf(OneOf(asked["packages"]), len(asked["packages"])),

@@ -30,6 +30,7 @@ def query(overlay, task_vars, secrets=(), commands=()):
         "commands": {**dict(commands), **accounting.command(overlay, task_vars)},
         "files": [{key: file[key] for key in ("target", "sha256", "mode", "owner")} for file in overlay],
         "directories": owned_directories(file["target"] for file in overlay),
+        "held": task_vars.get("cluster_held_packages") or [],
         "packages": packages_of(task_vars),
         "modules": modules_of(purposes_of(task_vars)),
         "paths": paths_of(task_vars),

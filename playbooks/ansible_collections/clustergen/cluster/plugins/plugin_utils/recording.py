@@ -50,7 +50,7 @@ def tree_json(state, accounts, failure):
     document = {
         "files": [file["target"] for file in state["differs"]],
         "units": sorted(state["units"]),
-        **{key: state[key] for key in ("leftovers", "foreign", "packages", "paths")},
+        **{key: state[key] for key in ("leftovers", "foreign", "slipped", "packages", "paths")},
         "accounts": accounts["differs"],
         "unlisted": accounts["unlisted"],
     }

@@ -1,0 +1,47 @@
+"""Updates before apt; dnf reads its files on nodes alone."""
+
+from __future__ import annotations
+
+from clustergen.verify.check import Check, Question, Reader, any_word, paths, unreadable
+from clustergen.verify.programs import Answer
+
+COMPONENT = "host"
+_VERSION = "$program --version | head -1"
+
+
+def _words(answer: Answer, _question: Question) -> list[str]:
+    return any_word(answer)
+
+
+CHECKS = (
+    Check(
+        "updates",
+        "updates of packages",
+        "apt-config dump",
+        "apt reads every setting, and the last of each is the tree's. unattended-upgrades does not run.",
+        paths("/etc/apt/apt.conf.d/*", "/etc/clustergen/apt-*.conf"),
+        Reader(
+            "apt-config", _VERSION, 'for file; do APT_CONFIG=$file "$program" dump >/dev/null || exit; done', _words
+        ),
+    ),
+    Check(
+        "held packages",
+        "packages that keep their version",
+        "apt-cache policy",
+        "apt reads every record. No package is installed.",
+        paths("/etc/apt/preferences.d/*", "/etc/clustergen/apt-*.pref"),
+        Reader(
+            "apt-cache",
+            _VERSION,
+            'for file; do "$program" -o Dir::Etc::preferences="$file" policy >/dev/null || exit; done',
+            _words,
+        ),
+    ),
+    unreadable(
+        "updates of dnf",
+        "held packages and updates",
+        "dnf",
+        "dnf reads them when it has repositories, which only nodes have.",
+        "/etc/dnf/*",
+    ),
+)

@@ -1,0 +1,92 @@
+"""Files that hold packages back and install security updates: of apt and unattended-upgrades, and of dnf."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.held_packages import patterns
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.features.updates.needs import AUTOMATIC
+from clustergen.features.updates.resolved import Updates
+from clustergen.records import record
+from clustergen.render.effects import NONE, restart
+from clustergen.render.file import File
+
+
+@record
+class AptUpdates:
+    security: bool
+    held: tuple[str, ...]  # regular expressions of names, from their beginning
+
+
+@record
+class Preferences:
+    """`priority`: of installed versions; 1001 is above all that repositories offer, 100 is apt's default."""
+
+    patterns: tuple[str, ...]
+    priority: int
+
+
+@record
+class Locks:
+    """Patterns of names that dnf neither installs nor upgrades."""
+
+    patterns: tuple[str, ...]
+
+
+@record
+class Automatic:
+    apply: str
+
+
+def _patterns(cluster: Cluster, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
+    """None on systems of another family, and where nothing is configured."""
+    if not cluster.has(Updates) or os.fact("family") != family:
+        return None
+    return patterns(cluster.of(Updates).hold, family)
+
+
+def _expression(pattern: str) -> str:
+    """A pattern of a shell as unattended-upgrades reads it, by re.match."""
+    return pattern.replace(".", "[.]").replace("*", ".*").replace("[!", "[^") + "$"
+
+
+def apt(cluster: Cluster, os: OperatingSystem) -> AptUpdates | None:
+    held = _patterns(cluster, os, "debian")
+    return None if held is None else AptUpdates(cluster.of(Updates).security, tuple(map(_expression, held)))
+
+
+def holds(cluster: Cluster, os: OperatingSystem) -> Preferences | None:
+    held = _patterns(cluster, os, "debian")
+    return Preferences(held, 1001) if held else None
+
+
+def lifted(cluster: Cluster, os: OperatingSystem) -> Preferences | None:
+    held = _patterns(cluster, os, "debian")
+    return Preferences(held, 100) if held else None
+
+
+def locks(cluster: Cluster, os: OperatingSystem) -> Locks | None:
+    held = _patterns(cluster, os, "rhel")
+    return Locks(held) if held else None
+
+
+def automatic(cluster: Cluster, os: OperatingSystem) -> Automatic | None:
+    if _patterns(cluster, os, "rhel") is None:
+        return None
+    return Automatic("yes" if cluster.of(Updates).security else "no")
+
+
+_HOLDS = "all/etc/apt/preferences.d/clustergen-holds"
+FILES = (
+    File("all/etc/apt/apt.conf.d/52clustergen-updates", apt, per="os"),
+    File(_HOLDS, holds, per="os"),
+    File("all/etc/clustergen/apt-replace.conf", lifted, per="os"),
+    File("all/etc/clustergen/apt-replace.pref", lifted, per="os", source=_HOLDS),
+    File("all/etc/dnf/plugins/versionlock.list", locks, per="os"),
+    File(
+        "all/etc/dnf/automatic.conf",
+        automatic,
+        lambda view: restart(AUTOMATIC) if view.apply == "yes" else NONE,
+        per="os",
+    ),
+)

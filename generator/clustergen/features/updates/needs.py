@@ -1,0 +1,27 @@
+"""Contributions of updates to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.catalogue.held_packages import patterns
+from clustergen.cluster.contributions import Package, PackageOf, Variables
+from clustergen.cluster.model import Cluster
+from clustergen.features.updates.resolved import Updates
+
+AUTOMATIC = "dnf-automatic.timer"
+
+
+def packages(cluster: Cluster) -> Iterator[Package]:
+    if cluster.has(Updates):
+        yield Package("all", "updates")
+
+
+def packages_of(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf(AUTOMATIC, "updates")
+
+
+def variables(cluster: Cluster) -> Iterator[Variables]:
+    if cluster.has(Updates):
+        held = (name for family in ("debian", "rhel") for name in patterns(cluster.of(Updates).hold, family))
+        yield Variables("Updates", {"cluster_held_packages": list(dict.fromkeys(held))})
