@@ -91,18 +91,20 @@ quick: venv ## lint, types, fast tests, and one of eight cases of each large tab
 NEEDS_containers := parsers docker
 NEEDS_docs := parsers browser
 NEEDS_real := parsers
-NEEDS := $(if $(PART),$(NEEDS_$(firstword $(subst -, ,$(PART)))),parsers docker browser lint)
+NEEDS := $(NEEDS_$(firstword $(subst -, ,$(PART))))
 SPREAD := -n $(WORKERS) --dist worksteal
 LABS := -n 3 --dist loadfile
 SHARE := --tb short --sample $(SAMPLE)
 
+# Each side installs what it requires, so that a bare machine is busy while packages are downloaded.
 test: venv ## all that CI runs: real programs, nodes in containers; PART=real-24.11 runs a part, PART=? lists them
 	$(if $(NEEDS),@$(MAKE) --no-print-directory --jobs $(NEEDS))
 	$(if $(PART),$(BIN)/pytest $(if $(filter containers,$(PART)),$(LABS),$(SPREAD)) $(SHARE) -m 'not long' --part '$(PART)',\
 	tools/side-by-side \
-		types make --no-print-directory types ansible -- \
-		tests $(BIN)/pytest $(SPREAD) $(SHARE) -m 'not container and not long' -- \
-		containers $(BIN)/pytest $(LABS) $(SHARE) -m 'container and not long')
+		types make --no-print-directory lint types ansible -- \
+		tests sh -c 'make --no-print-directory --jobs parsers browser && \
+			exec $(BIN)/pytest $(SPREAD) $(SHARE) -m "not container and not long"' -- \
+		containers make --no-print-directory test PART=containers)
 
 long: venv parsers docker ## what takes hours: all cases, thousands of mutations and faults; run again, it continues
 	$(BIN)/pytest $(SPREAD) -m '(long or many) and not container' --resume build/long
