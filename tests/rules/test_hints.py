@@ -69,12 +69,12 @@ HINTS = {
     **{
         f"system: {name}": (TINY, ("system: dgx-h100", f"system: {name}"), "system-unknown", hint)
         for name, hint in {
-            "hgx": "use one of hgx-a100-8, hgx-b200-8, hgx-h100-8, hgx-h200-8",
+            "hgx": "use one of hgx-a100-8, hgx-b200-8, hgx-b300-8, hgx-h100-8, hgx-h200-8",
             "dgx": DGX,
             "DGX": DGX,
             "dgx-h": "use one of dgx-h100, dgx-h200",
             "DGX A100": "use one of dgx-a100-40, dgx-a100-80",
-            "h100": "use one of dell-xe9680, dgx-h100, hgx-h100-8, smc-821ge-tnhr",
+            "h100": "use one of dell-xe9680, dgx-h100, hgx-h100-8, hpe-xd670, smc-821ge-tnhr",
             "supermicro": "use one of smc-111gl-nhr, smc-821ge-tnhr",
         }.items()
     },
@@ -140,15 +140,15 @@ HINTS = {
     "a board in capitals": (TINY, ("dgx-h100", "HGX-H200-8"), "system-unknown", "write hgx-h200-8"),
     "a GPU that no system has": (
         TINY,
-        ("dgx-h100", "L40S"),
+        ("dgx-h100", "A40"),
         "system-unknown",
-        "state cpu, memory and gpus: {model: l40s, count: …}: l40s is a GPU",
+        "state cpu, memory and gpus: {model: a40, count: …}: a40 is a GPU",
     ),
     "a GPU that no system has, as the catalogue has it": (
         TINY,
-        ("dgx-h100", "l40s"),
+        ("dgx-h100", "a40"),
         "system-unknown",
-        "state cpu, memory and gpus: {model: l40s, count: …}: l40s is a GPU",
+        "state cpu, memory and gpus: {model: a40, count: …}: a40 is a GPU",
     ),
     "a product without its maker": (TINY, ("dgx-h100", "PowerEdge XE9680"), "system-unknown", "write dell-xe9680"),
     "another version": (
@@ -359,7 +359,7 @@ HINTS = {
         ("path: /home,", "path: /home, clients: gpu,"),
         "type-wrong",
         "write a list of slurm-controller, slurm-accounting, slurm-compute, login, monitoring, log-collector,"
-        " nfs-server, subnet-manager",
+        " nfs-server, subnet-manager, lnet-router",
     ),
     "typographic quotes": (TINY, ('"gpu[1-4]"', "“gpu[1-4]”"), "yaml-syntax", 'write "gpu[1-4]"'),
     "a no-break space before one of several keys": (
@@ -396,8 +396,8 @@ HINTS = {
         TINY,
         ("dgx-h100", "dell-r760xa"),
         "system-unknown",
-        "the catalogue's dell systems: dell-xe9680; run clustergen catalogue systems for all names, or define it under"
-        " catalogue.systems, or set cpu, memory and gpus here",
+        "the catalogue's dell systems: dell-xe8545, dell-xe9680; run clustergen catalogue systems for all names, or"
+        " define it under catalogue.systems, or set cpu, memory and gpus here",
     ),
 }
 

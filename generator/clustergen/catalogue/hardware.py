@@ -82,6 +82,8 @@ class Nic:
     infiniband: str = ""
     """The fastest InfiniBand rate by name; empty for an adapter without InfiniBand."""
     ethernet: bool = True
+    ethernet_gbit: int | None = None
+    """The fastest single port as Ethernet, where that is slower than `max_gbit`."""
     pcie_gen: int | None = None
     pcie_lanes: int | None = None
     drivers: tuple[str, ...] = ()

@@ -42,6 +42,12 @@ def _models(name: str) -> set[str]:
     return set(re.findall("[a-z]+[0-9]+[a-z]*", name.lower()))
 
 
+def _rate(model: parts.Nic | None, gbit: float | None, *, ethernet: bool) -> float | None:
+    """Of a port: some adapters are slower as Ethernet."""
+    limit = model.ethernet_gbit if model and ethernet else None
+    return min(gbit, limit) if gbit and limit else gbit
+
+
 def _driver(model: parts.Nic | None) -> str:
     return model.drivers[0] if model and model.drivers else ""
 
@@ -163,6 +169,7 @@ class TypeResolver:
 
     def _ports(self, spec: Spec, base: System | None) -> Iterator[Port]:
         fabric = self.manifest.networks.fabric
+        ethernet = fabric is not None and fabric.type != "infiniband"
         rail = 0
         if spec.nics is not None:
             for nic in spec.nics:
@@ -177,7 +184,7 @@ class TypeResolver:
                     number,
                     nic.numa,
                     nic.pci,
-                    model.max_gbit if model else None,
+                    _rate(model, model.max_gbit, ethernet=ethernet and nic.network == "fabric") if model else None,
                     connector=nic.connector or (model.connector if model else ""),
                     connector_options=model.connector_options if model and not nic.connector else (),
                     driver=_driver(model),
@@ -190,7 +197,6 @@ class TypeResolver:
             own_system = self.manifest.catalogue.systems[base.id]
             yield from self._ports(Spec.model_construct(nics=own_system.nics), None)
             return
-        ethernet = fabric is not None and fabric.type != "infiniband"
         for port in base.nics:
             if port.role == "bmc":
                 continue
@@ -211,7 +217,7 @@ class TypeResolver:
                     rail=number,
                     numa=port.numa,
                     pci=port.pci or None,
-                    max_gbit=port.gbit,
+                    max_gbit=_rate(model, port.gbit, ethernet=not infiniband),
                     label=port.label,
                     cage=port.cage,
                     connector=port.connector,

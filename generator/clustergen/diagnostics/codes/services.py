@@ -7,6 +7,7 @@ from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
 SERVICES: tuple[str | Code, ...] = (
     "NCCL and UCX",
     Code("nccl-name-unknown", ERROR, "A variable that this NCCL does not read"),
+    Code("sharp-unserved", WARNING, "SHARP without a host that serves it"),
     Code("nccl-name-debugging", ERROR, "A debugging variable without a reason"),
     Code("nccl-value-wrong", ERROR, "A value that NCCL does not accept"),
     Code("nccl-gid-missing", ERROR, "This NCCL requires the GID index on RoCE"),

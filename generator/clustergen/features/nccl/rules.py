@@ -37,6 +37,18 @@ def sharp(_: Cluster, section: Fabric) -> Iterator[Finding]:
     yield from unused_of_fabric(section, ("sharp",), not_infiniband(section))
 
 
+def sharp_unserved(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    """The aggregation manager runs beside the master subnet manager, on a host."""
+    if section.sharp and section.type == "infiniband" and section.subnet_manager.where == "switch":
+        yield Finding(
+            "sharp-unserved",
+            ("networks", "fabric", "sharp"),
+            "no aggregation manager runs on a switch, so that NCCL finds no SHARP",
+            "set subnet_manager: {where: ufm}, or {where: node} with NVIDIA's opensm and sharp_am, and turn off the"
+            " subnet manager of the switches",
+        )
+
+
 def nccl_env(cluster: Cluster) -> Iterator[Finding]:
     nccl = cluster.of(Nccl)
     version = nccl.version
