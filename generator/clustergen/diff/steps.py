@@ -107,7 +107,8 @@ def _on_hosts(work: Work) -> Iterable[Step]:
             continue
         everyone = work.compute if kind in _EMPTYING else (None,)
         for host in everyone if change.nodes is None else hosts_of(change.nodes):
-            is_late = kind == "reboot" or (kind in _EMPTYING and host in compute | routers) or (kind == "stop" and host in late)
+            is_emptied = kind in _EMPTYING and host in compute | routers
+            is_late = kind == "reboot" or is_emptied or (kind == "stop" and host in late)
             for part in _parts(change, effect):
                 if is_late:
                     late.setdefault(host, {})[part] = None
@@ -126,10 +127,10 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         ordered = sorted((_step(DRAINED, kind, None, what) for kind, what in parts), key=_place)
         turn = "turn" if host in compute else "turn-of-router" if host in routers else "turn-of-host"
         alike.setdefault((turn, tuple(ordered)), []).append(str(host))
-    for (turn, parts), names in alike.items():
-        text = ", ".join(step.text for step in parts)
+    for (turn, several), names in alike.items():
+        text = ", ".join(step.text for step in several)
         play = ROUTERS if turn == "turn-of-router" else TURNS
-        yield replace(_step(play, turn, folded(names), text), what=None, parts=parts)
+        yield replace(_step(play, turn, folded(names), text), what=None, parts=several)
 
 
 def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Callable[[Work], Iterable[Step]]:

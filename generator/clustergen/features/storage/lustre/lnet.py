@@ -127,8 +127,8 @@ def way_to(cluster: Cluster, node_type: NodeType, nids: Nids, net: str, *, is_ne
     network.
 
     Where all their addresses lie in networks of the cluster that are not routed, only interfaces in those reach them.
-    Else these networks come first, then the storage network, then the fabric (RDMA) or management (TCP). A network where
-    the nodes have addresses comes before all others: a DGX has storage ports also where none is used. `is_near`: only
+    Else these networks come first, then the storage network, then the fabric (RDMA) or management (TCP). A network
+    where the nodes have addresses comes before all others: a DGX has storage ports also where none is used. `is_near`: only
     addresses in a network of these NIDs count.
     """
     networks = list(places_of(cluster, nids, net).values())
@@ -141,7 +141,9 @@ def way_to(cluster: Cluster, node_type: NodeType, nids: Nids, net: str, *, is_ne
     for way in candidates:
         if any(addressed_by(way.key, group) for group in cluster.of_type[node_type.name]):
             return way
-    return candidates[0] if candidates and not is_near else Way("", (), (), tuple(port for way in ways for port in way.astray))
+    if candidates and not is_near:
+        return candidates[0]
+    return Way("", (), (), tuple(port for way in ways for port in way.astray))
 
 
 def addressed_by(place: str, group: NodeGroup) -> bool:
