@@ -87,7 +87,7 @@ def test_options_reach_the_unit_once(tmp_path: Path) -> None:
     )
     findings = options(text_of(tree, "c1", f"{UNITS}/home.mount"))
     assert [word for word in findings if word.startswith("nconnect")] == ["nconnect=2"]
-    assert {"suid", "nofail", "ro", "_netdev", "vers=4.2", "hard"} <= set(findings)
+    assert {"suid", "ro", "_netdev", "vers=4.2", "hard"} <= set(findings)
     assert "nosuid" not in findings
 
 

@@ -128,8 +128,8 @@ def way_to(cluster: Cluster, node_type: NodeType, nids: Nids, net: str, *, is_ne
 
     Where all their addresses lie in networks of the cluster that are not routed, only interfaces in those reach them.
     Else these networks come first, then the storage network, then the fabric (RDMA) or management (TCP). A network
-    where the nodes have addresses comes before all others: a DGX has storage ports also where none is used. `is_near`: only
-    addresses in a network of these NIDs count.
+    where the nodes have addresses comes before all others: a DGX has storage ports also where none is used. `is_near`:
+    only addresses in a network of these NIDs count.
     """
     networks = list(places_of(cluster, nids, net).values())
     places = [network.key for network in networks]
