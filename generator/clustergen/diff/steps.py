@@ -127,10 +127,10 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         ordered = sorted((_step(DRAINED, kind, None, what) for kind, what in parts), key=_place)
         turn = "turn" if host in compute else "turn-of-router" if host in routers else "turn-of-host"
         alike.setdefault((turn, tuple(ordered)), []).append(str(host))
-    for (turn, several), names in alike.items():
-        text = ", ".join(step.text for step in several)
+    for (turn, whole), names in alike.items():
+        text = ", ".join(step.text for step in whole)
         play = ROUTERS if turn == "turn-of-router" else TURNS
-        yield replace(_step(play, turn, folded(names), text), what=None, parts=several)
+        yield replace(_step(play, turn, folded(names), text), what=None, parts=whole)
 
 
 def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Callable[[Work], Iterable[Step]]:
