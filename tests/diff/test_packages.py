@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clustergen.diff.steps import PREPARE, TURNS
+from clustergen.diff.steps import PREPARE, PUT, TURNS
 from strategies.diffs import diff, rendered, write
 
 pytestmark = pytest.mark.slow
@@ -85,3 +85,48 @@ def test_the_database_of_an_accounting_role_that_moves_is_copied_by_people(tmp_p
     whole = json.loads(diff("--format", "json", one, other).stdout)["clusters"][0]
     text = "stop slurmdbd on head, and copy its database: slurmctld ends without it"
     assert (None, text, "db") in [(step["play"], step["text"], step["hosts"]) for step in whole["steps"]]
+
+
+FILE_SYSTEMS = {
+    "beegfs": '{type: beegfs, version: "8.2", mount: /data, mgmtd: 10.0.9.9}',
+    "lustre": '{type: lustre, version: "2.15", mount: /data, mgs: [10.0.9.9@tcp]}',
+    "nfs": '{type: nfs, version: "4.1", mount: /data, server: 10.0.9.9, path: /data}',
+}
+
+
+def storage(path: Path, *entries: str) -> Path:
+    listed = "".join(f"  {name}: {text}\n" for name, text in zip(("data", "two"), entries, strict=False))
+    return write(path, ("debian-13", "rocky-9"), ("slurm:\n", f"storage:\n{listed}slurm:\n"))
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), [("beegfs", "8.2", "8.4"), ("lustre", "2.15", "2.16")])
+def test_another_release_of_packages_with_equal_names_is_a_manual_upgrade(
+    tmp_path: Path, kind: str, old: str, new: str
+) -> None:
+    text = FILE_SYSTEMS[kind]
+    sides = [storage(tmp_path / "a", text), storage(tmp_path / "b", text.replace(old, new))]
+    verdict, (change,), steps = plan(*sides)
+    assert verdict == "files only; step 1 is manual"
+    assert (change["name"], change["old"], change["new"], change["nodes"]) == (f"{kind} data", old, new, "c[1-4]")
+    assert [value["label"] for value in change["manifest"]] == ["storage.data.version"]
+    assert steps[0] == f"None: upgrade {kind} data from {old} to {new} by its guide: servers, then drained clients"
+    assert not any("install 8" in step or "install 2" in step for step in steps)
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), [("beegfs", "8.2", "7.4"), ("nfs", "4.1", "4.2")])
+def test_another_major_release_and_another_protocol_are_no_upgrade_under_the_same_names(
+    tmp_path: Path, kind: str, old: str, new: str
+) -> None:
+    text = FILE_SYSTEMS[kind]
+    sides = [storage(tmp_path / "a", text), storage(tmp_path / "b", text.replace(old, new))]
+    _, changes, _ = plan(*sides)
+    assert [change["name"] for change in changes] == ["BeeGFS"] * (kind == "beegfs")
+
+
+def test_a_second_file_system_is_mounted_without_a_turn(tmp_path: Path) -> None:
+    text = FILE_SYSTEMS["beegfs"]
+    other = text.replace("/data", "/two").replace("9.9", "9.8")
+    sides = [storage(tmp_path / "a", text), storage(tmp_path / "b", text, other)]
+    verdict, _, steps = plan(*sides)
+    assert verdict == "files only; no restart required"
+    assert steps[-1] == f"{PUT}: mount two.mount"

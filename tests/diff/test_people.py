@@ -366,3 +366,16 @@ def test_a_warewulf_server_gets_what_its_nodes_boot(
     on_the_server = [step for step in steps if "Warewulf server" in step]
     assert len(on_the_server) == bool(needed), steps
     assert all(step.startswith(needed) for step in on_the_server)
+
+
+@pytest.mark.slow
+def test_scratch_that_is_unmounted_is_cleaned_up_before(tmp_path: Path) -> None:
+    disk = "storage:\n  scratch: {type: local, device: /dev/disk/by-label/scratch, mount: /scratch}\n"
+    old = write(tmp_path / "a", text=MANIFEST + "  scripts: {tmpdir: /scratch/jobs}\n" + disk)
+    steps = [(step["play"], step["text"]) for step in plan_of(old, write(tmp_path / "b"))["steps"]]
+    assert steps[0] == (
+        None,
+        "drain with clustergen.cluster.drain, and remove what is left in /scratch/jobs, which is unmounted:"
+        " the new epilog does not remove their directories",
+    )
+    assert [play for play, _ in steps].count(None) == 1

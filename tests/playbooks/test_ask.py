@@ -8,13 +8,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _replaced
+from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _hides, _replaced, _waiting_mounts
 from ansible_collections.clustergen.cluster.plugins.modules import node_state
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.node_state import owned_directories, unfit
+from clustergen.render.unit_names import mount_unit
 
 
 def test_no_fingerprint_of_a_password_gets_into_outputs() -> None:
@@ -41,6 +43,28 @@ def test_a_given_secret_replaces_another_one_and_no_other_secret() -> None:
     assert names({"slurmdbd": "new", "munge": "new"}, dict(values)) == ["slurmdbd"]
     assert names({"scratch": "new"}, dict(values)) == ["scratch"]
     assert names({"slurmdbd": "new", "scratch": "new"}, dict.fromkeys(values)) == []
+
+
+def test_a_mount_point_with_files_is_not_mounted_over(tmp_path: Path) -> None:
+    unit = str(mount_unit(f"{tmp_path}/my-home"))
+    assert node_state.hides_files(unit) is False, "it is not there"
+    (tmp_path / "my-home/made/before").mkdir(parents=True)
+    assert node_state.hides_files(unit) is False, "directories that programs made before"
+    (tmp_path / "my-home/made/key").touch()
+    assert node_state.hides_files(unit) is True
+    state = {"hiding": [unit], "differs": [{"target": f"/etc/systemd/system/{unit}", "there": False}]}
+    assert unit in _hides(state, {})
+    assert _hides(state, {"cluster_mount_over": [unit]}) == ""
+    assert _hides({**state, "differs": []}, {}) == "", "one that is down today"
+
+
+@pytest.mark.parametrize(("later", "waiting"), [("drain:lnet.service", {"fast.mount": "fast"}), ("reboot", {})])
+def test_a_new_mount_waits_for_the_restart_of_what_it_requires(later: str, waiting: dict[str, str]) -> None:
+    text = b"[Unit]\nDescription=File system fast\nRequires=lnet.service\nAfter=network-online.target lnet.service\n"
+    tree = SimpleNamespace(content=lambda path: text if path == "fast" else text.replace(b"Requires", b"Wants"))
+    files = {f"/etc/systemd/system/{name}.mount": {"path": name} for name in ("fast", "home")}
+    idle = ["fast.mount", "home.mount", "chrony.service"]
+    assert dict(_waiting_mounts(tree, files, idle, [later])) == waiting
 
 
 @pytest.mark.parametrize(

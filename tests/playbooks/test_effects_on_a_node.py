@@ -87,6 +87,24 @@ def test_each_effect_comes_after_what_it_needs() -> None:
     assert journal.read()["pending"] == []
 
 
+def test_a_new_mount_comes_after_the_restart_of_what_it_requires() -> None:
+    node = Node("lnet.service", "old.mount")
+    node.needs = {"new.mount": "lnet.service", "old.mount": "lnet.service"}
+    worker = effects.Worker(node)
+    pending("restart:lnet.service", "restart:chrony.service")
+    node_put.carry_out(worker, [], ["new.mount", "old.mount"])
+    assert node.commands == [
+        "systemctl restart lnet.service",
+        "systemctl start new.mount",
+        "systemctl start old.mount",
+        "systemctl restart chrony.service",
+    ]
+    node.commands.clear()
+    pending("restart:lnet.service")
+    node_put.carry_out(worker, [], ["new.mount", "old.mount"])
+    assert node.commands == ["systemctl restart lnet.service"]
+
+
 def test_what_fails_stays_pending_and_the_others_are_done() -> None:
     node = Node()
     node.failing = {"systemctl restart home.mount"}

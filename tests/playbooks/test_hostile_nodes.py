@@ -62,6 +62,7 @@ def lies() -> dict[str, Answer]:
         "another-clock": {"clock": 1},
         "many-leftovers": {"leftovers": [f"/x/{i}" for i in range(50_000)]},
         "leftover-is-no-path": {"leftovers": ["x\ny"]},
+        "half-a-mount": {"mounts": {"/etc/systemd/system/x.mount": packed(b"x" * 999)[:-8]}},
         "effect-of-another-kind": {"pending": ["run:x.service; reboot"]},
         "unknown-effect": {"pending": ["format-disks"]},
         "pending-is-a-mapping": {"pending": {"reboot": 1}},

@@ -91,6 +91,7 @@ OF_FILES = {
     "slurmd": "restart-slurmd",
     "slurmdbd": "restart-slurmdbd",
     "none": "none",
+    "export": "reload:e.service",
 }
 """Name → the effect of a changed file, unit or package."""
 PLACES = {"load-accounts": "head", "slurmdbd": "db"}
@@ -132,7 +133,7 @@ def change(name: str, host: str) -> Change:
     """As `clustergen diff` has it."""
     effect = read(OF_FILES[name])
     kind = {"stop": UNIT, "driver": PACKAGES}.get(name, "file")
-    old, new = (None if name == "start" else "x"), (None if name in ("unmount", "stop") else "driver-2")
+    old, new = (None if name == "start" else "x"), (None if name in ("unmount", "stop", "export") else "driver-2")
     return Change(
         file="" if kind != "file" else target_of(name),
         kind=kind,
@@ -151,6 +152,8 @@ def change(name: str, host: str) -> Change:
 def target_of(name: str) -> str:
     """The file of the tree whose change has the effect."""
     unit = {"start": "new.mount", "unmount": "old.mount", "window": "data.mount", "remount": "home.mount"}.get(name)
+    if name == "export":
+        return "/etc/exports.d/clustergen-old.exports"
     return f"/etc/systemd/system/{unit}" if unit else f"/etc/{name}"
 
 
@@ -160,7 +163,9 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
     files = {
         target_of(name): {"effect": moves.get(name, OF_FILES[name])} for name in names if name not in ("stop", "driver")
     }
-    leftovers = {target: entry["effect"] for target, entry in files.items() if target.endswith("/old.mount")}
+    leftovers = {
+        target: entry["effect"] for target, entry in files.items() if target.endswith(("/old.mount", ".exports"))
+    }
     files = {target: entry for target, entry in files.items() if target not in leftovers}
     contents = {CONF: (SLURM, slurm)} if host in ("head", "c1", "c2") else {}
     if slurm != SLURM and contents:
@@ -187,6 +192,7 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
         "files": list(files),
         "leftovers": list(leftovers),
         "boot": {"at_once": False},
+        "clients": [],
         "elsewhere": {},
         "empties": emptied_by(nodes, "24.11", contents) if host == "head" else [],
         "vacates": emptied_by(nodes, "24.11", contents, ("vacate",)) if host == "head" else [],
@@ -214,7 +220,7 @@ class Run:
         self.hosts: list[str] = []
         self.plan, _, wrong = make_plan(facts, Asked(["head"], facts, facts, routers=["rtr"]))
         assert not wrong
-        self.nodes = {host: Node(*fact["units"], "r.service") for host, fact in facts.items()}
+        self.nodes = {host: Node(*fact["units"], "r.service", "e.service") for host, fact in facts.items()}
         for host, fact in facts.items():
             self.nodes[host].active -= set(fact["start"])
         for play in playbook("site.yml")[1:]:
@@ -265,10 +271,8 @@ class Run:
     def put(self, host: str, phase: str) -> None:
         if phase in ("users", "trial"):
             return
-        fact, late = self.facts[host], phase == "emptied"
-        removed = [
-            target for target in fact["leftovers"] if (target in fact["withheld"]) == late and phase != "waiting"
-        ]
+        fact = self.facts[host]
+        removed = [target for target in fact["leftovers"] if phase != "waiting" and put._removes(phase, target, fact)]
         node = self.node(host)
         node.params = {
             "effects": put.ActionModule._effects(None, phase, fact, self.variables(host)),

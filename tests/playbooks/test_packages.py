@@ -48,13 +48,13 @@ def test_another_major_version_of_beegfs_takes_a_window_on_clients_and_servers(p
     assert replaced(purposes, ["beegfs-tools"], ["chrony.service"]) == {}
     verdict = Verdict()
     verdict.replace("window:beegfs", True)
-    assert (verdict.windows, verdict.later) == (["beegfs"], [])
+    assert (verdict.windows, verdict.later) == ({"beegfs": True}, [])
 
 
 def test_a_window_is_stated_by_the_names_of_what_moves() -> None:
     verdict = Verdict()
     assert _window(verdict, {}) == ""
-    verdict.windows = ["home.mount", "beegfs"]
+    verdict.windows = {"home.mount": True, "beegfs": True, "data.mount": False}
     assert _window(verdict, {"cluster_window": ["beegfs", "home.mount"]}) == ""
     assert """state the window: -e '{"cluster_window": ["home.mount"]}'""" in _window(
         verdict, {"cluster_window": ["beegfs"]}

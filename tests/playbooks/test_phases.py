@@ -11,12 +11,15 @@ from ansible_collections.clustergen.cluster.plugins.action import put, settle
 from strategies.pages import ROOT
 
 TREE = str(ROOT / "inventories/ml-training/rendered")
+EXPORT = "/etc/exports.d/clustergen-old.exports"
 CONF, MOUNT = "/etc/slurm/slurm.conf", "/etc/systemd/system/home.mount"
 OLD, OLD_MOUNT = "/etc/sysctl.d/80-clustergen-old.conf", "/etc/systemd/system/old.mount"
 FACT = {
     "files": [CONF, MOUNT],
     "content": [CONF, MOUNT],
-    "leftovers": [OLD, OLD_MOUNT],
+    "leftovers": [OLD, OLD_MOUNT, EXPORT],
+    "withdrawn": [EXPORT],
+    "withdrawing": ["reload:nfs-server.service"],
     "withheld": [MOUNT, OLD_MOUNT],
     "effects": ["reconfigure", "restart-slurmdbd", "sysctl"],
     "later": ["remount:home.mount", "drain", "reboot"],
@@ -51,10 +54,11 @@ def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, recon
     ("phase", "files", "removed", "effects", "has_mount"),
     [
         ("users", [], [], ["create", "restart-slurmdbd"], False),
-        ("trial", [CONF, MOUNT], [OLD, OLD_MOUNT], FACT["effects"], False),
+        ("trial", [CONF, MOUNT], [OLD, OLD_MOUNT, EXPORT], FACT["effects"], False),
         ("live", [CONF], [OLD], FACT["effects"], False),
         ("waiting", [], [], ["reboot"], False),
         ("emptied", [MOUNT], [OLD_MOUNT], FACT["later"], True),
+        ("last", [], [EXPORT], FACT["withdrawing"], True),
     ],
 )
 def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(

@@ -23,13 +23,14 @@ PartitionName=all Nodes=n[1-2] MaxTime=60
 def answer(host: str, **more: Any) -> dict[str, Any]:
     """A host that differs in something harmless."""
     units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
-    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "windows", "packages", "paths", "start")
-    empty: dict[str, Any] = {key: [] for key in (*lists, "replaced_secrets")}
+    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "packages", "paths", "start")
+    empty: dict[str, Any] = {key: [] for key in (*lists, "clients", "withdrawn", "replaced_secrets")}
     return {
         **empty,
         "boot": {"at_once": False},
         "behind": True,
         "cancels": {},
+        "windows": {},
         "elsewhere": {},
         "secrets": {},
         "together": False,
@@ -248,8 +249,10 @@ def test_which_nodes_a_controllers_files_want_empty() -> None:
     assert emptied_by(["n1", "n2"], "24.11", {CONF: (None, SLURM)}) == []
 
 
-def test_in_a_window_all_clients_are_emptied_before_any_file_changes() -> None:
-    drew, _, wrong = plan(cluster(windows=["home.mount"], effects=["remount:home.mount"]))
+@pytest.mark.parametrize("serving", [True, False])
+def test_in_a_window_all_clients_are_emptied_before_any_file_changes(serving: bool) -> None:
+    """Those that people unmounted, too, whose slurmd ended with it: nobody else resumes them."""
+    drew, _, wrong = plan(cluster(windows={"home.mount": serving}, effects=["remount:home.mount"], serving=serving))
     assert wrong == []
     assert (drew["emptied"], drew["together"], drew["resumed"], drew["rolling"]) == (
         ["n1", "n2"],
@@ -269,3 +272,20 @@ def test_routers_have_turns_of_their_own_before_those_of_nodes() -> None:
     drew, _, wrong = make_plan(answers, Asked(["head"], hosts, hosts, routers=["rtr1", "rtr2"]))
     assert wrong == []
     assert (drew["routers"], drew["rolling"]) == ("rtr1,rtr2", "login,n1,n2")
+
+
+def test_a_window_of_servers_empties_their_clients() -> None:
+    answers = cluster(behind=False)
+    answers["head"] |= {"empties": [], "windows": {"scratch": True}, "clients": ["n1", "n2"]}
+    drew, _, wrong = plan(answers)
+    assert (drew["emptied"], drew["resumed"], drew["live"], wrong) == (["n1", "n2"], "n1,n2", "head", [])
+    del answers["n2"]
+    _, _, (wrong_limit,) = plan(answers, hosts=["head", "n1"])
+    assert "no job runs on n2, which are not part of this run" in wrong_limit
+
+
+def test_what_servers_no_longer_offer_goes_last() -> None:
+    answers = cluster()
+    assert plan(answers)[0]["withdrawing"] == NOBODY
+    answers["head"] |= {"withdrawn": ["/etc/exports.d/clustergen-home.exports"]}
+    assert plan(answers)[0]["withdrawing"] == "head"

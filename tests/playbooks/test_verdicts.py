@@ -196,10 +196,51 @@ def test_the_initramfs_and_the_boot_loader_are_updated_for_the_files_that_they_c
 
 def test_a_file_system_of_another_server_is_remounted_with_those_of_all_clients() -> None:
     answer = verdict({HOME: "remount:home.mount"}, inside=MOVED)
-    assert (answer.windows, answer.effects) == (["home.mount"], ["remount:home.mount"])
+    assert (answer.windows, answer.effects) == ({"home.mount": True}, ["remount:home.mount"])
     assert (answer.withheld, answer.later) == ([], [])
     answer = verdict({HOME: "remount:home.mount"}, inside=MOVED, idle=["home.mount"])
-    assert (answer.windows, answer.withheld) == ([], [])
+    assert (answer.windows, answer.withheld) == ({"home.mount": False}, [])
+
+
+def test_a_file_system_that_moves_to_another_mount_point_goes_in_the_window() -> None:
+    users = {"/etc/systemd/system/users.mount": "remount:users.mount"}
+    leftovers = {HOME: "remount:home.mount"}
+    answer = verdict(users, exists=False, leftovers=leftovers, inside=MOVED, idle=["users.mount"])
+    assert (answer.windows, answer.later, answer.withheld) == ({"home.mount": True}, [], [])
+    answer = verdict(users, exists=False, leftovers=leftovers, idle=["users.mount"])
+    assert (answer.windows, answer.later, answer.withheld) == ({}, ["remount:home.mount"], [HOME])
+
+
+OST, LNET = "/etc/systemd/system/srv-lustre-big-OST0001.mount", "/etc/lnet.conf"
+OF_TARGET, OF_LNET = "window:big-data", "window:lnet.service"
+
+
+@pytest.mark.parametrize(
+    ("target", "effect", "inside", "exists", "effects", "windows"),
+    [
+        (OST, OF_TARGET, "none", True, [], {}),
+        (OST, OF_TARGET, "daemon-reload", True, ["daemon-reload"], {}),
+        (OST, OF_TARGET, OF_TARGET, True, ["run:clustergen-lustre-targets-big-data.service"], {"big-data": True}),
+        (OST, OF_TARGET, None, False, ["daemon-reload"], {}),
+        (LNET, OF_LNET, OF_LNET, True, ["restart:lnet.service"], {"lnet.service": True}),
+        (LNET, OF_LNET, None, False, ["restart:lnet.service"], {"lnet.service": True}),
+    ],
+)
+def test_servers_change_what_clients_use_in_a_window(
+    target: str, effect: str, inside: str | None, exists: bool, effects: list[str], windows: dict[str, bool]
+) -> None:
+    answer = verdict({target: effect}, exists=exists, inside={target: inside} if inside else {}, running=())
+    assert (answer.effects, answer.windows, answer.withheld) == (effects, windows, [])
+
+
+def test_a_target_goes_in_a_window_or_when_no_client_is_left() -> None:
+    export = "/etc/exports.d/clustergen-home.exports"
+    leftovers = {OST: OF_TARGET, export: "reload:nfs-server.service"}
+    answer = verdict({}, leftovers=leftovers, running=(), mounted={"mount_big_data"})
+    assert (answer.windows, answer.withdrawn, answer.effects) == ({"big-data": True}, [export], ["daemon-reload"])
+    answer = verdict({}, leftovers=leftovers, running=(), mounted={"mount_home"})
+    assert (answer.windows, answer.effects) == ({}, [])
+    assert (answer.withdrawn, answer.withdrawing) == ([OST, export], ["daemon-reload", "reload:nfs-server.service"])
 
 
 def test_services_of_an_earlier_tree_are_stopped_and_not_restarted() -> None:

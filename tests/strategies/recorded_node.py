@@ -28,6 +28,8 @@ class Node:
                 return 0, "active\n" if unit in self.active else "inactive\n", ""
             case ["systemctl", "show", "-p", "Where", "--value", unit] if unit in self.places:
                 return 0, f"{self.places[unit]}\n", ""
+            case ["systemctl", "show", "-p", "Requires", "--value", unit]:
+                return 0, self.needs.get(unit, "") + "\n", ""
             case ["systemctl", "show", *_]:
                 return 0, "1\n", ""
             case ["systemctl", "is-active", "--quiet", unit]:

@@ -18,6 +18,7 @@ class FileSystem:
     ready_unit: str = ""  # unit with {name} that is active while an entry is mounted, where its own daemon mounts it
     packages: tuple[str, ...] = ()  # on the client group
     repositories: tuple[str, ...] = ()  # of these packages, without a public address
+    has_releases: bool = False  # whether `version` of an entry is that of its packages, under the same names
     paths: tuple[str, ...] = ()  # files by which a client is known that comes neither as a package nor from the tree
     monitored_units: tuple[str, ...] = ()  # regular expressions: units whose failure is an alert
     lab_units: tuple[str, ...] = ()  # patterns of what a container cannot run, install or read

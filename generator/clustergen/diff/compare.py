@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from clustergen.catalogue.package_effects import is_stopped
 from clustergen.catalogue.slurm import read_releases
 from clustergen.catalogue.slurm_jobs import AffectedJobs, rules, running
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.groups import group_name, mount_group
 from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diff.change import Change, folded
 from clustergen.diff.comments import same_but_for_comments
 from clustergen.diff.conditions import Conditions
-from clustergen.diff.packages import changes_beside_files, dropped_units
+from clustergen.diff.packages import changes_beside_files, dropped_units, units_of
 from clustergen.diff.policy import VALUES, policy_changes
 from clustergen.diff.settings import differing, read_by_jobs
 from clustergen.diff.slurm import conditions_of, slurm_changes
 from clustergen.diff.snapshot import Snapshot
-from clustergen.diff.windows import effect_inside, moved
+from clustergen.diff.windows import (
+    ADDRESS,
+    RENAMED,
+    SERVERS,
+    effect_inside,
+    lustre_target,
+    moved,
+    names_of,
+    on_servers,
+    renamed,
+    same_servers,
+)
 from clustergen.records import record, replace
 from clustergen.render.effects import DAEMON_RELOAD, NONE, Effect
 from clustergen.render.side import NodeFile
@@ -29,11 +41,17 @@ Groups = tuple[str, ...]
 Files = dict[str, NodeFile]
 
 _WHERE = re.compile(r"^Where=(\S+)", re.MULTILINE)
+_REQUIRES = re.compile(r"^Requires=(\S+)$", re.MULTILINE)
 _SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
 _ANEW = "the machines must be reinstalled, which no playbook does; the data on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
+_SAME_SERVERS = "the servers answer under one of the addresses: all clients are drained first"
+_SAME_PERHAPS = (
+    "clients of two servers would write to both: all are drained first, and the data is copied if they are two"
+)
+_UNDER_CLIENTS = "the servers stop it under their clients: all are drained first"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
 LEFT = "the running system keeps what it is set to until it reboots"
 _SETTINGS = ("/etc/clustergen/", "/etc/sysctl.d/", "/etc/modules-load.d/")
@@ -229,10 +247,20 @@ class Comparison:
             removed_units = {target.removeprefix(_UNITS) for target in old if target not in new}
             units = dropped_units(self.old, before, self.new, after)
             removed_units.update(unit for unit in units if is_stopped(unit))
+            started = {*units_of(self.old, before), *(target.removeprefix(_UNITS) for target in old)}
+            sides = [_mounts(old, new), _mounts(new, old)]
+            pairs = dict(renamed(*sides)) if all(sides) else {}
+            for target, other in pairs.items():
+                file = replace(new[other], effect=old[target].effect)
+                hosts_of_files.setdefault((target, old[target], file), []).extend(hosts)
             for target in {**old, **new}:
+                if target in pairs:
+                    continue
                 old_file, new_file = old.get(target), new.get(target)
                 if old_file and not new_file and not _is_left(old_file):
                     old_file = replace(old_file, effect=_of_removal(old_file, removed_units))
+                if new_file and not old_file:
+                    new_file = replace(new_file, effect=_of_addition(new_file, started))
                 if (old_file and old_file.same_as) != (new_file and new_file.same_as):
                     if is_slurms(target) and (old_file and old_file.sha256) != (new_file and new_file.sha256):
                         continue
@@ -242,18 +270,82 @@ class Comparison:
             if old_file and new_file and old_file.sha256 != new_file.sha256:
                 effect = effect_inside(target, new_file.effect, old_file.text, new_file.text)
                 new_file = new_file if effect == new_file.effect else replace(new_file, effect=effect)
+            either, move = new_file or old_file, self._move(target, old_file, new_file)
+            if either and either.effect.kind == "window" and not move:
+                # A new target has no clients; other files are of a service that may run.
+                is_new = old_file is None and target.endswith(".mount")
+                if clients := [] if is_new else self._clients(target, either.effect, hosts):
+                    merged.setdefault(_of_clients(target, either.effect, old_file, new_file), []).extend(clients)
+                effect = on_servers(target, either.effect, is_there=bool(old_file and new_file))
+                old_file, new_file = (file and replace(file, effect=effect) for file in (old_file, new_file))
             for change in (
                 _of_policy(target, old_file, new_file, self._release, self._conditions)
-                or _move(target, old_file, new_file)
+                or move
                 or _of_settings(target, old_file, new_file)
                 or (_file_change(target, old_file, new_file),)
             ):
                 ending = change.running or self._ending(target, old_file, new_file)
                 merged.setdefault(replace(change, running=ending), []).extend(hosts)
         compute = {*self.old.inventory.groups.get("slurm_compute", ())}
-        for change, hosts in merged.items():
+        for change, hosts in self._after_restarts(merged):
             waiting = () if change.kind == "file" and compute.isdisjoint(hosts) else change.waiting
             yield replace(change, nodes=folded(hosts), waiting=waiting)
+
+    def _move(self, target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:
+        """A file system of another server or address; empty where its files stay where they are."""
+        sides = moved(target, old.text, new.text) if old and new and new.effect.kind == "window" else None
+        if sides is None or new is None:
+            return ()
+        is_same = same_servers(*sides, self._names)
+        is_renamed = new.target != target
+        return (
+            Change(
+                file=target,
+                kind="setting",
+                name="",
+                key=RENAMED if is_renamed else ADDRESS if is_same else "source",
+                old=sides[0],
+                new=sides[1],
+                nodes=None,
+                effects=(new.effect,),
+                everywhere=False,
+                reason=_SAME_SERVERS if is_same else _SAME_PERHAPS if is_same is None else "",
+                source="clustergen.lock.json",
+                waiting=_below(old.text) if old and is_renamed else (),
+            ),
+        )
+
+    @cached_property
+    def _names(self) -> list[dict[str, str]]:
+        """Address or name → host, of both sides."""
+        texts = [{file.target: file for file in side.files.values()}.get("/etc/hosts") for side in (self.old, self.new)]
+        hosts = self.old.inventory.hosts, self.new.inventory.hosts
+        return [names_of(file.text if file else "", names) for file, names in zip(texts, hosts, strict=True)]
+
+    def _after_restarts(self, changes: Mapping[Change, list[str]]) -> Iterator[tuple[Change, list[str]]]:
+        """The changes with their hosts; a new mount waits on hosts where a unit that it requires restarts."""
+        restarted: dict[str, set[str]] = {}
+        for change, hosts in changes.items():
+            for effect in change.effects:
+                if effect.kind == "drain" and effect.unit:
+                    restarted.setdefault(effect.unit, set()).update(hosts)
+        for change, hosts in changes.items():
+            if change.effect.kind == "start" and restarted:
+                text = self.new.of_groups(self.new.inventory.hosts[hosts[0]])[change.file].text
+                for unit in _REQUIRES.findall(text):
+                    if later := [host for host in hosts if host in restarted.get(unit, ())]:
+                        yield replace(change, effects=(Effect("drain", unit), change.effect)), later
+                        hosts = [host for host in hosts if host not in later]
+            if hosts:
+                yield change, hosts
+
+    def _clients(self, target: str, effect: Effect, servers: Iterable[str]) -> list[str]:
+        """The hosts that mount, before and after, the file system of a target, or all of these servers."""
+        before, after = self.old.inventory, self.new.inventory
+        served = {group for server in servers for group in before.hosts[server] if group.startswith("serve_")}
+        names = {group_name(effect.unit or "")} if target.endswith(".mount") else {name[6:] for name in served}
+        groups = {mount_group(name) for name in names}
+        return [host for host in before.hosts if groups & {*before.hosts[host]} & {*after.hosts.get(host, ())}]
 
     def _ending(self, target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[AffectedJobs, ...]:
         """Running jobs that settings beside Slurm's may end."""
@@ -263,6 +355,30 @@ class Comparison:
         changes = differing(target, old.text if old else "", new.text)
         jobs = (running(base, key, self._release, "", (f"{before}>{after}".lower(),)) for key, before, after in changes)
         return tuple(each for several in jobs for each in several)
+
+
+def _of_clients(target: str, effect: Effect, old: NodeFile | None, new: NodeFile | None) -> Change:
+    """A change of servers under clients that mount the file system."""
+    is_target = target.endswith(".mount")
+    before, after = (lustre_target(file.text) if file and is_target else None for file in (old, new))
+    return Change(
+        file=target,
+        kind="setting",
+        name="",
+        key=SERVERS,
+        old=before,
+        new=after,
+        nodes=None,
+        effects=(effect,),
+        everywhere=False,
+        reason=_UNDER_CLIENTS,
+        source="clustergen.lock.json",
+    )
+
+
+def _mounts(files: Files, others: Files) -> dict[str, str]:
+    """The mount units that only one side has, with their texts."""
+    return {target: file.text for target, file in files.items() if target.endswith(".mount") and target not in others}
 
 
 def _is_left(file: NodeFile) -> bool:
@@ -279,6 +395,16 @@ def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
     if file.target.startswith(_UNITS):
         return DAEMON_RELOAD
     return NONE if file.effect.unit in removed_units else file.effect
+
+
+def _of_addition(file: NodeFile, started: Collection[str]) -> Effect:
+    """The effects of a new file; nothing uses a mount or service that was not there. `started`: units before."""
+    unit = file.effect.unit
+    if file.effect.kind not in ("remount", "drain") or unit is None or unit in started:
+        return file.effect
+    if file.effect.kind == "drain":
+        return Effect("restart", unit)
+    return Effect("start", unit) if file.target == _UNITS + unit else NONE
 
 
 def _of_policy(
@@ -334,14 +460,6 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
     )
 
 
-def _move(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:
-    """A file system of another server; empty where its files stay where they are."""
-    sides = moved(target, old.text, new.text) if old and new and new.effect.kind == "window" else None
-    if sides is None or new is None:
-        return ()
-    return (Change(target, "setting", "", "source", *sides, None, (new.effect,), False, "", ""),)
-
-
 def _slurms(files: Files) -> Files:
     return {target: file for target, file in files.items() if is_slurms(target)}
 
@@ -381,8 +499,6 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
     if new is None and _is_left(either):
         return Change(target, "file", "", "", _lines(old), None, None, (NONE,), False, LEFT, "")
     effects: tuple[Effect, ...] = (either.effect,)
-    if old is None and either.effect == Effect("remount", target.removeprefix(_UNITS)):
-        effects = (Effect("start", either.effect.unit),)
     if old is None or new is None:
         texts: tuple[str | None, str | None] = (_lines(old), _lines(new))
     elif old.sha256 == new.sha256:

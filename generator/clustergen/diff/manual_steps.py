@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.file_system import file_systems
@@ -11,7 +12,9 @@ from clustergen.diff.compare import LEFT
 from clustergen.diff.release import path_between
 from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
-from clustergen.render.effects import Effect
+from clustergen.diff.windows import ADDRESS, SERVERS
+from clustergen.render.effects import NONE, Effect
+from clustergen.render.unit_names import mount_unit
 from clustergen.slurmconf.scalars import hosts_of
 
 _KEEPS = "so that no job is lost: stop slurmctld,"
@@ -27,6 +30,13 @@ def before(work: Work) -> Iterable[Step]:
     yield from _addresses(work)
     yield from _file_systems(work)
     yield from _moved(work)
+    yield from _abandoned(work, unmounted=True)
+    for change in work.changes:
+        if change.kind == "packages" and change.name and change.effect == NONE:
+            text = (
+                f"upgrade {change.name} from {change.old} to {change.new} by its guide: servers, then drained clients"
+            )
+            yield Step(text, change.nodes, "")
     if work.left_accounting:
         text = f"stop slurmdbd on {folded(work.left_accounting)}, and copy its database: slurmctld ends without it"
         yield Step(text, folded(work.accounting), "")
@@ -56,10 +66,7 @@ def after(work: Work) -> Iterable[Step]:
     if work.kept:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
-    if work.abandoned:
-        scratch = [change for change in work.changes if change.file == VALUES]
-        text = f"remove what is left in {', '.join(work.abandoned)} once the jobs that run now have ended"
-        yield Step(f"{text}: the new epilog does not remove their directories", work.hosts(scratch), "")
+    yield from _abandoned(work, unmounted=False)
     if controllers := [host for host in _moved_controllers(work) if host not in set(work.compute)]:
         yield Step("remove the old address from the machine", folded(controllers), "")
     kept: dict[str, list[str]] = {}
@@ -77,6 +84,22 @@ def after(work: Work) -> Iterable[Step]:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
             yield Step(text, folded(work.controllers[:1]), "")
+
+
+def _abandoned(work: Work, *, unmounted: bool) -> Iterable[Step]:
+    """Directories of jobs that no epilog removes: before the run if it unmounts them."""
+    removed = {change.file for change in work.changes if change.new is None and change.file.endswith(".mount")}
+    for directory in work.abandoned:
+        places = [directory, *map(str, PurePosixPath(directory).parents)]
+        if any(f"/etc/systemd/system/{mount_unit(place)}" in removed for place in places) is unmounted:
+            scratch = work.hosts([change for change in work.changes if change.file == VALUES])
+            if unmounted:
+                text = (
+                    f"drain with clustergen.cluster.drain, and remove what is left in {directory}, which is unmounted"
+                )
+            else:
+                text = f"remove what is left in {directory} once the jobs that run now have ended"
+            yield Step(f"{text}: the new epilog does not remove their directories", scratch, "")
 
 
 def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
@@ -170,10 +193,22 @@ def _moved(work: Work) -> Iterable[Step]:
     """Data that is elsewhere from now on."""
     for change in work.with_kind("window"):
         unit = change.effect.unit
-        if change.kind == "packages":
+        if change.key == SERVERS:
+            names = unit if change.old else "what the servers offer"
+            target, _, server = (change.old or "").partition(" on ")
+            place = (change.new or "").rpartition(" on ")[2]
+            verb = f"move {target} from {server} to {place}" if place else f"empty and deactivate {target}"
+            text = f"drain with clustergen.cluster.drain, unmount {names}{f', and {verb}' if change.old else ''}"
+        elif change.kind == "packages":
             text = f"drain with clustergen.cluster.drain, stop {change.name} everywhere, and upgrade it by its guide"
         else:
-            text = f"drain with clustergen.cluster.drain, stop {unit}, and copy {change.old} to {change.new}"
+            verb = f"copy {change.old} to {change.new}"
+            if change.key == ADDRESS:
+                verb = f"change the servers' addresses: {change.old} becomes {change.new}"
+                verb += " (lctl replace_nids)" if "@" in str(change.new) else ""
+            elif change.reason:
+                verb += ", unless both are one server"
+            text = f"drain with clustergen.cluster.drain, stop {unit}, and {verb}"
         yield Step(text, work.hosts([change]), "")
 
 

@@ -7,9 +7,11 @@ from itertools import chain
 
 from clustergen.catalogue import package_effects
 from clustergen.catalogue.package_effects import PackageEffect
-from clustergen.cluster.groups import group_name
+from clustergen.cluster.file_system import file_system
+from clustergen.cluster.groups import entry_group, group_name, mount_group
 from clustergen.diff.change import Change, folded
 from clustergen.diff.inventory import VARIABLES, variables_of
+from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.snapshot import Snapshot
 from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect, read
@@ -19,6 +21,7 @@ _OF_SLURM = tuple(f"{daemon}.service" for daemon in ("slurmdbd", "slurmctld", "s
 _BESIDE_JOBS = "installed at once; running jobs continue"
 _RUNS = "no playbook stops it: it keeps running"
 _STAY = "no playbook removes packages: they stay installed"
+_UPGRADED = "no playbook upgrades packages that keep their names"
 _GROUPS = tuple[str, ...]
 Names = Mapping[str, Sequence[str]]
 
@@ -45,6 +48,21 @@ def changes_beside_files(
         yield replace(change, nodes=folded(names))
 
 
+def upgrades(old: Snapshot, new: Snapshot, edits: Iterable[ManifestChange]) -> Iterator[tuple[Change, ManifestChange]]:
+    """Other releases of file systems whose packages keep their names, by the manifest: no file of a tree has them."""
+    entries = ((new.source and new.source.data) or {}).get("storage", {})
+    for edit in edits:
+        if edit.path[:1] != ("storage",) or edit.path[2:] != ("version",) or edit.old is None or edit.new is None:
+            continue
+        name, before, after = str(edit.path[1]), edit.old.strip("'\""), edit.new.strip("'\"")
+        kind = file_system(entries[name]["type"])
+        if kind.has_releases and before.split(".")[0] == after.split(".")[0]:  # another major release has other names
+            groups = {mount_group(name), entry_group("serve", name)}
+            staying = [host for host in new.inventory.hosts if host in old.inventory.hosts]
+            hosts = [host for host in staying if groups.intersection(new.inventory.hosts[host])]
+            yield replace(_change(f"{kind.kind} {name}", before, after, NONE, _UPGRADED), nodes=folded(hosts)), edit
+
+
 def _packages(side: Snapshot, groups: Iterable[str], system: str) -> dict[str, tuple[str, ...]]:
     """Purpose → packages of a host, in the order of the system's table."""
     purposes = _mapping(side.variables.get(VARIABLES, ""), "cluster_packages")
@@ -57,7 +75,7 @@ def dropped_units(old: Snapshot, before: _GROUPS, new: Snapshot, after: _GROUPS)
     """Services that an earlier tree started. Slurm's daemons have effects of their own, and a unit whose file goes ends
     with it.
     """
-    units = _without(_units(old, before), _units(new, after)).split()
+    units = _without(units_of(old, before), units_of(new, after)).split()
     removed = {target.rpartition("/")[2] for target in old.of_groups(before)} if units else set()
     return [unit for unit in units if unit not in removed and unit not in _OF_SLURM]
 
@@ -67,7 +85,8 @@ def _unit(unit: str) -> Change:
     return _change("", unit, None, effect, reason, kind=UNIT)
 
 
-def _units(side: Snapshot, groups: Iterable[str]) -> list[str]:
+def units_of(side: Snapshot, groups: Iterable[str]) -> list[str]:
+    """Units that the tree starts on a host."""
     units = _mapping(side.variables.get(VARIABLES, ""), "cluster_units")
     return [unit for group in groups for unit in units.get(group, ())]
 

@@ -14,6 +14,7 @@ from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.disks import reformatted
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.membership import of_membership
+from clustergen.diff.packages import upgrades
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
 from clustergen.diff.scratch import abandoned
@@ -152,6 +153,9 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     origins = causes(old, new, changes, edits, membership)
     if release is not None:
         origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
+    for upgrade, value in upgrades(old, new, edits):
+        changes.append(upgrade)
+        origins.of_changes[upgrade] = (value,)
     room = room_changes(old.tables, new.tables)
     work = Work(
         changes=[change for change in changes if change.kind != "system"],

@@ -10,6 +10,7 @@ from clustergen.diff.change import Change, folded
 from clustergen.diff.packages import PACKAGES, UNIT
 from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
+from clustergen.diff.windows import RENAMED, SERVERS, is_served
 from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect
 from clustergen.slurmconf.scalars import hosts_of
@@ -21,10 +22,11 @@ STOP = "Daemons to stop during the change"
 PUT, DRAINED = "Files", "Drained nodes"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
 RESUME, ROUTERS, TURNS = "Resume drained nodes", "LNet routers", "Rolling batch"
+WITHDRAW = "File systems without clients"
 _BESIDE_JOBS = ("none", "create", "daemon-reload", "sysctl", "start", "run", "window", "reload", "restart", "stop")
 _EMPTYING = ("remount", "drain", "reboot")
 _LATER = ("slurmd.service", "slurmctld.service", "slurmdbd.service")
-_MOST_PARTITIONS = 4
+_MOST = 4
 _Part = tuple[str, str | None]
 """A step on a host, and the unit or the packages that it is about."""
 
@@ -32,9 +34,13 @@ _Part = tuple[str, str | None]
 def partitions(changes: Sequence[Change]) -> str:
     """`partition a, partition b`; of many, the first of them and how many they are."""
     names = [change.name for change in changes]
-    if len(names) <= _MOST_PARTITIONS:
+    if len(names) <= _MOST:
         return ", ".join(f"partition {name}" for name in names)
-    return f"{len(names):,} partitions ({', '.join(names[: _MOST_PARTITIONS - 1])} …)"
+    return f"{len(names):,} partitions ({_listed(names)})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST else f"{', '.join(names[: _MOST - 1])} …"
 
 
 def _step(play: str, kind: str, hosts: str | None, what: str | None = None) -> Step:
@@ -82,10 +88,12 @@ def _put(work: Work) -> Iterable[Step]:
 
 def _parts(change: Change, effect: Effect) -> Iterator[_Part]:
     """The steps of one effect."""
-    if change.kind == PACKAGES and change.new:
+    if change.kind == PACKAGES and change.new and (effect != NONE or not change.name):
         yield ("window" if effect.kind == "window" else "install"), change.new
     if effect.kind == "remount" and change.kind == "file" and change.new is None:
         yield "unmount", effect.unit
+    elif change.key == RENAMED:
+        yield "unmount-all", effect.unit
     elif effect != NONE and (change.kind != PACKAGES or effect.kind == "reboot"):
         yield effect.kind, effect.unit
 
@@ -105,10 +113,13 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         kind: str = effect.kind
         if effect == Effect("drain") or kind not in (*_BESIDE_JOBS, *_EMPTYING):
             continue
+        if _is_withdrawn(change) or change.key == SERVERS:
+            continue
         everyone = work.compute if kind in _EMPTYING else (None,)
         for host in everyone if change.nodes is None else hosts_of(change.nodes):
             is_emptied = kind in _EMPTYING and host in compute | routers
             is_late = kind == "reboot" or is_emptied or (kind == "stop" and host in late)
+            is_late = is_late or (kind == "start" and change.effect.kind == "drain" and host in compute)
             for part in _parts(change, effect):
                 if is_late:
                     late.setdefault(host, {})[part] = None
@@ -131,6 +142,23 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         text = ", ".join(step.text for step in whole)
         play = ROUTERS if turn == "turn-of-router" else TURNS
         yield replace(_step(play, turn, folded(names), text), what=None, parts=whole)
+
+
+def _served(work: Work) -> Iterable[Step]:
+    """Stops of file systems on servers: those with a window in it, others when all clients have unmounted them."""
+    windows = {change.file for change in work.with_kind("window")}
+    by_step: dict[tuple[str, str, str | None], list[str]] = {}
+    for change in filter(_is_withdrawn, work.changes):
+        is_mount = change.file.endswith(".mount")
+        unit = change.file.rpartition("/")[2] if is_mount else str(change.effect.unit)
+        play = PUT if change.file in windows else WITHDRAW
+        by_step.setdefault((play, "withdraw" if is_mount else "reload", work.hosts([change])), []).append(unit)
+    for (play, kind, hosts), units in by_step.items():
+        yield _step(play, kind, hosts, _listed(list(dict.fromkeys(units))))
+
+
+def _is_withdrawn(change: Change) -> bool:
+    return change.kind == "file" and change.new is None and is_served(change.file)
 
 
 def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Callable[[Work], Iterable[Step]]:
@@ -196,6 +224,7 @@ _OF_SITE: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _stop,
     _put,
     _on_hosts,
+    _served,
     _daemon("slurmdbd", ACCOUNTING, lambda work: work.accounting),
     _daemon("slurmctld", CONTROLLERS, lambda work: work.controllers),
     _on_controllers,

@@ -86,3 +86,10 @@ def remount(unit: str) -> Effect:
 
 def drain(unit: str) -> Effect:
     return Effect("drain", unit)
+
+
+def window(name: str) -> Effect:
+    """Of a file of servers, whose change takes a file system from its clients: the unit that restarts for it, or the
+    file system whose mount unit it is.
+    """
+    return Effect("window", name)

@@ -214,15 +214,17 @@ def test_a_client_without_a_way_to_the_routers_is_an_error() -> None:
     [
         (
             {"mlx5_1": "mlx5_5", "ens9": "ens8"},
-            "interrupts 1 node (oss1) with users logged in; LNet pauses on 2 nodes (rtr[1-2]); no job is lost",
+            "needs a maintenance window for lnet.service; drains 1 node (c1); LNet pauses on 2 nodes (rtr[1-2]);"
+            " no job is lost; step 1 is manual",
             [("LNet routers", "router by router: restart lnet.service", "rtr[1-2]")],
         ),
         (
             {"rtr[1-2]": "rtr[1,3]", "[91-92]": "[91,93]", "rtr2": "rtr3"},
-            "drains 1 node (c1); interrupts 1 node (oss1) with users logged in; adds 1 node (rtr3);"
-            " removes 1 node (rtr2); no job is lost; step 5 is manual",
+            "needs a maintenance window for lnet.service; drains 1 node (c1); adds 1 node (rtr3);"
+            " removes 1 node (rtr2); no job is lost; steps 1, 8 are manual",
             [
-                ("Rolling batch", "node by node: drain, restart lnet.service, resume", "c1"),
+                ("Files", "restart lnet.service", "oss1"),
+                ("Drained nodes", "restart lnet.service", "c1"),
                 (
                     None,
                     "stop the routers that no route leads through now: 10.1.0.92@o2ib, 10.9.0.92@tcp; not before",
@@ -239,5 +241,5 @@ def test_routers_change_one_by_one_and_run_until_no_node_uses_them(
     sides = [write(tmp_path / "old", text=old), write(tmp_path / "new", *edits.items(), text=old)]
     whole = json.loads(diff("--format", "json", *sides).stdout)["clusters"][0]
     assert whole["verdict"] == verdict
-    later = [(step["play"], step["text"], step["hosts"]) for step in whole["steps"] if step["play"] != "Files"]
-    assert later == steps
+    printed = [(step["play"], step["text"], step["hosts"]) for step in whole["steps"]]
+    assert [step for step in printed if step in steps] == steps

@@ -140,6 +140,7 @@ FILE_SYSTEM = FileSystem(
     client_group="beegfs_client",
     server_group="beegfs_server",
     packages=("kernel_headers",),
+    has_releases=True,
     monitored_units=("beegfs-.+",),
     lab_units=("beegfs-*",),
     lab_packages=("beegfs*",),

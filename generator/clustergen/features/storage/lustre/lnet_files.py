@@ -10,7 +10,7 @@ from clustergen.features.storage.lustre.lnet import lnet_nets
 from clustergen.features.storage.lustre.resolved import LnetNet, LnetRoute, Lustre
 from clustergen.features.storage.lustre.routers import client_routes, router_nets, server_routes
 from clustergen.records import record
-from clustergen.render.effects import SYSCTL, drain
+from clustergen.render.effects import SYSCTL, drain, window
 from clustergen.render.file import File
 from clustergen.render.formats import YAML
 
@@ -91,8 +91,13 @@ def _sysctl(conf: Callable[[Cluster, NodeType], LnetConf | None]) -> Callable[[C
 
 
 def _rows() -> Iterator[File]:
-    restart = drain("lnet.service")
-    for group, conf in (("lustre_client", client), ("lustre_server", server), ("lnet_router", router)):
+    drained, of_servers = drain("lnet.service"), window("lnet.service")
+    groups = (
+        ("lustre_client", client, drained),
+        ("lustre_server", server, of_servers),
+        ("lnet_router", router, drained),
+    )
+    for group, conf, restart in groups:
         for path, view, effect in (
             ("etc/lnet.conf", conf, restart),
             ("etc/modprobe.d/clustergen-lnet.conf", _module(conf), restart),

@@ -181,6 +181,7 @@ FILE_SYSTEM = FileSystem(
     server_group="lustre_server",
     packages=("kernel_headers", "lustre"),
     repositories=("lustre",),
+    has_releases=True,
     lab_units=("lnet.service", "clustergen-lustre-targets-*", "srv-lustre-*"),
     lab_packages=("lustre*",),
 )

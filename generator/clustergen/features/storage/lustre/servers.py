@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.storage.lustre.lnet import nids_of
 from clustergen.features.storage.lustre.resolved import Lustre, LustreTarget
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD
+from clustergen.render.effects import DAEMON_RELOAD, Effect, window
 from clustergen.render.file import File
 from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
@@ -43,6 +43,7 @@ class Servers:
 class TargetMount:
     """The mount unit of one target, on the servers that can have it."""
 
+    entry: str
     name: str
     device: str
     where: str
@@ -112,9 +113,13 @@ def mounts(cluster: Cluster, entry: Lustre) -> dict[str, TargetMount] | None:
         earlier: list[str] = [other.unit for other in targets if other.name == "MGS" and target.name != "MGS"]
         earlier += ["zfs-import.target"] if target.backend == "zfs" else []
         units[target.unit.removesuffix(".mount")] = TargetMount(
-            target.name, target.device, _place(target.name), "_netdev,noauto", hosts, tuple(earlier)
+            entry.name, target.name, target.device, _place(target.name), "_netdev,noauto", hosts, tuple(earlier)
         )
     return units
+
+
+def _window(view: TargetMount) -> Effect:
+    return window(view.entry)
 
 
 def service(_: Cluster, entry: Lustre) -> dict[str, TargetService] | None:
@@ -129,8 +134,6 @@ FILES: tuple[File, ...] = (
         program="storage/clustergen-lustre.sh",
     ),
     File("serve/etc/clustergen/lustre-{name}.sh", values, values=True),
-    File(
-        "serve/etc/systemd/system/{unit}.mount", mounts, DAEMON_RELOAD, source="serve/etc/systemd/system/lustre.mount"
-    ),
+    File("serve/etc/systemd/system/{unit}.mount", mounts, _window, source="serve/etc/systemd/system/lustre.mount"),
     File("serve/etc/systemd/system/clustergen-lustre-targets-{name}.service", service, DAEMON_RELOAD),
 )

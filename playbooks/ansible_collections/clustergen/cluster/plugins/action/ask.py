@@ -48,10 +48,10 @@ class ActionModule(Asking):
             before = answers.old_files(state["differs"])
             contents = _slurm_contents(tree, files, state, before)
             accounts = accounting.comparison(state, query["commands"])
+            units, without = units_of(task_vars)
+            verdict = self._verdict(task_vars, tree, files, state, before, contents, units, reboots)
         except AnswerError as err:
             return dict(result, **distrusted(err))
-        units, without = units_of(task_vars)
-        verdict = self._verdict(task_vars, tree, files, state, before, contents, units, reboots)
         purposes = purposes_of(task_vars)
         running = [unit for unit in units if unit not in state["units"]]
         in_use = packages.replaced(purposes, state["packages"], [*state["modules"], *running])
@@ -59,7 +59,10 @@ class ActionModule(Asking):
             verdict.replace(effect, reboots)
         waiting = [purpose for purpose, effect in in_use.items() if effect == "reboot"]
         verdict.stop(packages.stopped(state["started"], without))
-        if (refusal := _window(verdict, task_vars)) and not self._task.check_mode:
+        mounts = dict(_waiting_mounts(tree, files, state["units"], verdict.later))
+        checks = re.compile(rf".*/[0-9]+-mount-({'|'.join(map(re.escape, mounts.values()))})([.]conf)?")
+        verdict.withheld += [d["target"] for d in state["differs"] if mounts and checks.fullmatch(d["target"])]
+        if (refusal := _window(verdict, task_vars) or _hides(state, task_vars)) and not self._task.check_mode:
             return dict(result, failed=True, msg=refusal)
         replaced = list(_replaced(secrets, state["secrets"], task_vars.get("secrets_given") or {}))
         for secret in replaced:
@@ -73,6 +76,7 @@ class ActionModule(Asking):
             "unrecorded": state["unrecorded"],
             **_of_files(state, verdict),
             **_of_effects(verdict),
+            "clients": _clients(verdict, task_vars),
             "elsewhere": self._elsewhere(task_vars, contents),
             "empties": self._empties(task_vars, contents),
             "vacates": self._empties(task_vars, contents, ("vacate",)),
@@ -82,7 +86,11 @@ class ActionModule(Asking):
             "packages": [name for name in state["packages"] if name not in names],
             "waiting": waiting,
             "replaces": waiting if "reboot" in verdict.later else [],
-            "absent": [unit for unit, answer in state["units"].items() if waiting and answer["load"] == "not-found"],
+            "absent": [
+                unit
+                for unit, answer in state["units"].items()
+                if unit in mounts or (waiting and answer["load"] == "not-found")
+            ],
             "secrets": _fingerprints(secrets, state["secrets"]),
             "replaced_secrets": [secret["name"] for secret in replaced],
         }
@@ -99,7 +107,7 @@ class ActionModule(Asking):
 
     def _verdict(self, task_vars, tree, files, state, before, contents, units, reboots):
         """The effects of all that differs."""
-        from clustergen.diff.windows import effect_inside
+        from clustergen.diff.windows import effect_inside, renamed
         from clustergen.render.effects import read
 
         inside = {}
@@ -107,6 +115,12 @@ class ActionModule(Asking):
             if old is not None:
                 sides = _text(old), _text(tree.content(files[target]["path"]))
                 inside[target] = str(effect_inside(target, read(files[target]["effect"]), *sides))
+        earlier = {
+            target: _text(answers.unpacked(text, answers.MOST_OF_UNIT)) for target, text in state["mounts"].items()
+        }
+        added = {d["target"] for d in state["differs"] if not d["there"] and d["target"].endswith(".mount")}
+        for target, _ in renamed(earlier, {target: _text(tree.content(files[target]["path"])) for target in added}):
+            inside[target] = state["effects_of"].get(target, "none").replace("remount:", "window:")
         return effects.judge(
             task_vars["inventory_hostname"],
             {"all", *task_vars["group_names"]},
@@ -118,6 +132,7 @@ class ActionModule(Asking):
             next(iter(task_vars.get("slurm_controllers") or []), None),
             reboots,
             inside,
+            {group for group, hosts in task_vars["groups"].items() if hosts and group.startswith("mount_")},
         )
 
     def _elsewhere(self, task_vars, contents):
@@ -142,13 +157,45 @@ def _text(content):
 
 def _window(verdict, task_vars):
     """Why a host must not be changed outside of a maintenance window; empty where it may."""
-    missing = [unit for unit in verdict.windows if unit not in (task_vars.get("cluster_window") or [])]
+    stated = task_vars.get("cluster_window") or []
+    missing = [unit for unit, runs in verdict.windows.items() if runs and unit not in stated]
     if not missing:
         return ""
     return (
-        f"{', '.join(missing)}: another server or major version, so nodes cannot take turns. Nothing was changed on this node. Drain all clients, "
+        f"{', '.join(missing)}: servers or versions change, so nodes cannot take turns. Nothing was changed on this node. Drain all clients, "
         f"follow the manual steps of clustergen diff, and state the window: -e '{{\"cluster_window\": {json.dumps(missing)}}}'"
     )
+
+
+def _hides(state, task_vars):
+    """Why a new mount must not be made; empty where it may. One that was there before is mounted as ever."""
+    added = {difference["target"].rpartition("/")[2] for difference in state["differs"] if not difference["there"]}
+    units = [unit for unit in state["hiding"] if unit in added - {*(task_vars.get("cluster_mount_over") or [])}]
+    if not units:
+        return ""
+    return (
+        f"{', '.join(units)}: the mount point has files, which nobody would see below the file system. Nothing was changed on this node. Move them, "
+        f"or mount over them: -e '{{\"cluster_mount_over\": {json.dumps(units)}}}'"
+    )
+
+
+def _waiting_mounts(tree, files, idle, later):
+    """Idle mount units that require a unit which restarts when the node is empty → the file system's name."""
+    restarted = {effect.partition(":")[2] for effect in later if effects.kind(effect) == "drain"}
+    for unit in idle if restarted else ():
+        if unit.endswith(".mount") and (file := files.get(f"/etc/systemd/system/{unit}")):
+            text = _text(tree.content(file["path"]))
+            if restarted.intersection(re.findall(r"^Requires=(\S+)$", text, re.MULTILINE)):
+                yield unit, re.search(r"^Description=File system (\S+)", text, re.MULTILINE)[1]
+
+
+def _clients(verdict, task_vars):
+    """Nodes that mount what this server offers, where that takes a window."""
+    served = [group.removeprefix("serve_") for group in task_vars["group_names"] if group.startswith("serve_")]
+    names = [*served, *(re.sub("[-.]", "_", unit) for unit in verdict.windows)] if verdict.windows else []
+    groups = task_vars["groups"]
+    mounting = {host for name in names for host in groups.get(f"mount_{name}", ())}
+    return [host for host in groups.get("slurm_compute", ()) if host in mounting]
 
 
 def _behind(state, replaced, stopped, reboots, accounts):
@@ -185,7 +232,18 @@ def _of_files(state, verdict):
 
 
 def _of_effects(verdict):
-    names = ("effects", "withheld", "later", "together", "windows", "refuse", "cancels", "reasons")
+    names = (
+        "effects",
+        "withheld",
+        "later",
+        "withdrawn",
+        "withdrawing",
+        "together",
+        "windows",
+        "refuse",
+        "cancels",
+        "reasons",
+    )
     return {name: getattr(verdict, name) for name in names}
 
 

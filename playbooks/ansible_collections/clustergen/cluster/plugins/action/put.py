@@ -13,7 +13,7 @@ _READ_BY_PROGRAMS = ("/etc/clustergen/", "/usr/local/lib/clustergen/")
 
 class ActionModule(Asking):
     """`phase`: users (only accounts and directories), trial (nothing is changed), live, waiting (notes that a reboot is left to
-    do, before packages are replaced), or emptied (what waited for an empty node).
+    do, before packages are replaced), emptied (what waited for an empty node), or last (what servers offer to nobody any more).
     """
 
     _VALID_ARGS = frozenset(("tree", "phase"))
@@ -31,12 +31,14 @@ class ActionModule(Asking):
             chosen = [target for target in chosen if files[target]["effect"] == "create" and "/sysusers.d/" in target]
         # A job or timer that starts meanwhile runs an old or a new program: either finds what it reads.
         chosen.sort(key=lambda target: not target.startswith(_READ_BY_PROGRAMS))
-        removed = [target for target in fact["leftovers"] if (target in withheld) == (phase == "emptied")]
+        removed = [target for target in fact["leftovers"] if _removes(phase, target, fact)]
         if phase == "trial":
             chosen = list(fact["files"])
             removed = list(fact["leftovers"])
         if phase == "waiting":
             chosen = removed = []
+        if phase == "last":
+            chosen = []
         effects = self._effects(phase, fact, task_vars)
         if phase == "trial" and not (chosen or removed):
             return dict(result, changed=False, msg="no files to test")
@@ -45,7 +47,7 @@ class ActionModule(Asking):
         record = {
             t: {"sha256": f["sha256"], "effect": f["effect"]}
             for t, f in files.items()
-            if t not in withheld or phase == "emptied"
+            if t not in withheld or phase in ("emptied", "last")
         }
         done = self.ask(
             "node_put",
@@ -81,6 +83,8 @@ class ActionModule(Asking):
             return ["create", *(effect for effect in fact["effects"] if kind(effect) == "restart-slurmdbd")]
         if phase == "waiting":
             return [effect for effect in fact["later"] if effect == "reboot"]
+        if phase == "last":
+            return fact["withdrawing"]
         if phase == "emptied":
             return [effect for effect in fact["later"] if kind(effect) in EMPTYING or kind(effect) == "stop"]
         effects = [*fact["effects"], *_from_afar(task_vars)]
@@ -105,6 +109,13 @@ def _held(phase, fact, task_vars):
     """Patterns of packages whose versions are recorded: where none are, and where this run has replaced some."""
     is_new = fact["unrecorded"] or fact["packages"] or fact["replaces"]
     return (task_vars.get("cluster_held_packages") or []) if is_new and phase in ("live", "emptied") else []
+
+
+def _removes(phase, target, fact):
+    """True if a file of an earlier tree goes in this phase."""
+    if target in fact["withdrawn"]:
+        return phase == "last"
+    return phase != "last" and (target in fact["withheld"]) == (phase == "emptied")
 
 
 def _units(phase, fact):

@@ -193,8 +193,17 @@ def carry_out(worker, targets, units):
         pending.append("daemon-reload")
     early = [effect for effect in pending if effect in ("create", "daemon-reload", "sysctl")]
     effects.local(worker, early)
+    # What a new mount requires reads its new files before.
+    required = {
+        name
+        for unit in units
+        if unit.endswith(".mount") and not worker.active(unit)
+        for name in worker.property(unit, "Requires").split()
+    }
+    first = [effect for effect in pending if effect.partition(":")[2] in required]
+    effects.local(worker, first)
     worker.start([unit for unit in units if unit not in effects.SLURM_UNITS])
-    effects.local(worker, [effect for effect in pending if effect not in early])
+    effects.local(worker, [effect for effect in pending if effect not in [*early, *first]])
 
 
 def main():

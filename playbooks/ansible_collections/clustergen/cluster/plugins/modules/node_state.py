@@ -95,6 +95,7 @@ outputs:
 
 import hashlib
 import os
+import re
 import shutil
 import socket
 import sys
@@ -111,6 +112,8 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import (
     safe_files,
 )
 
+MOST_DIRECTORIES = 1000  # below a mount point, of those that programs made before it was mounted
+MOST_MOUNTS, UNIT = 100, 1 << 14  # mount units of earlier trees, and the bytes of each that are read
 FREE = ("/", "/etc", "/var", "/run", "/boot")
 MOST_FOREIGN = 200
 
@@ -160,6 +163,20 @@ def unit_states(module, units):
         if not active or not enabled:
             states[unit] = {"load": state.get("LoadState", ""), "active": active, "enabled": enabled}
     return states
+
+
+def hides_files(unit):
+    """True if a mount that is down has files below its mount point, which nobody would see while it is up."""
+    path = "/" + re.sub(
+        r"\\x([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), unit[: -len(".mount")].replace("-", "/")
+    )
+    if os.path.ismount(path):
+        return False
+    for count, (directory, names, files) in enumerate(os.walk(path)):
+        names[:] = [name for name in names if not os.path.ismount(os.path.join(directory, name))]
+        if files or count > MOST_DIRECTORIES:
+            return True
+    return False
 
 
 def operating_system():
@@ -252,10 +269,14 @@ def main():
     state = journal.read()
     targets = {file["target"] for file in asked["files"]}
     root = os.geteuid() == 0
+    units = unit_states(module, asked["units"])
+    leftovers = sorted(target for target in state["files"] if target not in targets and os.path.lexists(target))
+    mounts = [target for target in leftovers if target.endswith(".mount")][:MOST_MOUNTS] if root else []
     module.exit_json(
         changed=False,
         differs=overlay.differences(asked["files"], asked["contents"]) if root else [],
-        leftovers=sorted(target for target in state["files"] if target not in targets and os.path.lexists(target)),
+        leftovers=leftovers,
+        mounts={target: overlay.pack(safe_files.read_text(target, UNIT).encode()) for target in mounts},
         foreign=foreign(asked["directories"], targets | state["files"].keys()),
         slipped=held.changes(module, asked["held"])[:MOST_FOREIGN],
         unrecorded=bool(asked["held"]) and held.recorded() is None,
@@ -266,7 +287,12 @@ def main():
         packages=missing_packages(module, asked["packages"]),
         modules=loaded(asked["modules"]),
         paths=[path for path in asked["paths"] if not os.path.exists(path)],
-        units=unit_states(module, asked["units"]),
+        units=units,
+        hiding=[
+            unit
+            for unit, answer in units.items()
+            if unit.endswith(".mount") and not answer["active"] and hides_files(unit)
+        ],
         started=[unit for unit in state["units"] if unit not in asked["units"]],
         secrets={path: sha256(path) for path in asked["secrets"]},
         running=[

@@ -50,6 +50,8 @@ class Effect(Text):
 
 
 _PACKED = MOST_SHOWN // 3 * 4 + 1024  # base64 of what does not compress
+MOST_OF_UNIT = 1 << 16  # bytes of a mount unit of an earlier tree
+_PACKED_UNIT = MOST_OF_UNIT // 3 * 4 + 1024
 _KEY = (1 << 20) // 3 * 4 + 4  # base64 of a key
 _WORDS = 2000
 _PATH = Text(1024, r"/[^\x00-\x1f\x7f-\x9f]*")
@@ -79,6 +81,7 @@ def _node_state(asked):
             "foreign": ListOf(_PATH, 200),
             "slipped": ListOf(ListOf(Words(300), 3), 200),
             "unrecorded": Flag(),
+            "mounts": MapOf(_PATH, Text(_PACKED_UNIT, r"[A-Za-z0-9+/=]*"), 100),
             "effects_of": MapOf(_PATH, EFFECT, MAX_LEFTOVERS),
             "pending": ListOf(EFFECT, 500),
             "packages": ListOf(OneOf(asked["packages"]), len(asked["packages"])),
@@ -90,6 +93,7 @@ def _node_state(asked):
                 Record({"load": Text(64), "active": Flag(), "enabled": Flag()}),
                 len(asked["units"]),
             ),
+            "hiding": ListOf(OneOf(asked["units"]), len(asked["units"])),
             "secrets": Record({path: OrNone(Text(64, "[0-9a-f]{64}")) for path in asked["secrets"]}),
             "running": ListOf(OneOf(("slurmctld.service", "slurmd.service")), 2),
             "root": Flag(),

@@ -4,6 +4,8 @@ changes in them.
 
 from __future__ import annotations
 
+import re
+
 SLURM_DIRECTORY = "/etc/slurm/"
 SLURM_KINDS = frozenset(
     (
@@ -82,7 +84,9 @@ class Verdict:
         self.reasons = []  # of everything that is worse than a reload
         self.refuse = []  # why it must not be while jobs are there
         self.cancels = {}  # partition → why its jobs would be lost
-        self.windows = []  # mount units of file systems that move
+        self.windows = {}  # what needs a maintenance window → whether it runs here
+        self.withdrawn = []  # targets that go when no host mounts any more what they offer
+        self.withdrawing = []  # effects of those
         self.stopped = []  # units of an earlier tree
 
     def add(self, effect):
@@ -101,7 +105,7 @@ class Verdict:
     def replace(self, effect, reboots):
         """Adds what it takes to replace packages in use: a reboot only where this run may do that."""
         if kind(effect) == "window":
-            self.windows.append(effect.partition(":")[2])
+            self.windows[effect.partition(":")[2]] = True
         elif not reboots:
             self.reasons.append("packages in use are replaced by a run that may reboot")
         else:
@@ -109,14 +113,16 @@ class Verdict:
             self.reasons.append("packages in use are replaced")
 
 
-def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, inside=None):
+def judge(host, roles, release, files, state, contents, units, first_controller, reboots=True, inside=None, mounted=()):
     """The verdict on one host.
 
     files: of the tree, by target; state: the answer of node_state; contents: target → (old or None, new), as text, for
     all of Slurm's files. `roles` are the host's groups, `units` those that it runs. Without
     `reboots` a file that takes one is put at once, and the reboot is left to the administrator. `inside`: target → its
-    effect by the difference of its texts, where that is another one than the tree's.
+    effect by the difference of its texts, where that is another one than the tree's; `mounted`: groups of clients.
     """
+    from clustergen.diff.windows import is_served
+
     verdict = Verdict()
     idle_units = set(state["units"])
     serving = "slurmd.service" in state["running"]
@@ -129,13 +135,11 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
             continue
         if target in semantic and kind(effect) in _COMPARED and ":" not in effect:
             continue  # what changed inside tells
-        by_texts = (inside or {}).get(target, effect)
-        if kind(by_texts) != "window":
-            effect = by_texts
-        elif (unit := effect.partition(":")[2]) not in idle_units:
-            verdict.add(effect)  # with all other clients, when all of them are empty
-            verdict.windows.append(unit)
+        inner = (inside or {}).get(target, effect)
+        if kind(inner) == "window":
+            _window(verdict, target, effect, inner, idle_units, new=not difference["there"])
             continue
+        effect = inner
         if effect == "reboot" and not reboots:
             verdict.reasons.append(f"{target} takes effect at the next boot")
             continue
@@ -143,6 +147,13 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
     removed_units = {target.rpartition("/")[2] for target in state["leftovers"] if "/systemd/" in target}
     for target in state["leftovers"]:
         effect = state["effects_of"].get(target, "none")
+        if kind(by_texts := (inside or {}).get(target, "")) == "window":  # at another mount point of another server
+            verdict.windows[by_texts.partition(":")[2]] = True
+            verdict.add("daemon-reload")
+            continue
+        if is_served(target):
+            _withdraw(verdict, target, effect, mounted)
+            continue
         starts = kind(effect) in ("run", "reload", "restart") and "/systemd/" not in target
         if starts and effect.partition(":")[2] in removed_units:
             continue  # the unit goes as well
@@ -174,6 +185,32 @@ def _local(effects, units, first_controller):
                     yield part
             elif not part.startswith("restart-") or part.removeprefix("restart-") + ".service" in units:
                 yield part
+
+
+def _window(verdict, target, effect, inner, idle_units, new):
+    """A change with all other hosts that it is about, when their nodes are empty."""
+    from clustergen.diff.windows import on_servers
+    from clustergen.render.effects import read
+
+    unit = inner.partition(":")[2]
+    is_servers = kind(effect) == "window"
+    verdict.add(str(on_servers(target, read(effect), is_there=not new)) if is_servers else effect)
+    if not (new and target.endswith(".mount")) and not (is_servers and unit in idle_units):
+        verdict.windows[unit] = unit not in idle_units
+
+
+def _withdraw(verdict, target, effect, mounted):
+    """The end of a file system on its server: in a window where clients stay, else when all have unmounted it."""
+    unit = effect.partition(":")[2]
+    name = re.sub("[-.]", "_", unit)
+    effect = "daemon-reload" if target.endswith(".mount") else effect
+    if f"mount_{name}" in mounted:
+        verdict.windows[unit] = True
+        verdict.add(effect)
+    else:
+        verdict.withdrawn.append(target)
+        verdict.withdrawing += [] if effect in verdict.withdrawing else [effect]
+        verdict.reasons.append(f"{target} goes when no host mounts any more what it offers")
 
 
 def _take(verdict, target, effect, idle_units, waits, new, is_removed=False):

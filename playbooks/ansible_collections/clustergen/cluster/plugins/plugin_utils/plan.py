@@ -49,14 +49,16 @@ def make_plan(answers, asked):
     controller = serving or next(iter(elsewhere), "")
     # What slurmctld will read is about nodes whose own files do not differ, too, and about some that this run does not reach.
     to_empty = dict.fromkeys(host for name in controllers for host in answers[name]["empties"])
-    to_drain = to_empty if serving else {}
+    clients = dict.fromkeys(host for fact in answers.values() for host in fact["clients"])
+    to_drain = {**(to_empty if serving else {}), **clients}
     together = [
         host
         for host in answers
         if _drains(from_afar, answers, host)
         or (host in to_drain and answers[host]["serving"])
         or (answers[host]["together"] and (host in to_empty or host in controllers))
-        or (answers[host]["windows"] and answers[host]["serving"])
+        # Where people have stopped the file system, slurmd does not run: its node is drained and has to be resumed.
+        or ((host in clients or answers[host]["windows"]) and "slurmd.service" in answers[host]["units"])
     ]
     alone = [
         host
@@ -115,6 +117,7 @@ def make_plan(answers, asked):
         "rolling": pattern(rolling),
         "idle": pattern(idle),
         "routers": pattern(routers),
+        "withdrawing": pattern([host for host in behind if answers[host]["withdrawn"]]),
         "stop": pattern(live if refuse else controlling, refuse or moves),
         "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
@@ -154,7 +157,7 @@ def _refusals(left_out, at_risk):
     """`left_out`: hosts to be emptied that this run does not include; `at_risk`: what loses jobs that nobody can count."""
     if left_out:
         yield (
-            f"slurmctld's new files require that no job runs on {folded(left_out)}, which are not part of this run: run site.yml on all hosts, "
+            f"this change requires that no job runs on {folded(left_out)}, which are not part of this run: run site.yml on all hosts, "
             "without --limit"
         )
     if at_risk:

@@ -92,7 +92,14 @@ KINDS = {
         ("cluster_bmc_batch", "cluster_drain_batch", "cluster_network_batch", "cluster_upgrade_batch"), _batch
     ),
     **dict.fromkeys(
-        ("cluster_without_files", "cluster_without_packages", "cluster_without_units", "cluster_window"), _list
+        (
+            "cluster_without_files",
+            "cluster_without_packages",
+            "cluster_without_units",
+            "cluster_window",
+            "cluster_mount_over",
+        ),
+        _list,
     ),
     **dict.fromkeys(("accept_options", "accept_without"), _list),
     **dict.fromkeys(("accept_patience", "accept_processes", "accept_seconds"), _count),

@@ -19,6 +19,7 @@ from clustergen.render.tree import FILE_LIMIT, LOCK
 _OF_SITES = (
     "cluster_clock_tolerance",
     "cluster_edited_ok",
+    "cluster_mount_over",
     "cluster_name_check",
     "cluster_os_check",
     "cluster_reboots",
