@@ -87,8 +87,8 @@ def test_a_line_that_is_added_or_changed(old: str, new: str, release: str, effec
 @pytest.mark.parametrize(
     ("line", "release", "is_known"),
     [
-        ("SuspendRate=7\n", "22.05", False),
-        ("SuspendRate=7\n", "24.11", True),
+        ("UsePAM=1\n", "22.05", False),
+        ("UsePAM=1\n", "24.11", True),
         ("KillWait=7\n", "22.05", True),
         ("NoSuchKey=7\n", "26.05", False),
     ],

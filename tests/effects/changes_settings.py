@@ -14,6 +14,12 @@ def plain(name: str, *shown: tuple[str, str], database: bool = False, **values: 
     return Change(name, (option(**values),), tuple(config(*pair) for pair in shown) or tuple(checks), database=database)
 
 
+def several(name: str, **values: tuple[str, str]) -> Change:
+    """Many keys at once, each with its value and the pattern that scontrol shows it by."""
+    checks = tuple(config(key, f".*{pattern}") for key, (_, pattern) in values.items())
+    return Change(name, (option(**{key: value for key, (value, _) in values.items()}),), checks)
+
+
 JOB_SETTINGS = (
     Change(
         "prologflags",
@@ -65,6 +71,69 @@ JOB_SETTINGS = (
         "prolog",
         (option(Prolog="/etc/slurm/pp.sh"), file("pp.sh", "#!/bin/sh\ndate >/tmp/pp.$(hostname)\n")),
         (by("alice", "srun -w n3 -n1 -t1 ls /tmp/pp.n3", "^/tmp/pp.n3"),),
+    ),
+    several(
+        "keys_of_priority",
+        PriorityCalcPeriod=("7", "00:07:00"),
+        PriorityDecayHalfLife=("3-0", "3-00:00:00"),
+        PriorityMaxAge=("5-0", "5-00:00:00"),
+        PriorityUsageResetPeriod=("MONTHLY", "MONTHLY"),
+        PriorityWeightAssoc=("11", "11"),
+        PriorityWeightFairshare=("12", "12"),
+        PriorityWeightPartition=("13", "13"),
+        PriorityWeightQOS=("14", "14"),
+        PriorityWeightTRES=("CPU=15", "[Cc][Pp][Uu]=15"),
+        FairShareDampeningFactor=("3", "3"),
+    ),
+    several(
+        "keys_of_power",
+        SuspendRate=("7", "7"),
+        ResumeRate=("8", "8"),
+        SuspendExcNodes=("n1", "n1"),
+        SuspendExcParts=("batch", "batch"),
+        ResumeFailProgram=("/bin/true", "/bin/true"),
+    ),
+    several(
+        "keys_of_jobs",
+        JobFileAppend=("1", "1"),
+        KillOnBadExit=("1", "1"),
+        EioTimeout=("70", "70"),
+        EpilogMsgTime=("3000", "3000"),
+        ResvOverRun=("3", "3"),
+        SchedulerTimeSlice=("20", "20"),
+        GroupUpdateForce=("0", "0"),
+        InteractiveStepOptions=("--pty", "--pty"),
+        MailDomain=("example.org", "example.org"),
+        DependencyParameters=("kill_invalid_depend", "kill_invalid_depend"),
+        BcastExclude=("/opt", "/opt"),
+        PropagatePrioProcess=("1", "1"),
+        RequeueExitHold=("9", "9"),
+        MaxMemPerCPU=("4000", "4000"),
+        MpiParams=("ports=12000-12999", "ports=12000-12999"),
+    ),
+    several(
+        "keys_of_programs",
+        SrunEpilog=("/bin/true", "/bin/true"),
+        TaskEpilog=("/bin/true", "/bin/true"),
+        ResvProlog=("/bin/true", "/bin/true"),
+        ResvEpilog=("/bin/true", "/bin/true"),
+        UnkillableStepProgram=("/bin/true", "/bin/true"),
+        SlurmctldPrimaryOnProg=("/bin/true", "/bin/true"),
+        SlurmctldPrimaryOffProg=("/bin/true", "/bin/true"),
+        HealthCheckNodeState=("IDLE", "IDLE"),
+    ),
+    several(
+        "keys_of_logs",
+        LogTimeFormat=("rfc5424", "rfc5424"),
+        SlurmSchedLogFile=("/var/log/slurm/sched.log", "/var/log/slurm/sched.log"),
+        SlurmSchedLogLevel=("1", "1"),
+        SlurmctldSyslogDebug=("error", "error"),
+        SlurmdSyslogDebug=("error", "error"),
+        MaxDBDMsgs=("20000", "20000"),
+        AcctGatherNodeFreq=("10", "10"),
+        ScronParameters=("enable", "enable"),
+        FederationParameters=("fed_display", "fed_display"),
+        ReconfigFlags=("KeepPartState", "KeepPartState"),
     ),
     plain("launchparams", LaunchParameters="use_interactive_step"),
     plain("unkillable", ("UnkillableStepTimeout", "240"), UnkillableStepTimeout=240),

@@ -37,8 +37,8 @@ def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:
 
 
 def test_what_nobody_measured_or_documented_is_no_promise() -> None:
-    verdict, _, _ = judged(Change("rate", (option(TaskEpilog="/bin/true"),)), "22.05")
-    assert verdict.text == "scontrol reconfigure; the effect of TaskEpilog on jobs is not known"
+    verdict, _, _ = judged(Change("rate", (option(UsePAM=1),)), "22.05")
+    assert verdict.text == "scontrol reconfigure; the effect of UsePAM on jobs is not known"
 
 
 def test_the_page_has_the_effects_of_today() -> None:
