@@ -43,6 +43,8 @@ RUNNING = ("batch", "pair", "srun")
 _WAIT = 'until [ -e /tmp/go.all -o -e "/tmp/go.$SLURM_JOB_NAME" ]; do sleep .3; done'
 _FINAL = re.compile(r"JobId=\d+ .*?JobName=(\S+).*?JobState=(\S+) Reason=(\S+).*?Restarts=(\d+).*?ExitCode=(\S+)")
 _COMPLAINT = re.compile(r"error|fatal|Killing|Abort|Orphan|invalid|Unable", re.IGNORECASE)
+_MOMENTARY = re.compile(r"Configuration data|BOOT_TIME|NEXT_JOB_ID|HASH_VAL|Slurmctld\(|\s*$")
+_OF_NODES = r"(?:Weight|ActiveFeatures|AvailableFeatures|TmpDisk|TresWeights|Comment|Extra|MCS_label)=\S*"
 _USUAL = re.compile(
     r"MailProg|hwloc|as_mysql|mysql|gpu/nvidia|No memory enforc|Terminate signal|debug levels|buffer pool"
 )
@@ -318,6 +320,24 @@ class Cluster:
                 return
             time.sleep(0.5)
 
+    def shown(self) -> set[str]:
+        """What slurmctld has in effect, without what differs from moment to moment."""
+        lines = self.run("scontrol show config; scontrol -o show partition").splitlines()
+        nodes = re.findall(_OF_NODES, self.run("scontrol -o show node"))
+        return {" ".join(line.split()) for line in lines if not _MOMENTARY.match(line)} | set(nodes)
+
+    def stale(self) -> list[str]:
+        """What differs from it after all daemons started anew: values that were not in effect, with `+` what is."""
+        before = self.shown()
+        for daemon in ("slurmctld", "slurmd"):
+            stop(self.machine.processes(daemon), 20)
+        self.start_slurmctld()
+        for node in self.spec["nodes"]:
+            self.start_slurmd(node)
+        self.until(lambda: self.idle(len(self.spec["nodes"])), 20, "nodes")
+        after = self.shown()
+        return [*(f"-{line}" for line in sorted(before - after)), *(f"+{line}" for line in sorted(after - before))]
+
     def measured(self) -> dict[str, Any]:
         self.bring_up()
         self.submit()
@@ -346,9 +366,11 @@ class Cluster:
             lines = [line[:240] for line in lines if _COMPLAINT.search(line) and not _USUAL.search(line)]
             if lines:
                 complaints[name] = list(dict.fromkeys(lines))[:15]
+        stale = self.stale() if self.spec.get("fresh") else []
         return {
             "before": before,
             "rounds": rounds,
+            "stale": stale,
             "new_job": new_job,
             "final": final,
             "outputs": outputs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,18 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
     if (new := result["new_job"]) is not None and "rc=0" not in new:
         return Outcome(JOBS_LOST, f"a new job: {' '.join(new.split())[-120:]}")
     return Outcome(RIGHT, f"announced: {stranded}" if stranded else "")
+
+
+def broken_promises(verdicts: Sequence[Verdict], result: Mapping[str, Any]) -> list[str]:
+    """Of several changes one after the other: jobs that none of the verdicts names, and values not in effect at the end."""
+    plain = Change("several", ())
+    lost, stranded = lost_jobs(plain, result), _stranded(plain, result)
+    promises = [dead] if (dead := _dead(plain, result)) else []
+    if lost and not any(_is_announced(lost, verdict) for verdict in verdicts):
+        promises.append(f"lost: {lost}")
+    if stranded and not any(verdict.plan.waiting for verdict in verdicts):
+        promises.append(f"stranded: {stranded}")
+    return promises + [f"not in effect: {line}" for line in result["stale"]]
 
 
 def _is_announced(lost: str, verdict: Verdict) -> bool:

@@ -184,7 +184,7 @@ def measure(
 
 def through(changes: Sequence[Change], install: SlurmInstall, work: Path) -> tuple[dict[str, Any], list[Verdict]]:
     """Several changes one after the other on one cluster, whose jobs run through all of them."""
-    current = Configuration(install.release, database=False)
+    current = Configuration(install.release, database=False).edited(tuple(edit for one in changes for edit in one.old))
     verdicts, rounds = [], []
     first = current
     for change in changes:
@@ -194,7 +194,7 @@ def through(changes: Sequence[Change], install: SlurmInstall, work: Path) -> tup
         rounds.append({**round_of(change, following, verdict.actions), "settle": 1})
         current = following
     plain = Change("several", ())
-    spec = {**spec_of(plain, install, first, first, (), work), "rounds": rounds, "finish": 25}
+    spec = {**spec_of(plain, install, first, first, (), work), "rounds": rounds, "finish": 25, "fresh": True}
     return run(spec, work), verdicts
 
 
