@@ -17,6 +17,7 @@ from clustergen.diff.arguments import Argument, Read, Side, pairs, read
 from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
 from clustergen.diff.plan import plan as make_plan
+from clustergen.diff.snapshot import Snapshot
 from clustergen.manifest import MANIFEST
 from clustergen.records import record
 
@@ -74,6 +75,8 @@ class Compared:
     """Clusters that only the new side has."""
     removed: tuple[str, ...]
     status: int
+    slurm: tuple[tuple[dict[str, str], dict[str, str], str], ...] = ()
+    """Of each plan: Slurm's files of a controller on both sides, by name below /etc/slurm, and all addresses."""
 
     @property
     def document(self) -> str:
@@ -94,6 +97,7 @@ class Compared:
 def compare(old: str, new: str) -> Compared:
     """The plans of all clusters of both arguments. Errors of their manifests go to stderr."""
     plans: list[Plan] = []
+    slurm: list[tuple[dict[str, str], dict[str, str], str]] = []
     added: list[str] = []
     removed: list[str] = []
     status = 0
@@ -112,9 +116,22 @@ def compare(old: str, new: str) -> Compared:
                 plan_of_cluster = make_plan(one.snapshot, other.snapshot)
                 if not plan_of_cluster.empty or plan_of_cluster.manifest_changes or not key:
                     plans.append(plan_of_cluster)
+                    addresses = {**other.snapshot.inventory.addresses, **one.snapshot.inventory.addresses}
+                    hosts = "".join(f"{address} {host}\n" for host, address in addresses.items())
+                    slurm.append((_slurm(one.snapshot), _slurm(other.snapshot), hosts))
     if status == 0 and (added or removed or not all(plan.empty for plan in plans)):
         status = 1
-    return Compared(tuple(plans), tuple(added), tuple(removed), status)
+    return Compared(tuple(plans), tuple(added), tuple(removed), status, tuple(slurm))
+
+
+def _slurm(side: Snapshot) -> dict[str, str]:
+    controller = next(iter(side.inventory.groups.get("slurm_controller", ())), "")
+    files = side.of_groups(side.inventory.hosts.get(controller, ()))
+    return {
+        target.removeprefix("/etc/slurm/"): file.text
+        for target, file in files.items()
+        if target.startswith("/etc/slurm/")
+    }
 
 
 def _complain(side: Side, result: Read) -> None:

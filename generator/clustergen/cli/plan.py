@@ -72,8 +72,13 @@ def _limits(arguments: Sequence[str]) -> Iterator[str]:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Save the plan in this file, for `clustergen apply FILE`.",
 )
+@click.option(
+    "--trial",
+    is_flag=True,
+    help="Also carry out the steps that drain, restart, reconfigure and resume Slurm, on its daemons in a sandbox.",
+)
 @click.pass_context
-def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Path | None) -> None:
+def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Path | None, trial: bool) -> None:
     """Show what applying MANIFEST (default: manifest.yaml) would change. Nothing is changed.
 
     Against a git revision or a tree, the effects on running jobs are shown. `--against nodes` runs site.yml in check
@@ -85,6 +90,8 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         raise click.UsageError("options for ansible-playbook go with --against nodes")
     if form == "markdown" and against == NODES:
         raise click.UsageError("--against nodes has the formats text and json")
+    if trial and (against == NODES or form != "text"):
+        raise click.UsageError("--trial compares with a revision or a tree, and has the format text")
     if out is not None:
         saved.require_savable(out, manifest, arguments)
     planned = require(manifest)
@@ -104,6 +111,8 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
             sys.exit(compared.status)
         diff.show(compared, form)
         check, status = None, compared.status
+        if trial and not _tried(compared):
+            status = _FAILED
         changes = json.loads(compared.document)
     if out is not None:
         content = saved.document(planned, against, kept, changes=changes, check=check, arguments=arguments)
@@ -141,6 +150,16 @@ def _compared(against: str, manifest: Path) -> diff.Compared:
     except ClustergenError as err:
         hint = f"`clustergen plan {manifest} --against nodes` compares with the nodes, --against DIRECTORY with a tree"
         raise ClustergenError(err.message, f"{err.hint}\n   {hint}" if err.hint else hint, err.exit_code) from None
+
+
+def _tried(compared: diff.Compared) -> bool:
+    """True if no job was lost in the trial of any cluster."""
+    from clustergen.cli.trial import tried
+
+    results = [tried(plan, *files) for plan, files in zip(compared.plans, compared.slurm, strict=True)]
+    for text, _ in results:
+        click.echo(f"\n{text}", nl=False)
+    return all(good for _, good in results)
 
 
 def _old_side(against: str, manifest: Path) -> str:

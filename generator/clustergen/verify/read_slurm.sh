@@ -2,23 +2,8 @@
 # read_slurm.sh: inside the sandbox, starts what stands around slurmctld, then slurmctld, then slurmd -G per node.
 # Reads its orders from /run/clustergen (surroundings, qos, accounts, nodes) and leaves one log per daemon there.
 set -u
-out=/run/clustergen
-export SLURM_CONF=/etc/slurm/slurm.conf
-exec </dev/null
-
-while read -r what path owner; do
-  case $what in
-    account) id "$path" >/dev/null 2>&1 || echo "$path:x:${owner}:${owner}::/nonexistent:/bin/false" >>/etc/passwd ;;
-    directory) [ -d "$path" ] || { mkdir -p "$path" && chown "$owner" "$path"; } ;;
-    state) mkdir -p "$path" && chown -R "$owner" "$path" ;;
-    program) [ -e "$path" ] || { mkdir -p "${path%/*}" && printf '#!/bin/sh\n' >"$path" && chmod 755 "$path"; } ;;
-    hollow) [ ! -e "$path" ] || printf '#!/bin/sh\n' >"$path" ;;
-    secret) [ -e "$path" ] || { mkdir -p "${path%/*}" && head -c 1024 /dev/urandom >"$path"; }
-      chown "$owner" "$path" && chmod 600 "$path" ;;
-    private) [ ! -e "$path" ] || { chown "$owner" "$path" && chmod 600 "$path"; } ;;
-    plugins) [ -e "$path" ] || { mkdir -p "${path%/*}" && ln -s "$(dirname "$(find /usr /opt -name select_linear.so | head -1)")" "$path"; } ;;
-  esac
-done <"$out/surroundings"
+# shellcheck source=generator/clustergen/verify/surroundings.sh
+. /run/clustergen/surroundings.sh
 
 # What a daemon says when it only goes on trying: nothing better comes, and it may take minutes.
 hopeless="retrying in 1sec|Retrying in 10 seconds|Still don't know my ClusterID|Unable to resolve|Waiting for gres.conf file"
@@ -83,14 +68,6 @@ begins() { # begins LOG: slurmctld starts again, without what it has saved
   wait_for 'Running as primary controller' "$out/$1.log" $controller && serves $controller
 }
 trap 'kill -STOP -1' EXIT
-
-mkdir -p /run/munge /var/log/munge /var/lib/munge /etc/munge
-head -c 128 /dev/urandom >/etc/munge/munge.key
-chmod 700 /etc/munge /var/log/munge
-chmod 755 /run/munge
-chmod 400 /etc/munge/munge.key
-chown -R munge /run/munge /var/log/munge /var/lib/munge /etc/munge
-setpriv --reuid "$(id -u munge)" --clear-groups munged >"$out/munged.log" 2>&1
 
 if [ "$ACCOUNTING" = yes ]; then
   cp -r /var/lib/clustergen/mariadb /run/db

@@ -105,6 +105,11 @@ def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
     return None
 
 
+def scripts(*names: str) -> dict[str, str]:
+    """Notes with scripts that lie beside this module."""
+    return {name: Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names}
+
+
 def run(
     sandbox: Sandbox,
     program: Sequence[str],

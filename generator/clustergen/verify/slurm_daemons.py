@@ -158,14 +158,13 @@ def read_config(
         devices=() if simulated else around.devices,
     )
     built = {} if not started_nodes or not_simulated() else libraries()
-    script = Path(__file__).with_name("read_slurm.sh").read_text(encoding="utf-8")
     outcome = sandbox.run(
         box,
         ["/bin/bash", "/run/clustergen/read_slurm.sh"],
         timeout=timeout,
         env={**_environment(install, around, database), "AUTODETECT": "nvml" if has_nvml else "off"},
         notes={
-            "read_slurm.sh": script,
+            **sandbox.scripts("read_slurm.sh", "surroundings.sh"),
             "surroundings": "".join(f"{line}\n" for line in around.lines),
             "spare-slurmdbd.conf": _spare_slurmdbd_conf(around),
             "qos": "".join(f"{name}\n" for name in around.qos),

@@ -1,0 +1,230 @@
+"""Carries out the steps of a plan that are about Slurm on daemons of its release in the sandbox, with jobs.
+
+All nodes share one machine, so a few values that ask it for cgroups, GPU drivers, a database or programs of the site
+are taken out of both sides, and a node has the GRES that slurm.conf counts.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from clustergen.records import record
+from clustergen.slurmconf import parse
+from clustergen.slurmconf.scalars import hosts_of
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_daemons import cgroup_plugin
+from clustergen.verify.slurm_roots import SlurmInstall
+from clustergen.verify.slurm_surroundings import invented_hosts, of_directory, own_addresses
+
+KINDS = (
+    "drain",
+    "stop-slurm",
+    "files",
+    "new-cluster-id",
+    "move-state",
+    "restart-slurmctld",
+    "restart-slurmd",
+    "reconfigure",
+    "resume",
+)
+"""Steps that are carried out."""
+NODES = 4
+_LEFT_OUT = re.compile(
+    r"^\s*(AccountingStor\w+|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|SlurmdParameters"
+    r"|CommunicationParameters|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*"
+    r"|HealthCheck\w+|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES)\s*=?.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OF_ACCOUNTS = re.compile(
+    r"\s+(?:QOS|AllowQos|DenyQos|AllowAccounts|DenyAccounts|AllowGroups|TRESBillingWeights)=\S+", re.IGNORECASE
+)
+_FILES = ("slurm.conf", "topology.conf", "topology.yaml")
+_ADDED = """
+ProctrackType=proctrack/linuxproc
+SlurmdParameters=config_overrides
+CommunicationParameters=NoInAddrAny
+SlurmdPidFile=/run/slurmd.%n.pid
+SlurmdSpoolDir=/var/spool/trial.%n
+SlurmdLogFile=/var/log/slurmd.%n.log
+"""
+_SHARES = ("shard", "mps")
+_GRES = re.compile(r"([\w-]+)(?::([^:,(]*[^:,(\d][^:,(]*))?:(\d+)")
+
+
+@record
+class TrialStep:
+    """A step of the plan: its number there, its kind, and the hosts or the directories that it is about."""
+
+    number: int
+    kind: str
+    about: Sequence[str]
+
+
+@record
+class State:
+    """After one step: each node with its state and reason, each job with state and reason, the daemons that run."""
+
+    nodes: tuple[str, ...]
+    jobs: tuple[str, ...]
+    daemons: tuple[str, ...]
+    output: str
+
+
+@record
+class Report:
+    """`states`: number of the step → the state after it, 0 for that before all. `jobs`: name → state, reason, restarts
+    and exit code at the end. `values`: what slurmctld reports of each question. `complaints`: why it did not start.
+    """
+
+    states: Mapping[int, State]
+    jobs: Mapping[str, str]
+    values: Mapping[int, str]
+    complaints: tuple[str, ...] = ()
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Jobs that did not complete undisturbed, each with what became of it."""
+        return tuple(f"{name}: {end}" for name, end in self.jobs.items() if not end.startswith("COMPLETED None 0 0:0"))
+
+
+def carry_out(
+    install: SlurmInstall,
+    old: Mapping[str, str],
+    new: Mapping[str, str],
+    hosts: str,
+    steps: Sequence[TrialStep],
+    questions: Sequence[tuple[str, str, str]],
+    timeout: float = 240,
+) -> Report:
+    """Runs the steps. `old` and `new`: name below /etc/slurm → text, of the controller; `hosts`: text of /etc/hosts.
+
+    `questions`: what of `scontrol show`, the name or `-`, and a pattern of the answer. Raises SandboxError.
+    """
+    nodes = _chosen(old["slurm.conf"], [host for step in steps for host in step.about])
+    partitions = dict(_partitions(old["slurm.conf"], nodes))
+    with tempfile.TemporaryDirectory(prefix="clustergen-trial-") as directory:
+        sides = [Path(directory) / name for name in ("old", "new")]
+        for side, files in zip(sides, (old, new), strict=True):
+            side.mkdir()
+            for name, text in adapted(files, install.release).items():
+                (side / name).write_text(text, encoding="utf-8")
+        around = of_directory(sides[0], nodes)
+        hosts = hosts or invented_hosts(around.names)
+        box = sandbox.Sandbox(
+            root=install.path,
+            files=((sides[0], "/etc/slurm"), (sides[1], "/srv/trial")),
+            empty=("/etc/slurm",),
+            hosts=hosts,
+            hostname=around.controller,
+            devices=tuple(_devices(old["slurm.conf"], new["slurm.conf"])),
+            addresses=tuple(dict.fromkeys(own_addresses((*around.own_names, *nodes), hosts))) or ("198.18.0.1",),
+        )
+        outcome = sandbox.run(
+            box,
+            ["/bin/bash", "/run/clustergen/try_steps.sh"],
+            timeout=timeout,
+            env={"STATE": _setting(old["slurm.conf"], "StateSaveLocation") or "/var/spool"},
+            notes={
+                **sandbox.scripts("try_steps.sh", "surroundings.sh"),
+                "surroundings": "".join(f"{line}\n" for line in around.lines),
+                "nodes": "".join(f"{node}\n" for node in nodes),
+                "partitions": "".join(f"{node} {partition}\n" for node, partition in partitions.items()),
+                "steps": "".join(f"{step.number} {step.kind} {' '.join(step.about)}\n" for step in steps),
+                "values": "".join(f"{n}\t{chr(9).join(question)}\n" for n, question in enumerate(questions)),
+            },
+        )
+    logs = dict(outcome.files)
+    if outcome.code is None:
+        return Report({}, {}, {}, (f"the steps took longer than {timeout:g} s",))
+    if not logs.get("report"):
+        words = re.findall(r"(?:fatal|error): .*", logs.get("slurmctld.log", "")) or [outcome.stderr.strip()]
+        return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
+    return _read(logs["report"])
+
+
+def adapted(files: Mapping[str, str], release: str) -> dict[str, str]:
+    """The files that daemons on one machine can read."""
+    kept = {name: text for name, text in files.items() if name in _FILES}
+    conf = _OF_ACCOUNTS.sub("", _LEFT_OUT.sub("", kept["slurm.conf"].replace("\\\n", " ")))
+    kept["slurm.conf"] = conf + _ADDED
+    kept["gres.conf"] = "".join(_gres(conf))
+    kept["cgroup.conf"] = f"CgroupPlugin={cgroup_plugin(release)}\n"
+    return kept
+
+
+def is_left_out(key: str) -> bool:
+    """True for a key that neither side has in a trial."""
+    return bool(_LEFT_OUT.match(f"{key}=x") or _OF_ACCOUNTS.match(f" {key}=x"))
+
+
+def _gres(conf: str) -> Iterator[str]:
+    """Lines with a device file for each GRES that slurm.conf counts; shares of GPUs have none."""
+    for line in parse(conf, "slurm.conf"):
+        first = 0
+        for name, kind, count in _GRES.findall((line.get("Gres") or "") if line.key == "nodename" else ""):
+            of = f"Count={count}" if name in _SHARES else f"File={_device(name, f'[{first}-{first + int(count) - 1}]')}"
+            yield f"NodeName={line.get('NodeName')} Name={name}{f' Type={kind}' if kind else ''} {of}\n"
+            first += int(count)
+
+
+def _device(name: str, number: str) -> str:
+    return f"/dev/trial-{name}{number}"
+
+
+def _devices(*confs: str) -> Iterator[str]:
+    most: dict[str, int] = {}
+    for conf in confs:
+        for line in parse(conf, "slurm.conf"):
+            counts: dict[str, int] = {}
+            for name, _, count in _GRES.findall((line.get("Gres") or "") if line.key == "nodename" else ""):
+                counts[name] = counts.get(name, 0) + (int(count) if name not in _SHARES else 0)
+            most.update({name: max(count, most.get(name, 0)) for name, count in counts.items()})
+    return (_device(name, str(number)) for name, count in most.items() for number in range(count))
+
+
+def _chosen(conf: str, about: Iterable[str]) -> list[str]:
+    """A few nodes, those that steps are about first."""
+    nodes = [
+        host for line in parse(conf, "slurm.conf") if line.key == "nodename" for host in _hosts(line.get("NodeName"))
+    ]
+    listed = set(nodes)
+    first = [host for host in about if host in listed]
+    return list(dict.fromkeys([*first[: NODES - 1], *nodes, *first]))[:NODES]
+
+
+def _partitions(conf: str, nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    lines = [line for line in parse(conf, "slurm.conf") if line.key == "partitionname"]
+    for node in nodes:
+        for line in lines:
+            names = line.get("Nodes") or ""
+            if (names.upper() == "ALL" or node in _hosts(names)) and (line.get("State") or "UP").upper() == "UP":
+                yield node, line.get("PartitionName") or ""
+                break
+
+
+def _setting(conf: str, key: str) -> str | None:
+    return next((line.get(key) for line in parse(conf, "slurm.conf") if line.key == key.lower()), None)
+
+
+def _hosts(names: str | None) -> Sequence[str]:
+    return [] if not names or names.upper() == "DEFAULT" else hosts_of(names)
+
+
+def _read(text: str) -> Report:
+    lines = [line.split("\t", 2) for line in text.splitlines() if line.count("\t") >= 2]
+    numbers = list(dict.fromkeys(int(step) for step, kind, _ in lines if step != "end" and kind != "value"))
+
+    def of(step: int, kind: str) -> tuple[str, ...]:
+        return tuple(words for number, what, words in lines if (number, what) == (str(step), kind))
+
+    return Report(
+        {
+            n: State(of(n, "node"), of(n, "job"), tuple(" ".join(of(n, "daemons")).split()), "".join(of(n, "output")))
+            for n in numbers
+        },
+        dict(words.split(" ", 1) for step, kind, words in lines if (step, kind) == ("end", "job")),
+        {int(step): words.strip() for step, kind, words in lines if kind == "value"},
+    )
