@@ -106,8 +106,8 @@ def test_any_text_is_searched_for_in_all_topics() -> None:
         (("gpu",), "no topic 'gpu'", "did you mean 'gpus'?"),
         (("no-such-thing",), "nothing that matches 'no-such-thing'", "run clustergen catalogue for the topics"),
         (("l40s", "x"), "no topic 'l40s'", "run clustergen catalogue for the topics"),
-        (("systems", "h200"), "no 'h200' among its systems", "use dgx-h200 or hgx-h200-8"),
-        (("systems", "poweredge"), "no 'poweredge' among its systems", "use dell-xe9680"),
+        (("systems", "h200"), "no 'h200' among its systems", "use dgx-h200 or h200-nvl-8 or hgx-h200-8"),
+        (("systems", "poweredge"), "no 'poweredge' among its systems", "use dell-xe8545 or dell-xe9680"),
     ],
 )
 def test_text_that_is_nowhere(arguments: tuple[str, ...], message: str, hint: str) -> None:

@@ -167,6 +167,23 @@ CASES = [
     Case(
         "slurm.conf",
         "",
+        "SlurmctldPort",
+        "gained",
+        _edited("slurm.conf", ("SlurmctldPort=6817", "SlurmctldPort=6817-6818")),
+        _always(BOTH),
+    ),
+    Case(
+        "slurm.conf",
+        "PartitionName",
+        "*",
+        "kept",
+        {"slurm.options.ReconfigFlags": "KeepPartInfo", "slurm.partitions.few.max_time": "1h"},
+        _always(RECONFIGURE),
+        old={"slurm.options.ReconfigFlags": "KeepPartInfo"},
+    ),
+    Case(
+        "slurm.conf",
+        "",
         "StateSaveLocation",
         "",
         {"slurm.state_location": "/srv/slurm"},

@@ -75,12 +75,9 @@ def _first(name: str, release: str) -> Change | None:
 
 
 def _differences(start: Trial, trial: Trial, release: SlurmRelease) -> tuple[Difference, ...]:
+    path = "/etc/slurm/slurm.conf"
     sides = [
-        {
-            "/etc/slurm/slurm.conf": content.decode()
-            for path, content in files.items()
-            if path.endswith("/etc/slurm/slurm.conf")
-        }
+        {path: next(content.decode() for name, content in files.items() if name.endswith(path))}
         for files in (start.files, trial.files)
     ]
     return slurm_changes(*sides, release) if sides[0] != sides[1] else ()

@@ -50,7 +50,7 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
 
 
 def broken_promises(verdicts: Sequence[Verdict], result: Mapping[str, Any]) -> list[str]:
-    """Of several changes one after the other: jobs that none of the verdicts names, and values not in effect at the end."""
+    """Of several changes in turn: jobs that none of the verdicts names, and values not in effect at the end."""
     plain = Change("several", ())
     lost, stranded = lost_jobs(plain, result), _stranded(plain, result)
     promises = [dead] if (dead := _dead(plain, result)) else []
