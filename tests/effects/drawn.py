@@ -18,9 +18,20 @@ from strategies.fields import BASES, Base, Trial
 
 SEED = 30
 _MOST_TRIALS = 2  # of one field
-OF_THE_CLUSTER = frozenset(
-    ["AccountingStorageEnforce", "AccountingStorageHost", "AccountingStoragePort", "AccountingStorageTRES", "AccountingStorageType", "AccountingStorageBackupHost", "AccountingStorageUser", "AcctGatherEnergyType", "AcctGatherInterconnectType", "AuthAltParameters", "AuthAltTypes", "AuthInfo", "AuthType", "BatchStartTimeout", "ClusterName", "CredType", "GresTypes", "JobAcctGatherParams", "JobAcctGatherType", "JobContainerType", "JobSubmitPlugins", "MpiDefault", "NamespaceType", "NodeFeaturesPlugins", "PreemptMode", "PreemptType", "PriorityFlags", "ProctrackType", "PrologFlags", "RebootProgram", "ReconfigFlags", "SelectType", "SelectTypeParameters", "SlurmUser", "SlurmctldHost", "SlurmctldPort", "SlurmdParameters", "SlurmdPort", "SlurmdUser", "StateSaveLocation", "SuspendTime", "SwitchType", "TaskPlugin", "TopologyParam", "TopologyPlugin", "TmpFS", "Gres", "NodeAddr", "NodeHostname", "Port", "State", "Nodes", "Sockets", "CoresPerSocket", "ThreadsPerCore", "Boards", "CPUs", "RealMemory", "MemSpecLimit", "CoreSpecCount", "QOS", "AllowQos", "AllowAccounts", "AllowGroups", "PartitionName", "NodeName", "CommunicationParameters", "SlurmctldParameters", "MaxArraySize", "MaxJobCount", "MinJobAge", "DefCPUPerGPU", "DefMemPerGPU"]
-)
+OF_THE_CLUSTER = frozenset((
+    "AccountingStorageEnforce", "AccountingStorageHost", "AccountingStoragePort", "AccountingStorageTRES",
+    "AccountingStorageType", "AccountingStorageBackupHost", "AccountingStorageUser", "AcctGatherEnergyType",
+    "AcctGatherInterconnectType", "AuthAltParameters", "AuthAltTypes", "AuthInfo", "AuthType", "BatchStartTimeout",
+    "ClusterName", "CredType", "GresTypes", "JobAcctGatherParams", "JobAcctGatherType", "JobContainerType",
+    "JobSubmitPlugins", "MpiDefault", "NamespaceType", "NodeFeaturesPlugins", "PreemptMode", "PreemptType",
+    "PriorityFlags", "ProctrackType", "PrologFlags", "RebootProgram", "ReconfigFlags", "SelectType",
+    "SelectTypeParameters", "SlurmUser", "SlurmctldHost", "SlurmctldPort", "SlurmdParameters", "SlurmdPort",
+    "SlurmdUser", "StateSaveLocation", "SuspendTime", "SwitchType", "TaskPlugin", "TopologyParam", "TopologyPlugin",
+    "TmpFS", "Gres", "NodeAddr", "NodeHostname", "Port", "State", "Nodes", "Sockets", "CoresPerSocket",
+    "ThreadsPerCore", "Boards", "CPUs", "RealMemory", "MemSpecLimit", "CoreSpecCount", "QOS", "AllowQos",
+    "AllowAccounts", "AllowGroups", "PartitionName", "NodeName", "CommunicationParameters", "SlurmctldParameters",
+    "MaxArraySize", "MaxJobCount", "MinJobAge", "DefCPUPerGPU", "DefMemPerGPU",
+))  # fmt: skip
 """Keys that the cluster of these tests has for itself, or that have changes of their own."""
 _EDITS = {"key": "options", "node": "nodes", "partition": "partitions"}
 
