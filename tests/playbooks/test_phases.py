@@ -27,10 +27,15 @@ FACT = {
     "start": [],
     "without": [],
     "absent": [],
+    "unrecorded": False,
+    "packages": [],
+    "replaces": [],
 }
 
 
-def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, reconfigures: bool = False) -> Any:
+def asked(
+    module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, reconfigures: bool = False, **variables: Any
+) -> Any:
     """What an action of a compute node asks a module for; None where there is nothing to do."""
     task = SimpleNamespace(args=arguments, async_val=0, check_mode=False)
     connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir="/tmp"))
@@ -45,6 +50,7 @@ def asked(module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, recon
             "group_names": ["slurm_node", "slurm_compute", "gpu_node", "mount_home"],
             "ansible_facts": {"clustergen": {**FACT, **fact}},
             "hostvars": {"localhost": {"ansible_facts": {"clustergen_plan": plan}}},
+            **variables,
         }
     )
     return recorded[0] if recorded else None
@@ -72,6 +78,21 @@ def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
     assert (MOUNT in request["record"]) is has_mount
     assert request["only_trial"] is (phase == "trial")
     assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
+
+
+@pytest.mark.parametrize(
+    ("phase", "fact", "is_recorded"),
+    [
+        ("live", {}, False),
+        ("live", {"unrecorded": True}, True),
+        ("live", {"packages": ["slurmd"]}, True),
+        ("trial", {"unrecorded": True}, False),
+        ("emptied", {"replaces": ["nvidia_driver_open"]}, True),
+    ],
+)
+def test_versions_of_held_packages_are_recorded_where_some_came(phase: str, fact: Any, is_recorded: bool) -> None:
+    held = asked(put, {"tree": TREE, "phase": phase}, fact, cluster_held_packages=["slurm*"])["held"]
+    assert held == (["slurm*"] if is_recorded else [])
 
 
 def test_units_of_packages_that_wait_are_started_with_them() -> None:

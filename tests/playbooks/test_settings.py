@@ -15,7 +15,18 @@ ROOT = Path(__file__).parents[2]
 _OF_TREES = {
     f"cluster_{name}"
     for name in (
-        *("disks", "domain", "exports", "file_systems", "name", "packages", "paths", "secrets", "tree"),
+        *(
+            "disks",
+            "domain",
+            "exports",
+            "file_systems",
+            "held_packages",
+            "name",
+            "packages",
+            "paths",
+            "secrets",
+            "tree",
+        ),
         "units",
     )
 }
