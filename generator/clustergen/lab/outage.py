@@ -21,6 +21,7 @@ from clustergen.records import record
 
 Report = Callable[[str], None]
 _SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
+_ASSOCIATIONS_S = 330  # and associations every five minutes; without them it waits for slurmdbd
 _POLL_S = 2
 _UP = {"idle", "mixed", "allocated"}
 _JOB = "sbatch --parsable --job-name outage --begin now+60 --chdir /tmp --output /dev/null --wrap hostname"
@@ -64,6 +65,10 @@ class Outage:
         job = self._submit()
         for host, unit in self.away_units:
             self._shell(host, f"systemctl mask {unit}")
+        if {name.partition(":")[0] for name in self._away()} & set(self.cluster.slurm.accounting_hosts):
+            report("waiting until slurmctld has saved its associations")
+            saved = f"test -s {self.cluster.slurm.state_location}/assoc_mgr_state && echo saved"
+            self._watch(_ASSOCIATIONS_S, lambda: bool(self._ask(saved)))
         time.sleep(_SAVED_S)
         rows = {row["node"]: row for row in nodes.running(self.engine, self.work)}
         self.cut = time.monotonic()

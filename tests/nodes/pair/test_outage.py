@@ -37,3 +37,13 @@ def test_a_cluster_without_power_recovers_by_itself(pair: Lab) -> None:
         assert "start operation timed out" in pair.out("n1", "journalctl -b --no-pager -u slurmd")
     finally:
         pair.out("n1", "rm /etc/systemd/system/slurmd.service.d/97-lab.conf; systemctl daemon-reload")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("away", [("head1",), ("head1:mariadb.service", "head1:slurmdbd.service")], ids=" ".join)
+def test_jobs_run_without_a_controller_and_without_the_database(pair: Lab, away: tuple[str, ...]) -> None:
+    options = [word for name in away for word in ("--away", name)]
+    done = pair.lab("outage", *options, "--pause", "5", "--limit", "240", timeout=1500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f" recovered without {', '.join(away)}" in done.stdout + done.stderr
+    assert re.search(r"(?m)^record of the job .* yes$", done.stdout), done.stdout

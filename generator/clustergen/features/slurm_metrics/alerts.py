@@ -183,7 +183,8 @@ def topic(cluster: Cluster) -> Topic | None:
             "{{ $value }} records wait for slurmdbd",
             "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
             " end it drops them.",
-            "`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows whether slurmdbd answers.",
+            "`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows if slurmdbd answers. If it does and"
+            " the queue does not shrink: `scontrol reconfigure`.",
             works="jobs start and end; sacct, sacctmgr and limits of new accounts wait",
             look="On a controller: `sdiag | grep DBD`; on slurmdbd's node: `journalctl -u slurmdbd -n 50`.",
         ),
