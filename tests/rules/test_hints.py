@@ -41,6 +41,12 @@ HINTS = {
             "{profiles: {2g.20gb: 3}}": "2g.20gb: 3",
         }.items()
     },
+    "threads of a node as those of a core": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, cpu: {threads_per_core: 64}}"),
+        "value-out-of-range",
+        "write 1 to 8: Hardware threads of a core: 2 with hyper-threading, 1 without",
+    ),
     "a MIG plan that is nowhere": (
         MIG,
         ("half", "full"),

@@ -253,13 +253,25 @@ def _constraints(declared: Any) -> Iterator[Any]:
 
 def duration_hint(declared: Any) -> str:
     """The hint for a length of time: the bounds of its field, and its default."""
-    bare, parts = bare_of(declared), list(_constraints(declared))
-    bounds = {name: getattr(part, name) for part in parts for name in ("ge", "le") if hasattr(part, name)}
+    bare, bounds = bare_of(declared), _bounds(declared)
     default = getattr(declared, "default", None)
     if bare is None or bounds.keys() != {"ge", "le"}:
         return "write a duration such as 90s, 30min or 24h"
     usual = f", such as {bare.shown(default) if isinstance(default, int) else default}" if default else ""
     return f"write {bare.shown(bounds['ge'])} to {bare.shown(bounds['le'])}{usual}"
+
+
+def _bounds(declared: Any) -> dict[str, Any]:
+    parts = list(_constraints(declared))
+    return {name: getattr(part, name) for part in parts for name in ("ge", "le") if hasattr(part, name)}
+
+
+def range_hint(declared: Any) -> str | None:
+    """The hint for a number: the bounds of its field, and what it stands for."""
+    bounds, description = _bounds(declared), getattr(declared, "description", None)
+    if bounds.keys() != {"ge", "le"} or not description:
+        return None
+    return f"write {bounds['ge']} to {bounds['le']}: {description.rstrip('.')}"
 
 
 def is_list_of_scalars(declared: Any) -> bool:

@@ -25,6 +25,7 @@ from clustergen.diagnostics.literals import (
     is_list_of_scalars,
     literal_hint,
     name_hint,
+    range_hint,
     text_hint,
 )
 from clustergen.diagnostics.misplaced import misplaced_sections
@@ -283,6 +284,7 @@ class _Translator:
             rule = _BOUNDS[error["type"]].format(**context)
             size = context.get("actual_length", len(value) if isinstance(value, str) else None)
             actual = f", not {text or value if size is None else size}"
+            hint = range_hint(at.declared) if size is None else None
         return Finding("value-out-of-range", at.path, f"{self._subject(at)} {rule}{actual}", hint, key=at.is_key)
 
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:

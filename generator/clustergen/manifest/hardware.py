@@ -46,7 +46,9 @@ class Cpu(Section):
     ) = field(None, "Display name.")
     sockets: Small | None = field(None, "Physical packages.")
     cores_per_socket: Annotated[int, Field(ge=1, le=512)] | None = field(None, "Physical cores in a package.")
-    threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(None, "2 with hyper-threading.")
+    threads_per_core: Annotated[int, Field(ge=1, le=8)] | None = field(
+        None, "Hardware threads of a core: 2 with hyper-threading, 1 without."
+    )
     numa_per_socket: Annotated[int, Field(ge=1, le=16)] | None = field(None, "NUMA nodes in a package (NPS on EPYC).")
     numbering: Literal["sockets", "alternating", "siblings"] | None = field(
         None,
