@@ -29,7 +29,7 @@ _EFFECTS = {
     "create": "create accounts and directories",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",
-    "window": "drain all clients, copy the data, and remount",
+    "window": "a maintenance window of all clients",
     "drain": "drain and run {unit}",
     "reboot": "drain and reboot",
     "refuse": "wait until no job runs on the cluster",
