@@ -39,6 +39,13 @@ def test_another_branch_of_the_driver_takes_an_empty_node_and_a_reboot(
     assert steps == [f"{TURNS}: node by node: drain, install {new}, reboot, resume"]
 
 
+def test_a_branch_that_the_manifest_no_longer_names_is_released_by_hand(tmp_path: Path) -> None:
+    _, _, steps = plan(write(tmp_path / "a", BRANCH), write(tmp_path / "b"))
+    assert steps[-1].startswith("None: release branch 570 of the driver on GPU nodes: apt-get purge nvidia-driver-pinning-570")
+    _, _, steps = plan(write(tmp_path / "c", BRANCH), write(tmp_path / "d", NEWER))
+    assert "None" not in steps[-1]
+
+
 def test_another_flavour_of_the_kernel_modules_is_a_replacement(tmp_path: Path) -> None:
     one = write(tmp_path / "a", ("slurm:", "gpu: {kernel_modules: open}\nslurm:"))
     other = write(tmp_path / "b", ("slurm:", "gpu: {kernel_modules: proprietary}\nslurm:"))
