@@ -41,7 +41,8 @@ def test_another_branch_of_the_driver_takes_an_empty_node_and_a_reboot(
 
 def test_a_branch_that_the_manifest_no_longer_names_is_released_by_hand(tmp_path: Path) -> None:
     _, _, steps = plan(write(tmp_path / "a", BRANCH), write(tmp_path / "b"))
-    assert steps[-1].startswith("None: release branch 570 of the driver on GPU nodes: apt-get purge nvidia-driver-pinning-570")
+    text = "None: release branch 570 of the driver on type_gpu: apt-get purge nvidia-driver-pinning-570, or dnf"
+    assert steps[-1].startswith(text)
     _, _, steps = plan(write(tmp_path / "c", BRANCH), write(tmp_path / "d", NEWER))
     assert "None" not in steps[-1]
 
