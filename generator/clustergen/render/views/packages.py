@@ -97,10 +97,13 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     origins.pop("slurm")
     cells.pop("manager", None)
     branches = sorted({kind.gpus.driver.branch or 0 for kind in cluster.gpu_types if kind.gpus and kind.os == os} - {0})
-    for name in [name for name in cells if name.endswith(_BY_BRANCH)]:
-        text, purpose = cells.pop(name), name.removesuffix(_BY_BRANCH)
+    packages: dict[str, list[str]] = {}
+    for name, text in cells.items():
+        purpose = name.removesuffix(_BY_BRANCH)
+        if purpose == name:
+            packages[name] = text.split()
+            continue
         for branch in branches:
-            cells[f"{purpose}_{branch}"] = text.replace("{branch}", str(branch))
+            packages[f"{purpose}_{branch}"] = text.replace("{branch}", str(branch)).split()
             origins[f"{purpose}_{branch}"] = origins.get(purpose, "")
-    packages = {purpose: text.split() for purpose, text in cells.items()}
     return Provision(packages, {purpose: origin for purpose, origin in origins.items() if origin})
