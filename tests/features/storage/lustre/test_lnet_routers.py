@@ -145,6 +145,15 @@ ROUTE = ("storage", "lus", "routes", 0)
             ],
         ),
         (
+            ("nodes", 3, "type"),
+            "service",
+            [
+                f"'{host}' has no interface on LNet network {net}, so it is no router between o2ib and tcp"
+                for host in ("rtr1", "rtr2")
+                for net in ("o2ib", "tcp")
+            ],
+        ),
+        (
             ("nodes", 3, "addresses"),
             {"storage": "10.9.0.[91-92]"},
             [
@@ -243,3 +252,9 @@ def test_routers_change_one_by_one_and_run_until_no_node_uses_them(
     assert whole["verdict"] == verdict
     printed = [(step["play"], step["text"], step["hosts"]) for step in whole["steps"]]
     assert [step for step in printed if step in steps] == steps
+
+
+def test_a_gateway_by_the_name_of_its_management_address_has_the_other_name_as_hint() -> None:
+    text = altered((*ROUTE, "gateways"), ["rtr1@o2ib", "rtr2-ib0@o2ib"])
+    hints = [item.hint for item in diagnosed(text) if item.code == "lnet-router"]
+    assert hints == ["write its name or address in the fabric network: rtr1-ib0@o2ib"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import clients_of, mounts, targets_on
+from clustergen.cluster.hardware import SERVICE
+from clustergen.cluster.ip_networks import ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import lacks_address
@@ -24,18 +26,19 @@ def lnet_router(cluster: Cluster) -> Iterator[Finding]:
             if not router.group.has(ROLE):
                 message = f"node '{router.host}' does not have the role {ROLE}, so it forwards nothing"
                 yield Finding(_CODE, path, message, f"add {ROLE} to the roles of {router.group.folded}")
-            elif router.group.type.is_resolved:
+            elif router.group.type.is_resolved or router.group.type.name == SERVICE:
                 yield from _networks(cluster, router, entry, path)
     yield from _idle(cluster, hosts)
 
 
 def _networks(cluster: Cluster, router: Router, entry: Lustre, path: ManifestPath) -> Iterator[Finding]:
     ways = ways_of_router(cluster, router, entry)
-    ports = f"node_types.{router.group.type.name}.nics"
+    name = router.group.type.name
+    ports = "nics of a separate node type" if name == SERVICE else f"node_types.{name}.nics"
     for net, way in ways.items():
         if not way.interfaces:
             message = f"'{router.host}' has no interface on LNet network {net}, so it is no router between"
-            hint = f"list its ports with their networks and interfaces in {ports}"
+            hint = _named_there(cluster, router, net) or f"list its ports with their networks and interfaces in {ports}"
             yield Finding(_CODE, path, f"{message} {' and '.join(ways)}", hint)
         elif lacks_address(net, way, router.group):
             message = (
@@ -46,6 +49,18 @@ def _networks(cluster: Cluster, router: Router, entry: Lustre, path: ManifestPat
     if first and first in others:
         message = f"'{router.host}' has {' and '.join(ways)} on one interface, {first[0]}: it leads to no other network"
         yield Finding(_CODE, path, message, f"list a port in the servers' network in {ports}, or remove the route")
+
+
+def _named_there(cluster: Cluster, router: Router, net: str) -> str | None:
+    """The hint for a gateway of RDMA by the name of its management address."""
+    named = network_of(cluster, router.nid.rpartition("@")[0])
+    if net != router.net or not net.startswith("o2ib") or named is None or named.key != "management":
+        return None
+    others = [each for each in ip_networks(cluster) if each.key != "management" and is_on(router.group, each)]
+    other = next(iter(sorted(others, key=lambda each: each.key)), None)  # the fabric before the storage network
+    return (
+        f"write its name or address in the {other.name} network: {router.host}{other.suffix}@{net}" if other else None
+    )
 
 
 def _idle(cluster: Cluster, gateways: set[str]) -> Iterator[Finding]:
