@@ -147,6 +147,16 @@ def test_adding_slurm_is_all_new(sides: tuple[Path, Path]) -> None:
     assert of_slurm
     assert {change["old"] for change in of_slurm} == {None}
     assert "Slurm none → 24.11" in text
+    assert plan["verdict"] == (
+        "ends users' processes outside of jobs on 4 nodes (c[1-4]); ssh to 4 nodes (c[1-4]) requires a job; "
+        "starts slurmdbd, slurmctld and slurmd; changes environment settings of new jobs; accounts, users or QOS "
+        "change; step 1 is manual"
+    )
+    assert [step["text"] for step in plan["steps"][-2:]] == [
+        "start slurmd",
+        "admit by ssh only users with a job, now that slurmd runs",
+    ]
+    assert "end their processes outside of jobs" in plan["steps"][0]["text"]
 
 
 @pytest.mark.slow

@@ -12,11 +12,13 @@ from strategies.pages import ROOT
 
 TREE = str(ROOT / "inventories/ml-training/rendered")
 EXPORT = "/etc/exports.d/clustergen-old.exports"
+PAM = "/etc/pam.d/sshd"
 CONF, MOUNT = "/etc/slurm/slurm.conf", "/etc/systemd/system/home.mount"
 OLD, OLD_MOUNT = "/etc/sysctl.d/80-clustergen-old.conf", "/etc/systemd/system/old.mount"
 FACT = {
-    "files": [CONF, MOUNT],
-    "content": [CONF, MOUNT],
+    "files": [CONF, MOUNT, PAM],
+    "content": [CONF, MOUNT, PAM],
+    "guarded": [PAM],
     "leftovers": [OLD, OLD_MOUNT, EXPORT],
     "withdrawn": [EXPORT],
     "withdrawing": ["reload:nfs-server.service"],
@@ -47,7 +49,7 @@ def asked(
     action.run(
         task_vars={
             "inventory_hostname": "gpu1",
-            "group_names": ["slurm_node", "slurm_compute", "gpu_node", "mount_home"],
+            "group_names": ["slurm_node", "slurm_compute", "gpu_node", "mount_home", "compute_only"],
             "ansible_facts": {"clustergen": {**FACT, **fact}},
             "hostvars": {"localhost": {"ansible_facts": {"clustergen_plan": plan}}},
             **variables,
@@ -60,10 +62,11 @@ def asked(
     ("phase", "files", "removed", "effects", "has_mount"),
     [
         ("users", [], [], ["create", "restart-slurmdbd"], False),
-        ("trial", [CONF, MOUNT], [OLD, OLD_MOUNT, EXPORT], FACT["effects"], False),
+        ("trial", [CONF, MOUNT, PAM], [OLD, OLD_MOUNT, EXPORT], FACT["effects"], False),
         ("live", [CONF], [OLD], FACT["effects"], False),
         ("waiting", [], [], ["reboot"], False),
         ("emptied", [MOUNT], [OLD_MOUNT], FACT["later"], True),
+        ("logins", [PAM], [], [], False),
         ("last", [], [EXPORT], FACT["withdrawing"], True),
     ],
 )
@@ -76,6 +79,9 @@ def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
     assert request["effects"] == effects
     assert CONF in request["record"]
     assert (MOUNT in request["record"]) is has_mount
+    assert (PAM in request["record"]) is (phase == "logins"), (
+        "until then the distribution's file is not kept as the original"
+    )
     assert request["only_trial"] is (phase == "trial")
     assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
 

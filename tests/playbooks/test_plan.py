@@ -28,6 +28,7 @@ def answer(host: str, **more: Any) -> dict[str, Any]:
     return {
         **empty,
         "boot": {"at_once": False},
+        "guarded": [],
         "behind": True,
         "cancels": {},
         "windows": {},
@@ -178,6 +179,7 @@ def test_looking_gives_no_play_any_host() -> None:
         "together",
         "rolling",
         "idle",
+        "logins",
     )
     assert {drew[name] for name in (*plays, "stop", "marks")} == {NOBODY}
 

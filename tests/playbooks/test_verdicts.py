@@ -19,6 +19,7 @@ CONF = "/etc/slurm/slurm.conf"
 NODE = ["slurmd.service", "munge.service"]
 HOME = "/etc/systemd/system/home.mount"
 MOVED = {HOME: "window:home.mount"}
+PAM = "/etc/pam.d/sshd"
 HEAD = ["slurmctld.service", "slurmdbd.service"]
 SLURM = """ClusterName=c
 SlurmctldHost=head
@@ -108,6 +109,12 @@ def test_a_changed_mount_waits_until_the_node_is_empty() -> None:
     assert answer.withheld == ["/etc/systemd/system/home.mount"]
     assert answer.later == ["remount:home.mount"]
     assert answer.effects == []
+
+
+@pytest.mark.parametrize(("running", "guarded"), [([], [PAM]), (["slurmd.service"], [])])
+def test_logins_are_restricted_once_slurmd_runs(running: list[str], guarded: list[str]) -> None:
+    answer = verdict({PAM: "after:slurmd.service"}, running=running)
+    assert (answer.guarded, answer.withheld, answer.effects, answer.later) == (guarded, [], [], [])
 
 
 def test_a_mount_that_is_not_there_yet_is_only_started() -> None:

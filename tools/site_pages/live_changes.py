@@ -22,6 +22,7 @@ OLDEST = SlurmRelease("22.05")
 
 ACTIONS = {
     "none": "nothing: the file is read at its next use",
+    "after": "put the file once the unit runs",
     "daemon-reload": "`systemctl daemon-reload`",
     "reload": "reload",
     "run": "run",
@@ -47,6 +48,7 @@ ACTIONS = {
     "refuse": "wait until no job runs on the cluster",
 }
 WITH_UNIT = {
+    "after": "put the file once UNIT runs",
     "reload": "reload UNIT",
     "restart": "restart UNIT",
     "run": "run UNIT",

@@ -47,6 +47,9 @@ def before(work: Work) -> Iterable[Step]:
             yield Step(text, work.hosts([change]), "")
     for change in work.systems:
         yield from _anew(work, change)
+    if work.arrival and work.arrival.without_job:
+        text = "let users end what they run: from now on prologs and epilogs end their processes outside of jobs"
+        yield Step(text, work.arrival.without_job, "")
     if work.release:
         yield from _upgrade(work, work.release)
     drained = [

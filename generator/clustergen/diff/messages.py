@@ -13,6 +13,7 @@ from clustergen.diff.settings import read_by_jobs
 from clustergen.diff.steps import partitions
 from clustergen.diff.totals import daemons_restarted, hosts_with
 from clustergen.render.effects import Effect, Kind
+from clustergen.slurmconf.scalars import hosts_of
 
 TITLES: dict[Kind, str] = {
     "refuse": "not while jobs run",
@@ -38,6 +39,7 @@ TITLES: dict[Kind, str] = {
     "reload": "reload",
     "daemon-reload": "systemctl daemon-reload",
     "start": "start",
+    "after": "install once it runs:",
     "none": "no restart required",
 }
 """Kind → what it is called."""
@@ -66,6 +68,7 @@ REASONS: dict[Kind, str] = {
     "reload": "the service rereads it",
     "daemon-reload": "systemd rereads its units",
     "start": "no job uses it yet",
+    "after": "it admits only users with a job, so it would shut all of them out before",
     "none": "read at the next use",
 }
 """Why, where the catalogue has no more to say of a change."""
@@ -152,7 +155,7 @@ def verdict(plan: Plan) -> str:
     policy = _policy(by_kind.get("load-accounts", ()))
     if disruptive or policy:
         is_lossy = "cancel-jobs" in by_kind or any(change.kind == "system" for change in plan.changes)
-        ending = [] if is_lossy else [_jobs(plan)]
+        ending = [] if is_lossy or plan.arrival else [_jobs(plan)]
         return "; ".join([*phrases, *policy, *ending, *_manual_steps(plan)])
     if any(kind in by_kind for kind in ("restart", "stop", "reload", "run", "sysctl", "create")):
         outcome = "no job is lost" if phrases else "jobs are not affected"
@@ -174,6 +177,10 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
     phrases: list[str] = []
     if cancelling := by_kind.get("cancel-jobs"):
         phrases.append("cancels the jobs of " + partitions(cancelling))
+    if plan.arrival and plan.arrival.without_job:
+        phrases.append(f"ends users' processes outside of jobs on {_counted(hosts_of(plan.arrival.without_job))}")
+    if plan.arrival and plan.arrival.without_login:
+        phrases.append(f"ssh to {_counted(hosts_of(plan.arrival.without_login))} requires a job")
     anew = [change for change in plan.changes if change.kind == "system"]
     if anew:
         phrases.append(f"{_counted(hosts_with(anew, plan))} to reinstall")
@@ -191,7 +198,8 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
         phrases.append(f"recable: drain {_counted(recabled)}")
     daemons = daemons_restarted(plan)
     if daemons:
-        phrases.append("restarts " + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
+        verb = "starts " if plan.arrival else "restarts "
+        phrases.append(verb + " and ".join([", ".join(daemons[:-1]), daemons[-1]] if daemons[1:] else daemons))
     return phrases
 
 

@@ -8,6 +8,7 @@ from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
 from clustergen.diff.addresses import readdressed
+from clustergen.diff.arrival import Arrival, arrival
 from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
@@ -68,6 +69,8 @@ class Plan:
     others: frozenset[str]
     """Hosts of the new snapshot that run no slurmd: there is nothing to drain."""
     steps: tuple[Step, ...]
+    arrival: Arrival | None
+    """None where no Slurm comes."""
     texts: tuple[TextChange, ...]
     """The files that a reviewer reads line by line."""
     room: RoomChanges | None = None
@@ -157,6 +160,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         changes.append(upgrade)
         origins.of_changes[upgrade] = (value,)
     room = room_changes(old.tables, new.tables)
+    comes = arrival(changes) if after.release and not before.release else None
     work = Work(
         changes=[change for change in changes if change.kind != "system"],
         systems=[change for change in changes if change.kind == "system"],
@@ -176,6 +180,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         readdressed=readdressed(old, new),
         manual=[step for module in modules("effects") for step in module.steps(old, new)],
         room=room,
+        arrival=comes,
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(
@@ -198,6 +203,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         routers=frozenset(work.routers).difference(work.compute),
         others=frozenset(after.hosts).difference(work.compute),
         steps=steps(work),
+        arrival=comes,
         texts=comparison.texts(),
         room=room,
         old_commit=old.commit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.catalogue.effects import StepKind, step_kinds
+from clustergen.diff.arrival import Arrival
 from clustergen.diff.change import Change, folded
 from clustergen.diff.room import RoomChanges
 from clustergen.records import record
@@ -80,6 +81,8 @@ class Work:
     """Those of features."""
     room: RoomChanges | None = None
     """What changes in the machine room."""
+    arrival: Arrival | None = None
+    """None where no Slurm comes."""
 
     def with_kind(self, *kinds: str) -> list[Change]:
         return [change for change in self.changes if any(effect.kind in kinds for effect in change.effects)]

@@ -21,7 +21,7 @@ EMPTY = "Nodes to drain before any change"
 STOP = "Daemons to stop during the change"
 PUT, DRAINED = "Files", "Drained nodes"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
-RESUME, ROUTERS, TURNS = "Resume drained nodes", "LNet routers", "Rolling batch"
+LOGINS, RESUME, ROUTERS, TURNS = "Logins", "Resume drained nodes", "LNet routers", "Rolling batch"
 WITHDRAW = "File systems without clients"
 _BESIDE_JOBS = ("none", "create", "daemon-reload", "sysctl", "start", "run", "window", "reload", "restart", "stop")
 _EMPTYING = ("remount", "drain", "reboot")
@@ -177,7 +177,7 @@ def _daemon(word: str, play: str, where: Callable[[Work], Sequence[str]]) -> Cal
             hosts = work.hosts(restarting, where(work))
         if hosts:
             step = _step(play, kind, hosts)
-            yield replace(step, text=f"start {word}") if stopped else step
+            yield replace(step, text=f"start {word}") if stopped or work.arrival else step
 
     return steps
 
@@ -193,6 +193,11 @@ def _on_controllers(work: Work) -> Iterable[Step]:
     all_start = work.with_kind("refuse") or any(change.everywhere for change in work.with_kind("restart-slurm"))
     if work.with_kind("reconfigure") and not all_start:  # else all daemons have read all of it
         yield _step(CONTROLLERS, "reconfigure", first)
+
+
+def _logins(work: Work) -> Iterable[Step]:
+    if work.arrival and work.arrival.without_login:
+        yield _step(LOGINS, "logins", work.arrival.without_login)
 
 
 def _resume(work: Work) -> Iterable[Step]:
@@ -229,6 +234,7 @@ _OF_SITE: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _daemon("slurmctld", CONTROLLERS, lambda work: work.controllers),
     _on_controllers,
     _daemon("slurmd", NODES, lambda work: work.compute),
+    _logins,
     _resume,
 )
 

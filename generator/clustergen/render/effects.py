@@ -9,6 +9,7 @@ from clustergen.records import record
 
 Kind = Literal[
     "none",
+    "after",
     "daemon-reload",
     "start",
     "reload",
@@ -82,6 +83,11 @@ def run(unit: str) -> Effect:
 
 def remount(unit: str) -> Effect:
     return Effect("remount", unit)
+
+
+def after(unit: str) -> Effect:
+    """A file that may be put only once a unit runs; it needs nothing else."""
+    return Effect("after", unit)
 
 
 def drain(unit: str) -> Effect:

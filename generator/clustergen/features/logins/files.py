@@ -7,7 +7,7 @@ from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.effects import reload
+from clustergen.render.effects import after, reload
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
 
@@ -43,7 +43,7 @@ def sshd(cluster: Cluster, os: OperatingSystem) -> Sshd | None:
 
 
 FILES: tuple[File, ...] = (
-    File("compute_only/etc/pam.d/sshd", pam, per="os", format=CONF),
+    File("compute_only/etc/pam.d/sshd", pam, after("slurmd.service"), per="os", format=CONF),
     File("compute_only/etc/security/access-slurm.conf", access),
     File(
         "compute_only/{os.ssh_conf_dir}/00-clustergen-slurm.conf",

@@ -10,6 +10,7 @@ from clustergen.render.tree import Outline, RenderedFile
 
 _EFFECTS = {
     "none": "none",
+    "after": "install once {unit} runs",
     "daemon-reload": "systemctl daemon-reload",
     "reload": "reload {unit}",
     "restart": "restart {unit}",

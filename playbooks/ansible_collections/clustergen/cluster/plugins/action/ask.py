@@ -234,6 +234,7 @@ def _of_files(state, verdict):
 def _of_effects(verdict):
     names = (
         "effects",
+        "guarded",
         "withheld",
         "later",
         "withdrawn",

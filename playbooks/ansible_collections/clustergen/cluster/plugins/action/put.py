@@ -13,7 +13,8 @@ _READ_BY_PROGRAMS = ("/etc/clustergen/", "/usr/local/lib/clustergen/")
 
 class ActionModule(Asking):
     """`phase`: users (only accounts and directories), trial (nothing is changed), live, waiting (notes that a reboot is left to
-    do, before packages are replaced), emptied (what waited for an empty node), or last (what servers offer to nobody any more).
+    do, before packages are replaced), emptied (what waited for an empty node), logins (what shuts users out without slurmd), or
+    last (what servers offer to nobody any more).
     """
 
     _VALID_ARGS = frozenset(("tree", "phase"))
@@ -26,7 +27,9 @@ class ActionModule(Asking):
         fact = task_vars["ansible_facts"]["clustergen"]
         files = {file["target"]: file for file in tree.of_host(task_vars)}
         withheld = set(fact["withheld"])
+        guarded = set(fact["guarded"])
         chosen = [target for target in fact["files"] if (target in withheld) == (phase == "emptied")]
+        chosen = [target for target in chosen if (target in guarded) == (phase == "logins")]
         if phase == "users":
             chosen = [target for target in chosen if files[target]["effect"] == "create" and "/sysusers.d/" in target]
         # A job or timer that starts meanwhile runs an old or a new program: either finds what it reads.
@@ -47,7 +50,7 @@ class ActionModule(Asking):
         record = {
             t: {"sha256": f["sha256"], "effect": f["effect"]}
             for t, f in files.items()
-            if t not in withheld or phase in ("emptied", "last")
+            if (t not in withheld or phase in ("emptied", "last")) and (t not in guarded or phase == "logins")
         }
         done = self.ask(
             "node_put",
@@ -81,6 +84,8 @@ class ActionModule(Asking):
         if phase == "users":
             # Told to the journal before the secret is replaced: a run that is cut off in between is carried on.
             return ["create", *(effect for effect in fact["effects"] if kind(effect) == "restart-slurmdbd")]
+        if phase == "logins":
+            return []
         if phase == "waiting":
             return [effect for effect in fact["later"] if effect == "reboot"]
         if phase == "last":
@@ -115,7 +120,7 @@ def _removes(phase, target, fact):
     """True if a file of an earlier tree goes in this phase."""
     if target in fact["withdrawn"]:
         return phase == "last"
-    return phase != "last" and (target in fact["withheld"]) == (phase == "emptied")
+    return phase not in ("last", "logins") and (target in fact["withheld"]) == (phase == "emptied")
 
 
 def _units(phase, fact):

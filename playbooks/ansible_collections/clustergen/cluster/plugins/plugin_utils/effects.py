@@ -78,6 +78,7 @@ class Verdict:
 
     def __init__(self):
         self.effects = []  # now
+        self.guarded = []  # targets that wait until the daemons run, without which they would shut users out
         self.withheld = []  # targets that wait until the node is empty
         self.later = []  # effects of those
         self.together = False  # drained before any file of Slurm changes anywhere
@@ -90,7 +91,7 @@ class Verdict:
         self.stopped = []  # units of an earlier tree
 
     def add(self, effect):
-        if effect != "none" and effect not in self.effects:
+        if kind(effect) not in ("none", "after") and effect not in self.effects:
             self.effects.append(effect)
 
     def stop(self, units):
@@ -124,6 +125,7 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
     from clustergen.diff.windows import is_served
 
     verdict = Verdict()
+    verdict.guarded = _guarded(files, state, units)
     idle_units = set(state["units"])
     serving = "slurmd.service" in state["running"]
     waits = serving or ROUTERS in roles
@@ -170,6 +172,15 @@ def judge(host, roles, release, files, state, contents, units, first_controller,
             verdict.add(effect)
     verdict.effects = list(dict.fromkeys(_local(verdict.effects, units, host == first_controller)))
     return verdict
+
+
+def _guarded(files, state, units):
+    """Targets that wait for a unit of this host."""
+    effects = {d["target"]: files[d["target"]]["effect"] for d in state["differs"]}
+    idle = set(units).difference(state["running"])
+    return [
+        target for target, effect in effects.items() if kind(effect) == "after" and effect.partition(":")[2] in idle
+    ]
 
 
 def _local(effects, units, first_controller):

@@ -113,6 +113,7 @@ def make_plan(answers, asked):
         "gate": pattern(live, lost and controller and not asked.lost_ok),
         "emptying": pattern(live, emptied),
         "together": pattern(together, emptied),
+        "logins": pattern([host for host in live if answers[host]["guarded"]]),
         "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
         "rolling": pattern(rolling),
         "idle": pattern(idle),
