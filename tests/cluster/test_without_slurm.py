@@ -15,12 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.cluster.document import document, schema
+from clustergen.cluster.resolve import resolve
 from clustergen.cluster.slurm.keys.table import SlurmKeys
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ClustergenError, Severity
+from clustergen.explain.manifests import Original
 from clustergen.feature import requirement
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
+from clustergen.manifest.stated import value_at
+from clustergen.rules import check
 from strategies.manifests import manifests
 from strategies.trees import COMPUTE, HEAD, MANIFEST, manifest, tree_of
 
@@ -92,18 +96,37 @@ def test_what_needs_slurm_is_named(changes: dict[str, Any], name: str, tmp_path:
     assert reported[0][1].startswith(name)
 
 
+@pytest.mark.parametrize("changes", [changes for changes, _ in SECTIONS], ids=[name for _, name in SECTIONS])
+def test_each_hint_is_enough(changes: dict[str, Any], tmp_path: Path) -> None:
+    """Removing all that is named, or adding Slurm as the hint says."""
+    data = without(MANIFEST, **{"nodes": [LOGIN, COMPUTE], **changes})
+    parsed = Original(data).manifest
+    findings = [item for item in check(resolve(parsed, lambda _: None), parsed) if item.code == "slurm-absent"]
+    (hint,) = {finding.hint for finding in findings}
+    removed = json.loads(json.dumps(data))
+    for *parents, last in sorted((finding.path for finding in findings), reverse=True):
+        del value_at(removed, tuple(parents))[last]
+    assert not list(errors(compiled_in(tmp_path, removed)))
+    head = data["nodes"][0]
+    if "the role slurm-controller" in (hint or ""):
+        head = {**head, "roles": [*head["roles"], "slurm-controller"]}
+    slurm = {**data, "slurm": {"version": "24.11"}, "nodes": [head, COMPUTE]}
+    assert not list(errors(compiled_in(tmp_path, slurm)))
+
+
 def test_sections_that_are_off_need_no_slurm(tmp_path: Path) -> None:
     changes = {"health": {"enabled": False}, "host": {"ssh_adopt": False}}
     assert not list(errors(compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, COMPUTE], **changes))))
 
 
 def test_settings_of_slurms_files_are_unused(tmp_path: Path) -> None:
-    compute = {**COMPUTE, "weight": 3, "features": ["fast"]}
-    compiled = compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, compute]))
-    assert [item.message.split()[0] for item in compiled.diagnostics if item.code == "setting-unused"] == [
-        "weight",
-        "features",
-    ]
+    compute = {**COMPUTE, "weight": 3, "features": ["fast"], "state": "DRAIN"}
+    kind = {**MANIFEST["node_types"]["gpu"], "real_memory": 900000, "reserved": {"memory": "16GiB"}}
+    monitoring = {"dcgm": {"job_map": "/run/jobs", "job_label_limit": 9}}
+    more = {"node_types": {"gpu": kind}, "host": {"admin_group": "wheel"}, "monitoring": monitoring}
+    compiled = compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, compute], **more))
+    names = {"weight", "features", "state", "real_memory", "reserved", "admin_group", "job_map", "job_label_limit"}
+    assert {item.message.split()[0] for item in compiled.diagnostics if item.code == "setting-unused"} == names
 
 
 @pytest.fixture(scope="module")

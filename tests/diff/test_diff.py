@@ -76,22 +76,47 @@ RENAMED = {
     [
         (
             "nodes",
-            "small: drains 4 nodes (c[1-4]); adds 4 nodes (x[1-4]); removes 4 nodes (c[1-4]); no running job is lost, "
-            "but pending jobs may wait or fail (NODE_FAIL, ReqNodeNotAvail, BadConstraints)",
+            "small: drains 4 nodes (c[1-4]); renames 4 nodes (c[1-4]) to x[1-4]; no running job is lost, but pending "
+            "jobs may wait or fail (NODE_FAIL, ReqNodeNotAvail, BadConstraints); step 2 is manual",
         ),
         ("partition", "small: cancels the jobs of partition debug"),
         ("type", "small: files only; no restart required"),
         ("cluster", "big: not while jobs run: ClusterName: slurmctld rejects state that was saved under another name"),
         (
             "controller",
-            "small: not while jobs run: SlurmctldHost: the controller moves: stop slurmctld on the old host, "
-            "copy StateSaveLocation, start it on the new host; running steps are notified",
+            "small: not while jobs run: SlurmctldHost: the controller gets another name and keeps its state: slurmctld "
+            "stops; running steps are notified",
         ),
     ],
 )
 def test_another_name_is_what_it_is_to_slurm(tmp_path: Path, what: str, verdict: str) -> None:
     done = diff(write(tmp_path / "a"), write(tmp_path / "b", *RENAMED[what]))
     assert done.stdout.splitlines()[0] == verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of_trees", [False, True])
+def test_a_machine_with_another_name_keeps_what_it_has(tmp_path: Path, of_trees: bool) -> None:
+    """Nothing is copied onto itself, and its host name is changed by hand; at another address it is another machine."""
+    one, other, moved = (
+        write(tmp_path / name, *edits)
+        for name, edits in (
+            ("a", ()),
+            ("b", RENAMED["controller"]),
+            ("c", (*RENAMED["controller"], ("10.0.255.1,", "10.0.255.9,"))),
+        )
+    )
+    texts = []
+    for new in (other, moved):
+        sides = map(rendered, (one, new)) if of_trees else (one, new)
+        (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+        texts.append([step["text"] for step in cluster["steps"] if step["by"] == "manual"])
+    assert not [text for text in texts[0] if "copy StateSaveLocation" in text or "copy its database" in text]
+    assert [text.partition(";")[0] for text in texts[0] if "hostnamectl" in text] == [
+        "rename the machines with hostnamectl set-hostname: head → ctl"
+    ]
+    assert not [text for text in texts[1] if "hostnamectl" in text]
+    assert any("copy StateSaveLocation from head" in text for text in texts[1])
 
 
 @pytest.mark.slow

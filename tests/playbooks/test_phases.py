@@ -79,9 +79,7 @@ def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
     assert request["effects"] == effects
     assert CONF in request["record"]
     assert (MOUNT in request["record"]) is has_mount
-    assert (PAM in request["record"]) is (phase == "logins"), (
-        "until then the distribution's file is not kept as the original"
-    )
+    assert (PAM in request["record"]) is (phase == "logins"), "or the original would not be kept"
     assert request["only_trial"] is (phase == "trial")
     assert request["replaces"] is (phase == "live"), "the journal keeps what other phases have to do"
 

@@ -58,6 +58,10 @@ def before(work: Work) -> Iterable[Step]:
     if drained and removed:
         text = "drain and stop the removed nodes, with the old tree"
         yield Step(text, work.hosts(drained), REMOVE, "remove")
+    if work.renamed:
+        names = f"{folded(work.renamed)} → {folded(work.renamed.values())}"
+        text = f"rename the machines with hostnamectl set-hostname: {names}"
+        yield Step(f"{text}; where another one takes over the address, copy what is on its disks", None, "")
 
 
 def after(work: Work) -> Iterable[Step]:
@@ -112,13 +116,22 @@ def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
     if change.key == "StateSaveLocation" and Effect("refuse") in change.effects:
         yield Step(f"{_KEEPS} move its files from {change.old} to {change.new}, {_GOES_ON}", controllers, "")
     elif change.key == "SlurmctldHost" and Effect("refuse") in change.effects:
-        yield Step(f"{_KEEPS} copy StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
+        if hosts_that_left(change) <= work.renamed.keys():
+            yield Step(f"{_KEEPS.removesuffix(',')} on {change.old}, {_GOES_ON}", controllers, "")
+        else:
+            yield Step(f"{_KEEPS} copy StateSaveLocation from {change.old}, {_GOES_ON}", controllers, "")
     elif change.key == "ClusterName" and Effect("refuse") in change.effects:
         text = "delete the file clustername in StateSaveLocation, or slurmctld does not start under the new name"
         yield Step(text, controllers, "")
     elif change.key == "SlurmUser":
         text = f"stop Slurm's daemons, create the account {change.new}, chown StateSaveLocation and /var/log/slurm"
         yield Step(text, folded(dict.fromkeys((*work.controllers, *work.accounting))), "")
+
+
+def hosts_that_left(change: Change) -> set[str]:
+    """Of a change of SlurmctldHost: the controllers that it no longer names."""
+    before, after = ({host.partition("(")[0] for host in (side or "").split(",")} for side in (change.old, change.new))
+    return before - after
 
 
 def _numbers(work: Work) -> Iterable[Step]:

@@ -204,8 +204,15 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
 
 
 def _arrivals(plan: Plan) -> list[str]:
-    sides = (("adds", plan.added), ("removes", plan.removed))
-    return [f"{verb} {_counted(hosts)}" for verb, hosts in sides if hosts]
+    new_names = plan.renamed.values()
+    sides = (
+        ("adds", [host for host in plan.added if host not in new_names]),
+        ("removes", [host for host in plan.removed if host not in plan.renamed]),
+    )
+    phrases = [f"{verb} {_counted(hosts)}" for verb, hosts in sides if hosts]
+    if plan.renamed:
+        phrases.append(f"renames {_counted(plan.renamed)} to {cut(folded(new_names), _LONGEST_NAME)}")
+    return phrases
 
 
 def _of_later_jobs(plan: Plan) -> list[str]:

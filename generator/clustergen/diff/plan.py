@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
@@ -13,7 +13,9 @@ from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.disks import reformatted
+from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
+from clustergen.diff.manual_steps import hosts_that_left
 from clustergen.diff.membership import of_membership
 from clustergen.diff.packages import upgrades
 from clustergen.diff.release import release_change
@@ -24,6 +26,8 @@ from clustergen.diff.step import Step, Work
 from clustergen.diff.steps import steps
 from clustergen.feature import modules
 from clustergen.records import record, replace
+
+_OTHER_NAME = "the controller gets another name and keeps its state: slurmctld stops; running steps are notified"
 
 
 @record
@@ -61,6 +65,8 @@ class Plan:
     """Those that only say which nodes there are and where."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    renamed: dict[str, str]
+    """Previous → new name of machines that keep their address; both are among `removed` and `added` too."""
     groups: tuple[Group, ...]
     compute: tuple[str, ...]
     """All nodes that run slurmd, in the new snapshot."""
@@ -145,7 +151,8 @@ class Plan:
 def plan(old: Snapshot, new: Snapshot) -> Plan:
     before, after = old.inventory, new.inventory
     comparison = Comparison(old, new)
-    changes = comparison.changes()
+    renamed = _renamed(before, after, comparison)
+    changes = [_with_names(change, renamed) for change in comparison.changes()]
     accounting = after.groups.get("slurm_accounting", ())
     release = release_change(before.release, after.release)
     if release is not None and not accounting:
@@ -170,7 +177,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         accounting=accounting,
         compute=after.groups.get("slurm_compute", ()) if after.release else (),
         routers=after.groups.get("lnet_router", ()),
-        left_accounting=_left_accounting(before.groups.get("slurm_accounting", ()), accounting),
+        left_accounting=_left_accounting(before.groups.get("slurm_accounting", ()), accounting, renamed),
         release=release,
         kept=left_over(old, new),
         renumbered=renumbered(old, new),
@@ -181,6 +188,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         manual=[step for module in modules("effects") for step in module.steps(old, new)],
         room=room,
         arrival=comes,
+        renamed=renamed,
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(
@@ -198,6 +206,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         membership=membership,
         added=comparison.added,
         removed=comparison.removed,
+        renamed=renamed,
         groups=groups,
         compute=tuple(work.compute),
         routers=frozenset(work.routers).difference(work.compute),
@@ -211,8 +220,21 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     )
 
 
-def _left_accounting(before: Collection[str], after: Collection[str]) -> tuple[str, ...]:
-    return tuple(before) if after and not set(before) & set(after) else ()
+def _left_accounting(before: Collection[str], after: Collection[str], renamed: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(before) if after and not {renamed.get(host, host) for host in before} & set(after) else ()
+
+
+def _renamed(before: Inventory, after: Inventory, comparison: Comparison) -> dict[str, str]:
+    names = {after.addresses[host]: host for host in comparison.added if host in after.addresses}
+    places = {host: before.addresses.get(host) for host in comparison.removed}
+    return {host: names[address] for host, address in places.items() if address in names}
+
+
+def _with_names(change: Change, renamed: Mapping[str, str]) -> Change:
+    """A controller that only gets another name takes its state along."""
+    if change.key != "SlurmctldHost" or not hosts_that_left(change) or not hosts_that_left(change) <= renamed.keys():
+        return change
+    return replace(change, reason=_OTHER_NAME)
 
 
 def _without(left_out: Collection[ManifestChange], values: Iterable[ManifestChange]) -> tuple[ManifestChange, ...]:

@@ -81,6 +81,8 @@ class Work:
     """Those of features."""
     room: RoomChanges | None = None
     """What changes in the machine room."""
+    renamed: Mapping[str, str] = {}
+    """Previous → new name of machines that keep their address."""
     arrival: Arrival | None = None
     """None where no Slurm comes."""
 

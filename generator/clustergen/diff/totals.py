@@ -19,6 +19,7 @@ class Totals:
 
     nodes_to_add: int
     nodes_to_remove: int
+    nodes_to_rename: int
     nodes_to_reinstall: int
     files_to_add: int
     files_to_change: int
@@ -84,8 +85,9 @@ def totals(plan: Plan) -> Totals:
     ]
     reboots = [change for change in emptied if any(effect.kind == "reboot" for effect in change.effects)]
     return Totals(
-        nodes_to_add=len(plan.added),
-        nodes_to_remove=len(plan.removed),
+        nodes_to_add=len(plan.added) - len(plan.renamed),
+        nodes_to_remove=len(plan.removed) - len(plan.renamed),
+        nodes_to_rename=len(plan.renamed),
         nodes_to_reinstall=len(hosts_with(reinstalled, plan)),
         files_to_add=len(added),
         files_to_change=len(by_file) - len(added) - len(removed),

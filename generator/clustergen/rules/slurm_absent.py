@@ -13,11 +13,13 @@ from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.unused import unused
 
-_DAEMONS = {"slurm-controller": "slurmctld", "slurm-accounting": "slurmdbd"}
+_CONTROLLER = "slurm-controller"
+_DAEMONS = {_CONTROLLER: "slurmctld", "slurm-accounting": "slurmdbd"}
 _OF_NODES = ("features", "in_no_partition", "slurm_options", "weight")
-_OF_TYPES = ("features", "gres", "numa_as_socket", "slurm_options", "weight")
+_OF_TYPES = ("features", "gres", "numa_as_socket", "real_memory", "reserved", "slurm_options", "weight")
 _OF_GPUS = ("autodetect", "gres_type", "links", "mig_prefix", "mps", "shards")
 _OTHERS = ("containers.oci_jobs", "host.ssh_adopt")
+_UNUSED = ("host.admin_group", "monitoring.dcgm.job_label_limit", "monitoring.dcgm.job_map")
 _NOTHING = "the cluster has no Slurm"
 _HINT = 'remove it, or add slurm: {version: "24.11"}'
 
@@ -26,17 +28,19 @@ def slurm_absent(cluster: Cluster, section: Manifest) -> Iterator[Finding]:
     """Daemons of Slurm, and features that work with it."""
     if cluster.has(Slurm):
         return
+    is_controlled = any(_CONTROLLER in (entry.roles or ()) for entry in section.nodes)
+    hint = _HINT if is_controlled else f"{_HINT} and the role {_CONTROLLER}"
     for index, entry in enumerate(section.nodes):
         for position, role in enumerate(entry.roles or ()):
             if role in _DAEMONS:
                 path: ManifestPath = ("nodes", index, "roles", position)
-                yield Finding("slurm-absent", path, f"{role} runs {_DAEMONS[role]}, and {_NOTHING}", _HINT)
+                yield Finding("slurm-absent", path, f"{role} runs {_DAEMONS[role]}, and {_NOTHING}", hint)
     places = [place for module in modules("section") if requirement(module.__name__) for place in module.PLACES]
     for place in (*places, *_OTHERS):
         value = value_at(section, place)
         if is_stated(section, place) and value and getattr(value, "enabled", True):
             yield Finding(
-                "slurm-absent", tuple(place.split(".")), f"{place} works with Slurm, and {_NOTHING}", _HINT, key=True
+                "slurm-absent", tuple(place.split(".")), f"{place} works with Slurm, and {_NOTHING}", hint, key=True
             )
 
 
@@ -46,7 +50,13 @@ def unused_without_slurm(cluster: Cluster, section: Manifest) -> Iterator[Findin
         return
     for index, entry in enumerate(section.nodes):
         yield from unused(entry, ("nodes", index), _OF_NODES, _NOTHING, _HINT)
+        if entry.state != "CLOUD":
+            yield from unused(entry, ("nodes", index), ("state",), _NOTHING, _HINT)
     yield from _of_types(section.node_types)
+    for place in _UNUSED:
+        *parents, name = place.split(".")
+        if is_stated(section, place):
+            yield from unused(value_at(section, tuple(parents)), tuple(parents), (name,), _NOTHING, _HINT)
 
 
 def _of_types(types: Mapping[str, NodeType]) -> Iterator[Finding]:

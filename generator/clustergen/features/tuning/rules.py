@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.host import KernelSettings
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.tuning.resolved import Tuning, Tunings
 
@@ -121,7 +122,7 @@ def huge_pages(cluster: Cluster) -> Iterator[Finding]:
                 f"huge pages take {taken} MiB, and '{kind.name}' has RealMemory {kind.real_memory_mib} MiB",
                 f"write less than {most}" if pages else "reduce their number",
             )
-        elif pages and taken > kind.reserved_mib:
+        elif pages and taken > kind.reserved_mib and cluster.has(Slurm):
             yield Finding(
                 "huge-pages-not-reserved",
                 (*path, "hugepages_1gib"),
