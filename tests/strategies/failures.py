@@ -130,6 +130,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
 }
 
 
+_WAITS = {"0s": "rule's limit"}
+"""An alert without a `for` has a limit in its expression, if any."""
+
+
 @cache
 def alerts() -> dict[str, list[Alert]]:
     """All alerts by name, of the clusters that their tests have."""
@@ -161,7 +165,7 @@ def _table(section: str) -> Iterator[str]:
     for part, outcome in ROWS[section]:
         members = [by_name[name] for name in named(outcome)]
         severities = ", ".join(dict.fromkeys(alert.severity for member in members for alert in member))
-        waits = ", ".join(dict.fromkeys(member[0].wait for member in members))
+        waits = ", ".join(dict.fromkeys(_WAITS.get(member[0].wait, member[0].wait) for member in members))
         yield f"| {part} | {_linked(outcome)} | {severities} | {waits} |"
 
 
