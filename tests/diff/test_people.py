@@ -138,7 +138,10 @@ def test_one_more_user_has_no_manual_steps(tmp_path: Path) -> None:
             ("  build:", "  state_location: /var/lib/slurm/slurmctld/state\n  build:"),
             "move its files from /var/lib/slurm/slurmctld to /var/lib/slurm/slurmctld/state",
         ),
-        (("name: head", "name: ctl"), "copy StateSaveLocation from head"),
+        (
+            ("name: head, type: service, address: 10.0.255.1,", "name: ctl, type: service, address: 10.0.255.2,"),
+            "copy StateSaveLocation from head",
+        ),
     ],
 )
 def test_reasons_that_keep_jobs_are_printed(tmp_path: Path, edit: tuple[str, str], word: str) -> None:

@@ -6,6 +6,7 @@ from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.alertmanager import resolved
 from clustergen.records import record
 from clustergen.render.arguments import Arguments, reloads, restarts
@@ -19,6 +20,7 @@ class Alertmanager:
 
     unit: str
     alertmanager: resolved.Alertmanager
+    has_slurm: bool
 
 
 @record
@@ -71,7 +73,7 @@ def _endpoint(address: str, port: int) -> str:
 def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
     if not cluster.has(resolved.Alertmanager):
         return None
-    return Alertmanager(os.fact("alertmanager_unit"), cluster.of(resolved.Alertmanager))
+    return Alertmanager(os.fact("alertmanager_unit"), cluster.of(resolved.Alertmanager), cluster.has(Slurm))
 
 
 def environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:

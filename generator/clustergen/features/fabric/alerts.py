@@ -49,7 +49,7 @@ def topic(cluster: Cluster) -> Topic | None:
         look="On the node: `rdma link`, `ibstat`, `journalctl -k --grep mlx5`. Compare them with the switch port.",
         page="fabric",
         drains=True,
-        works="Slurm, ssh and all other ports; jobs that use this port hang, fail or slow down",
+        works="all other ports, and ssh; jobs that use this port hang, fail or slow down",
         place=50,
     )
 

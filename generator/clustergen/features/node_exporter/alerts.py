@@ -8,6 +8,7 @@ from clustergen.cluster.contributions import Service, Unit
 from clustergen.cluster.groups import membership
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter, Thresholds, static
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.render.alerts import Alert, Topic, one_of, unless_asleep, window
 
 LOCAL_FILE_SYSTEMS = "ext4|xfs|btrfs|zfs|vfat"
@@ -32,15 +33,15 @@ def topic(cluster: Cluster) -> Topic | None:
             "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{silent_s}s", "critical",
             f"{_WHERE} does not respond",
             "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
-            "Try ssh, then the BMC: power state, event log, console. Slurm sets the node DOWN by itself.",
+            "Try ssh, then the BMC: power state, event log, console."
+            + " Slurm sets the node DOWN by itself." * cluster.has(Slurm),
         ),
         Alert(
             "NodeFilesystemFull",
             f"100 * node_filesystem_avail_bytes{local} / node_filesystem_size_bytes{local} < {least}",
             "10m", "warning",
             f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % free",
-            "A full system disk stops slurmd's spool, logs and prolog, and jobs fail in ways that look like"
-            " something else.",
+            "A full system disk stops logs and spools of services; jobs fail in ways that look like something else.",
             "`du -xh --max-depth=2 {{ $labels.mountpoint }} | sort -h | tail`: old logs, core dumps and container"
             " images are the usual finds.",
             look="On the node: `df -h <mountpoint>`.",

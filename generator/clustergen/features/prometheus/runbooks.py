@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.records import record
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.views.alerts import topics
@@ -74,17 +75,17 @@ def _runbook(cluster: Cluster, topic: Topic, alerts: list[Alert]) -> Runbook:
             (", ".join(text for _, text in alert.labels), tuple(alert.expr.splitlines())) for alert in alerts
         ),
         wait=first.wait,
-        steps=tuple(tuple(step.split("`")) for step in _steps(topic, first)),
+        steps=tuple(tuple(step.split("`")) for step in _steps(topic, first, drains=cluster.has(Slurm))),
         dashboard=dashboard.partition("?")[0] if dashboard else None,
     )
 
 
-def _steps(topic: Topic, alert: Alert) -> tuple[str, ...]:
+def _steps(topic: Topic, alert: Alert, *, drains: bool) -> tuple[str, ...]:
     is_of_node = "$labels.instance" in alert.summary and "$labels.hpc_job" not in alert.summary
     last = (
         f"If jobs on the node fail: `scontrol update nodename=NODE state=drain reason='{alert.name}'`. Resume it after"
         " the repair."
-        if topic.drains and is_of_node
+        if drains and topic.drains and is_of_node
         else "The alert ends by itself after the repair. For planned work, set a silence in Alertmanager."
     )
     return tuple(filter(None, (alert.look or topic.look, _in_words(alert.action), last)))

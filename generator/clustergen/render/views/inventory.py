@@ -16,6 +16,7 @@ from clustergen.cluster.extensions import used_extensions
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.feature import extensions
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
@@ -23,6 +24,7 @@ from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.packages import (
+    Provision,
     disks,
     exports,
     packages_by_group,
@@ -187,14 +189,22 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
     names = {}
     for os in {node_type.os.key: node_type.os for node_type in cluster.node_types}.values():
         other = ("package_", "repository_", "lustre_")
+        got = provision(cluster, os)
         unused = set(extensions()).difference(used_extensions(cluster))
         hidden = {name for each in unused for name in names_of(each, f"operating_systems/{os.id}.tsv")}
+        hidden |= set() if cluster.has(Slurm) else _of_slurm(os.facts, got)
         facts = {name: text for name, text in os.facts.items() if not name.startswith(other) and name not in hidden}
-        got = provision(cluster, os)
         packages = {name: listed for name, listed in got.packages.items() if f"package_{name}" not in hidden}
         origins = {name: origin for name, origin in got.repositories.items() if f"repository_{name}" not in hidden}
         names[os_group(os)] = System(tuple(facts.items()), tuple(packages.items()), tuple(origins.items()))
     return names
+
+
+def _of_slurm(facts: Mapping[str, str], got: Provision) -> set[str]:
+    """Names of facts, packages and repositories that are Slurm's by their name or their packages'."""
+    packages = {name for name, listed in got.packages.items() if "slurm" in " ".join((name, *listed))}
+    names = {f"{kind}_{name}" for name in packages for kind in ("package", "repository")}
+    return names | {name for name in facts if "slurm" in name}
 
 
 def settings(cluster: Cluster) -> Settings:

@@ -66,7 +66,7 @@ def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
     yield Alert(
         "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
         f"{entry.mount} does not respond on {{{{ $labels.instance }}}}",
-        "Processes that access it hang, including Slurm's prolog.",
+        "Processes that access it hang, including scripts around jobs.",
         "On many nodes, the cause is the server or the network; on one node, read `journalctl -k` and drain it.",
         labels,
     )  # fmt: skip
