@@ -213,6 +213,13 @@ def test_verbs_answer_without_slurm(
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize("section", ["slurm", "slurm_keys", "backups"])
+def test_a_section_of_slurm_is_named_as_such(sides: tuple[Path, Path], section: str) -> None:
+    result = CliRunner().invoke(group, ["resolve", str(sides[0]), "--section", section])
+    assert result.exit_code == 2
+    assert "the cluster has no Slurm" in result.output
+
+
 def test_time_comes_from_outside_where_no_controller_serves_it(tmp_path: Path) -> None:
     networks = {**MANIFEST["networks"], "management": {**MANIFEST["networks"]["management"], "ntp": ["ntp.example"]}}
     tree = tree_of(without(MANIFEST, nodes=[LOGIN, COMPUTE], networks=networks), tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,10 @@ from clustergen.cli.exit_codes import UNREADABLE, exit_codes
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError, did_you_mean, exit_code
 from clustergen.diagnostics.document import json_document
+from clustergen.feature import requirement
+
+if TYPE_CHECKING:
+    from clustergen.cluster.model import Cluster
 
 _UNRESOLVED = "without what is wrong there is no cluster"
 
@@ -52,7 +57,8 @@ def command(manifest: Path, form: str, section: str | None, origin: bool, partia
         refuse(compiled, compiled.diagnostics)
     names = section_names(cluster)
     if section is not None and section not in names:
-        hint = _OTHER_NAMES.get(section) or did_you_mean(section, names) or f"name one of {', '.join(names)}"
+        hint = _OTHER_NAMES.get(section) or _of_slurm(cluster, section) or did_you_mean(section, names)
+        hint = hint or f"name one of {', '.join(names)}"
         raise ClustergenError(f"the cluster has no section '{section}'", hint, exit_code=2)
     if origin:
         output.findings(_origins(compiled, section, form))
@@ -74,6 +80,17 @@ def _yaml(fields: Mapping[str, object]) -> str:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     text: str = yaml.dump(fields, Dumper=dumper, default_flow_style=None, sort_keys=False, width=110)
     return text
+
+
+def _of_slurm(cluster: Cluster, section: str) -> str | None:
+    """The hint where only a cluster with Slurm has the section, and this one has none."""
+    from clustergen.cluster.resolve import record_types, section_name
+
+    modules = {section_name(kind): kind.__module__ for kind in record_types()}
+    module = modules.get(section, "")
+    if cluster.meets("slurm") or not (module.startswith("clustergen.cluster.slurm.") or requirement(module)):
+        return None
+    return 'the cluster has no Slurm: add slurm: {version: "24.11"} and the role slurm-controller'
 
 
 def _origins(compiled: Compiled, section: str | None, form: str) -> str:
