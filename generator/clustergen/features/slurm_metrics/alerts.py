@@ -129,10 +129,8 @@ def topic(cluster: Cluster) -> Topic | None:
         down = f'count({by_instance(_DOWN, "node")} unless on (instance) up{{job="node"}} == 0)'
     exported = f'node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}}'
     old, absent = f"time() - max({exported}) > 300", f"absent({exported})"
-    # A controller that is off takes its exporter along: the last sample grows older all the same.
-    silence = f"time() - max(last_over_time({exported}[1d])) > 300"
     silent = Alert(
-        "SlurmctldUnreachable", ('max(up{job="slurm-nodes"}) == 0' if endpoint else silence) + on,
+        "SlurmctldUnreachable", ('max(up{job="slurm-nodes"}) == 0' if endpoint else old) + on,
         "2m" if endpoint else "0s", "critical",
         "slurmctld does not answer" if endpoint else "No metrics from slurmctld for {{ $value | humanizeDuration }}",
         "No jobs start and no commands work, on no controller; running jobs continue.",
