@@ -6,5 +6,6 @@
   the changes, each with how its new value shows
 - `verdicts`: the verdict in process, as steps that `cluster` carries out
 - `judge`: what came of it: right, too strict, too mild
+- `drawn`: changes drawn from the fields of the manifest
 - `measure`: runs many of them and writes `slurm_effects_measured.tsv`
 """

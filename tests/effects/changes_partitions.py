@@ -35,6 +35,12 @@ CHANGES = (
         jobs={"batch": "-p debug -w n1 -n1 -t 60", "pending": "-p batch --reservation=r1 -n1 -t 5"},
     ),
     Change(
+        "part_defmem_more",
+        (partition(DefMemPerNode=9000),),
+        (partition_of("DefMemPerNode=9000"),),
+        new_job=None,
+    ),
+    Change(
         "keeppartinfo",
         (partition(MaxTime="05:00:00"),),
         (partition_of("MaxTime=05:00:00"),),

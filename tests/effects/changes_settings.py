@@ -141,6 +141,7 @@ JOB_SETTINGS = (
     plain("jobacct_freq", JobAcctGatherFrequency=5),
     plain("returntoservice", ReturnToService=2),
     plain("defmem", DefMemPerCPU=200),
+    Change("defmem_more", (option(DefMemPerCPU=9000),), (config("DefMemPerCPU", "9000"),), new_job=None),
     plain("propagate", ("PropagateResourceLimits ", "NONE"), PropagateResourceLimits="NONE"),
     plain("srunports", SrunPortRange="50000-51000"),
     plain("killwait", ("KillWait", "40"), KillWait=40),

@@ -17,21 +17,21 @@ from effects.verdicts import judged
 from strategies.fields import BASES, Base, Trial
 
 SEED = 30
+_CONF = "/etc/slurm/slurm.conf"
 _MOST_TRIALS = 2  # of one field
-OF_THE_CLUSTER = frozenset((
-    "AccountingStorageEnforce", "AccountingStorageHost", "AccountingStoragePort", "AccountingStorageTRES",
-    "AccountingStorageType", "AccountingStorageBackupHost", "AccountingStorageUser", "AcctGatherEnergyType",
-    "AcctGatherInterconnectType", "AuthAltParameters", "AuthAltTypes", "AuthInfo", "AuthType", "BatchStartTimeout",
-    "ClusterName", "CredType", "GresTypes", "JobAcctGatherParams", "JobAcctGatherType", "JobContainerType",
-    "JobSubmitPlugins", "MpiDefault", "NamespaceType", "NodeFeaturesPlugins", "PreemptMode", "PreemptType",
-    "PriorityFlags", "ProctrackType", "PrologFlags", "RebootProgram", "ReconfigFlags", "SelectType",
-    "SelectTypeParameters", "SlurmUser", "SlurmctldHost", "SlurmctldPort", "SlurmdParameters", "SlurmdPort",
-    "SlurmdUser", "StateSaveLocation", "SuspendTime", "SwitchType", "TaskPlugin", "TopologyParam", "TopologyPlugin",
-    "TmpFS", "Gres", "NodeAddr", "NodeHostname", "Port", "State", "Nodes", "Sockets", "CoresPerSocket",
-    "ThreadsPerCore", "Boards", "CPUs", "RealMemory", "MemSpecLimit", "CoreSpecCount", "QOS", "AllowQos",
-    "AllowAccounts", "AllowGroups", "PartitionName", "NodeName", "CommunicationParameters", "SlurmctldParameters",
-    "MaxArraySize", "MaxJobCount", "MinJobAge", "DefCPUPerGPU", "DefMemPerGPU",
-))  # fmt: skip
+_KEYS = """
+AccountingStorageBackupHost AccountingStorageEnforce AccountingStorageHost AccountingStoragePort AccountingStorageTRES
+AccountingStorageType AccountingStorageUser AcctGatherEnergyType AcctGatherInterconnectType AllowAccounts AllowGroups
+AllowQos AuthAltParameters AuthAltTypes AuthInfo AuthType BatchStartTimeout Boards ClusterName CommunicationParameters
+CoreSpecCount CoresPerSocket CPUs CpuSpecList CPUSpecList CredType DefCPUPerGPU DefMemPerCPU DefMemPerGPU
+DefMemPerNode Gres GresTypes JobAcctGatherParams JobAcctGatherType JobContainerType JobSubmitPlugins MaxArraySize
+MaxJobCount MemSpecLimit MinJobAge MpiDefault NamespaceType NodeAddr NodeFeaturesPlugins NodeHostname NodeName Nodes
+PartitionName Port PreemptMode PreemptType PriorityFlags ProctrackType PrologFlags QOS RealMemory RebootProgram
+ReconfigFlags SelectType SelectTypeParameters SlurmctldHost SlurmctldParameters SlurmctldPort SlurmdParameters
+SlurmdPort SlurmdUser SlurmUser Sockets State StateSaveLocation SuspendTime SwitchType TaskPlugin ThreadsPerCore TmpFS
+TopologyParam TopologyPlugin
+"""
+OF_THE_CLUSTER = frozenset(_KEYS.split())
 """Keys that the cluster of these tests has for itself, or that have changes of their own."""
 _EDITS = {"key": "options", "node": "nodes", "partition": "partitions"}
 
@@ -56,10 +56,10 @@ def groups(changes: list[Change], size: int) -> Iterator[list[Change]]:
         group: list[Change] = []
         keys: set[str] = set()
         for change in list(rest):
-            own = set(change.name.partition(": ")[2].split())
-            if len(group) < size and not own & keys:
+            more = set(change.name.partition(": ")[2].split())
+            if len(group) < size and not more & keys:
                 group.append(change)
-                keys |= own
+                keys |= more
                 rest.remove(change)
         yield group
 
@@ -86,12 +86,15 @@ def _first(name: str, release: str) -> Change | None:
 
 
 def _differences(start: Trial, trial: Trial, release: SlurmRelease) -> tuple[Difference, ...]:
-    path = "/etc/slurm/slurm.conf"
     sides = [
-        {path: next(content.decode() for name, content in files.items() if name.endswith(path))}
+        {_CONF: text.decode()}
         for files in (start.files, trial.files)
+        for path, text in files.items()
+        if path.endswith(_CONF)
     ]
-    return slurm_changes(*sides, release) if sides[0] != sides[1] else ()
+    if len(sides) != 2 or sides[0] == sides[1]:  # a manifest without Slurm
+        return ()
+    return slurm_changes(*sides, release)
 
 
 def _is_usable(each: Difference, release: str) -> bool:
