@@ -49,8 +49,8 @@ echo "recorded $job"
 def test_the_second_controller_serves_and_keeps_records(slurm: SlurmInstall, tmp_path: Path) -> None:
     release = ".".join(slurm.version.split(".")[:2])
     kinds = {"small": {"cpu": {"sockets": 1, "cores_per_socket": 4}, "memory": "8GiB"}}
-    own = {"version": release, "configless": True, "state_location": "/srv/state/slurm", "slurmctld_timeout": 10}
-    tree = tree_of(manifest(nodes=NODES, node_types=kinds, slurm=own, storage={"state": STATE}), tmp_path)
+    section = {"version": release, "configless": True, "state_location": "/srv/state/slurm", "slurmctld_timeout": 10}
+    tree = tree_of(manifest(nodes=NODES, node_types=kinds, slurm=section, storage={"state": STATE}), tmp_path)
     box = sandbox.Sandbox(
         slurm.path,
         files=((lay_out(tree, "head1", tmp_path / "root"), "/"),),

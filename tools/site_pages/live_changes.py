@@ -43,7 +43,7 @@ ACTIONS = {
     "drain": "drain the nodes first",
     "vacate": "drain the nodes, which stay drained",
     "reboot": "drain and reboot the nodes",
-    "window": "drain all clients, copy the data, unmount and mount",
+    "window": "maintenance window: drain all clients",
     "cancel-jobs": "wait until the removed partition has no jobs",
     "refuse": "wait until no job runs on the cluster",
 }
@@ -55,6 +55,7 @@ WITH_UNIT = {
     "stop": "stop and disable UNIT",
     "remount": "drain the nodes, unmount and mount UNIT",
     "drain": "drain the nodes, restart UNIT",
+    "window": "maintenance window for UNIT: drain all clients",
 }
 JUDGED_BY_KEY = ("/etc/slurm/slurm.conf", "/etc/slurm/slurmdbd.conf", "/etc/slurm/gres.conf")
 # The first kind of each class, the worst class first: what a class means to running jobs.

@@ -28,7 +28,7 @@ class Branch:
 
 @record
 class Support:
-    """What serves a GPU. None: not known."""
+    """The branches and modules that serve a GPU. None: not known."""
 
     gpu: str
     """An id, or the compute capability of all without a row of their own."""
@@ -56,7 +56,7 @@ def _supports() -> dict[str, Support]:
 
 
 def support_of(gpu: Gpu) -> Support:
-    """What serves a GPU; without limits where nobody knows."""
+    """The branches and modules for a GPU; without limits where nobody knows."""
     rows = _supports()
     return rows.get(gpu.id) or rows.get(gpu.sm) or Support(gpu.id)
 

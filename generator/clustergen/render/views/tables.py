@@ -30,7 +30,7 @@ _EFFECTS = {
     "create": "create accounts and directories",
     "load-accounts": "load accounts with sacctmgr",
     "remount": "drain and remount",
-    "window": "a maintenance window of all clients",
+    "window": "maintenance window for {unit}",
     "drain": "drain and run {unit}",
     "reboot": "drain and reboot",
     "refuse": "wait until no job runs on the cluster",
