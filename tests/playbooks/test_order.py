@@ -91,6 +91,7 @@ OF_FILES = {
     "slurmd": "restart-slurmd",
     "slurmdbd": "restart-slurmdbd",
     "none": "none",
+    "after": "after:slurmd.service",
     "export": "reload:e.service",
 }
 """Name → the effect of a changed file, unit or package."""
