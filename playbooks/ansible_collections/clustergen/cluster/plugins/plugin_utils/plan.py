@@ -103,7 +103,7 @@ def make_plan(answers, asked):
         "booting": pattern(live, any(answers[host]["boot"]["at_once"] for host in live)),
         "settling": pattern(live, drained or from_afar or has_turn(live, NODE_UNITS)),
         "drained": pattern([*drained, *_companion(live, drained)], drained),
-        "changed_empty": drained,  # names
+        "without_jobs": drained,  # names
         "alone": pattern([*alone, *_companion(live, alone)], alone),
         "by_themselves": alone,  # names
         "clashing": pattern([*same, *_companion(answers, same)], same),
