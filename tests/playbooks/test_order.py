@@ -445,3 +445,11 @@ def test_more_of_them_together_run_as_they_are_printed(host: str, tmp_path: Path
     # A window is a remount to the node, which carries out several in the order of their files.
     cases = [case for case in cases if not {"window", "remount"} <= set(case)]
     assert {case: which for case in cases if (which := differing(case, host, tmp_path))} == {}
+
+
+def test_a_node_that_missed_an_earlier_change_is_drained_and_resumed_once(tmp_path: Path) -> None:
+    """Its files alone differ: slurmctld, which has the new ones, tells it nothing."""
+    facts = {host: answer(host, [], SLURM) for host in UNITS}
+    facts["c1"] = answer("c1", ["remount", "reboot"], SLURM.replace(*OF_SLURM["devices"]))
+    mounted = ["systemctl restart home.mount", "reboot"]
+    assert Run(facts, tmp_path).ran("c1") == ["drained", *mounted, "systemctl restart slurmd.service", "resumed"]
