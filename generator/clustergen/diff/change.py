@@ -137,7 +137,7 @@ def changed(
         row=worst.name,
         waiting=waiting,
         running=running,
-        is_known=not key or slurm_effects.how_known(base, key, release, block) != "unknown",
+        is_known=not key or worst.file != "*" or slurm_effects.how_known(base, key, release, block) != "unknown",
     )
 
 
