@@ -53,7 +53,8 @@ CASES = {
         ["alertname=SlurmControllerDown severity=warning topic=slurm instance=head",
          "alertname=SlurmMetricsMissing severity=warning topic=slurm",
          "alertname=NodeServiceStopped severity=warning topic=node name=slurmctld.service instance=head",
-         "alertname=NodeUnitFailed severity=warning topic=node name=slurmctld.service instance=head2"],
+         "alertname=NodeUnitFailed severity=warning topic=node name=slurmctld.service instance=head2",
+         "alertname=NodeUnitFailed severity=warning topic=node name=clustergen-slurm-metrics.service instance=head"],
         ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=head"],
     ),
     "one controller": (
@@ -77,12 +78,6 @@ CASES = {
         ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=head"
          " roles=slurm-controller,slurm-accounting"],
         ["alertname=NodeServiceStopped severity=warning topic=node name=munge.service instance=c1 roles=slurm-compute"],
-    ),
-    "slurmd": (
-        "alertname=NodeServiceStopped severity=warning topic=node name=slurmd.service instance=c1",
-        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c1"],
-        ["alertname=SlurmNodeDown severity=warning topic=slurm instance=c2",
-         "alertname=NodeServiceStopped severity=warning topic=node name=chrony.service instance=c2"],
     ),
     "slurmd of many": (
         "alertname=SlurmManyNodesDown severity=critical topic=slurm",

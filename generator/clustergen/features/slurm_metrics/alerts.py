@@ -25,8 +25,11 @@ _STUCK = 1800  # seconds in which a job should have completed
 def _reasons() -> Iterator[Alert]:
     """Alerts that read the reasons of nodes. `instance` is the node, as in alerts of other exporters."""
     drained, labels = "clustergen_slurm_node_drained", ("node", "state", "user", "reason")
+    # An inhibition would end with its cause, minutes before slurmctld sees the node again.
+    causes = 'alertname=~"NodeDown|NodeServiceStopped|NodeUnitFailed",name=~"|(slurmd|munge)[.]service"'
+    reported = f'max_over_time(ALERTS{{alertstate="firing",{causes}}}[10m])'
     yield Alert(
-        "SlurmNodeDown", by_instance(_DOWN, "node", "reason"), "10m", "warning",
+        "SlurmNodeDown", f"{by_instance(_DOWN, 'node', 'reason')}\nunless on (instance)\n{reported}", "10m", "warning",
         "{{ $labels.instance }} is DOWN in Slurm: {{ $labels.reason }}",
         "slurmd on it does not answer, or registered something that does not fit slurm.conf.",
         "On the node: `systemctl status slurmd`, then its log; after the repair: `scontrol update"
