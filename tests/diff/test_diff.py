@@ -77,7 +77,7 @@ RENAMED = {
         (
             "nodes",
             "small: drains 4 nodes (c[1-4]); renames 4 nodes (c[1-4]) to x[1-4]; no running job is lost, but pending "
-            "jobs may wait or fail (NODE_FAIL, ReqNodeNotAvail, BadConstraints); step 2 is manual",
+            "jobs may wait or fail; step 2 is manual",
         ),
         ("partition", "small: cancels the jobs of partition debug"),
         ("type", "small: files only; no restart required"),
