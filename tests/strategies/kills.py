@@ -1,0 +1,45 @@
+"""Failures that a lab can show: how to cause each, the alert that it raises, and its repair."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_SLURMDBD = "/run/systemd/system/slurmdbd.service.d"
+
+
+class Kill(NamedTuple):
+    """`fails` and `repairs` are scripts of the shell on `host`."""
+
+    id: str
+    host: str
+    fails: str
+    repairs: str
+    alert: str
+    """Its name, severity, node or rack and unit, as far as it has them."""
+    follows_s: int = 5
+    """Within this time, an alert on what follows from it would fire as well."""
+    is_long: bool = True
+
+
+def _stopped(unit: str, host: str, alert: str = "", *, follows_s: int = 5, is_long: bool = True) -> Kill:
+    alert = alert or f"NodeServiceStopped warning {host} {unit}.service"
+    name = f"{unit} of {host}"
+    return Kill(name, host, f"systemctl stop {unit}", f"systemctl start {unit}", alert, follows_s, is_long)
+
+
+KILLS = (
+    _stopped("slurmctld", "slurm-head", "SlurmctldUnreachable critical", is_long=False),
+    _stopped("slurmd", "compute02", follows_s=25, is_long=False),
+    _stopped("prometheus-node-exporter", "compute02", "NodeDown critical compute02"),
+    _stopped("mariadb", "slurm-head"),
+    _stopped("munge", "compute02", follows_s=25),
+    _stopped("munge", "slurm-head", "SlurmctldUnreachable critical"),
+    Kill(
+        "slurmdbd killed",
+        "slurm-head",
+        rf"mkdir -p {_SLURMDBD}; printf '[Service]\nRestart=no\n' >{_SLURMDBD}/97-lab.conf;"
+        " systemctl daemon-reload; systemctl kill -s KILL slurmdbd",
+        f"rm -r {_SLURMDBD}; systemctl daemon-reload; systemctl start slurmdbd",
+        "NodeUnitFailed warning slurm-head slurmdbd.service",
+    ),
+)
