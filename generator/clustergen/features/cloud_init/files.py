@@ -121,7 +121,8 @@ def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
         system = key if has_data else _NONE
         for index, host in enumerate(group.hosts):
             mac = group.macs[index] if group.macs else _NONE
-            storage = group.storage[index] if group.storage else _NONE
+            is_configured = any(row.network == "storage" for row in profile[1])
+            storage = group.storage[index] if group.storage and is_configured else _NONE
             rows.append(Node(host, names[profile], system, mac, group.addresses[index], storage))
     return Nodes(tuple(rows)) if rows else None
 
