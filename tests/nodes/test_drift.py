@@ -77,8 +77,8 @@ def test_each_change_by_hand_is_found_on_its_node(lab: Lab, tmp_path: Path) -> N
     finally:
         lab.engine("exec", "{compute03}", "systemctl", "start", "ssh.service")
         lab.out("slurm-head", "scontrol reconfigure")
-        lab.out("compute02", "rm -f /etc/slurm/prolog.d/99-rogue /etc/systemd/system/slurmd.service.d/zz-rogue.conf")
         readdress(lab, "compute02", other, management)
+        lab.out("compute02", "rm -f /etc/slurm/prolog.d/99-rogue /etc/systemd/system/slurmd.service.d/zz-rogue.conf")
         lab.out("compute01", "ip addr del 10.1.0.99/24 dev eth0")
         lab.out("compute01", "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
         lab.settle()
