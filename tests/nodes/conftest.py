@@ -73,6 +73,7 @@ def shortened(document: Document) -> None:
     document["backups"] = {"directory": "/srv/backups"}
     document["reports"] = {"period": "day"}
     document["monitoring"] |= {"scrape_interval": 5, "thresholds": {"node_down": 10}}
+    document["monitoring"]["receivers"]["hook"] = {"webhook": "http://localhost:9999/alerts", "severities": ["warning"]}
 
 
 class Applied(NamedTuple):

@@ -19,7 +19,7 @@ from strategies.kills import KILLS, Kill
 if TYPE_CHECKING:
     from tests.nodes.conftest import Lab
 
-pytestmark = [pytest.mark.container, pytest.mark.slow]
+pytestmark = [pytest.mark.container, pytest.mark.long]
 
 _FASTER = 50  # an alert that waits for ten minutes waits for twelve seconds, longer than SlurmctldUnreachable
 _LONGEST_S = 15
@@ -151,10 +151,7 @@ def _install(lab: Lab, files: dict[str, str]) -> None:
     lab.out("monitor1", f"{script}\nsystemctl reload prometheus prometheus-alertmanager")
 
 
-_CASES = [pytest.param(kill, id=kill.id, marks=[pytest.mark.long] if kill.is_long else []) for kill in KILLS]
-
-
-@pytest.mark.parametrize("kill", _CASES)
+@pytest.mark.parametrize("kill", KILLS, ids=lambda kill: kill.id)
 def test_each_failure_is_one_alert_that_is_resolved(receiver: Receiver, kill: Kill) -> None:
     lab = receiver.lab
     before = receiver.firing(receiver.settled(3))

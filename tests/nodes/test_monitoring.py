@@ -108,6 +108,53 @@ def test_an_alert_fires_when_a_node_goes_and_ends_when_it_is_back(lab: Lab) -> N
     lab.idle()
 
 
+HOOK = r"""
+import http.server, json
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        open("/run/hook.json", "ab").write(body + b"\n")
+        self.send_response(200)
+        self.end_headers()
+
+http.server.HTTPServer(("localhost", 9999), Hook).serve_forever()
+"""
+
+
+def test_a_slurmd_that_is_stopped_reaches_a_receiver_with_runbook(lab: Lab) -> None:
+    """From the daemon to an HTTP request; only the waits of the rule and of its group are shortened."""
+    rules, routes = "/etc/prometheus/rules/node.yml", "/etc/prometheus/alertmanager.yml"
+    lab.out("monitor1", f"cat >/run/hook.py <<'END'{HOOK}END")
+    lab.out("monitor1", "systemd-run --quiet --unit=test-hook --collect python3 /run/hook.py")
+    lab.out("monitor1", f"cp -p {rules} /run/node.yml && sed -i 's/for: \"10m\"/for: 10s/' {rules}")
+    # Services that the lab lacks may have been reported by the same group just before.
+    lab.out(
+        "monitor1", f"cp -p {routes} /run/routes.yml && sed -i 's/group_interval: 5m/group_interval: 10s/' {routes}"
+    )
+    lab.out("monitor1", "systemctl reload prometheus prometheus-alertmanager")
+    try:
+        lab.out("compute02", "systemctl stop slurmd")
+        labels = '"alertname":"NodeServiceStopped"[^}]*"instance":"compute02"[^}]*"name":"slurmd[.]service"'
+        text = lab.waits("monitor1", "cat /run/hook.json", labels)
+        # Other alerts may be sent before, and this one again with them.
+        alert = next(
+            alert
+            for line in filter(None, text.splitlines())
+            for alert in json.loads(line)["alerts"]
+            if (alert["labels"].get("name"), alert["labels"].get("instance")) == ("slurmd.service", "compute02")
+        )
+        assert alert["annotations"]["summary"] == "slurmd does not run on compute02"
+        page, _, anchor = alert["annotations"]["runbook_url"].partition("#")
+        fetch = f"import urllib.request as u; print(u.urlopen('{page}', timeout=20).read().decode())"
+        assert f'<h3 id="{anchor}">' in lab.out("monitor1", f'python3 -c "{fetch}"')
+    finally:
+        lab.out("compute02", "systemctl start slurmd")
+        lab.out("monitor1", f"mv /run/node.yml {rules}; mv /run/routes.yml {routes}; systemctl stop test-hook")
+        lab.out("monitor1", "systemctl reload prometheus prometheus-alertmanager")
+    lab.idle()
+
+
 def test_an_apply_is_marked_with_its_time(lab: Lab) -> None:
     """The node exporter has the time at which the playbook last changed the node."""
     changed = float(lab.out("compute01", "stat -c %Y /var/lib/clustergen/state.json"))

@@ -18,18 +18,17 @@ class Kill(NamedTuple):
     """Its name, severity, node or rack and unit, as far as it has them."""
     follows_s: int = 5
     """Within this time, an alert on what follows from it would fire as well."""
-    is_long: bool = True
 
 
-def _stopped(unit: str, host: str, alert: str = "", *, follows_s: int = 5, is_long: bool = True) -> Kill:
+def _stopped(unit: str, host: str, alert: str = "", *, follows_s: int = 5) -> Kill:
     alert = alert or f"NodeServiceStopped warning {host} {unit}.service"
     name = f"{unit} of {host}"
-    return Kill(name, host, f"systemctl stop {unit}", f"systemctl start {unit}", alert, follows_s, is_long)
+    return Kill(name, host, f"systemctl stop {unit}", f"systemctl start {unit}", alert, follows_s)
 
 
 KILLS = (
-    _stopped("slurmctld", "slurm-head", "SlurmctldUnreachable critical", is_long=False),
-    _stopped("slurmd", "compute02", follows_s=25, is_long=False),
+    _stopped("slurmctld", "slurm-head", "SlurmctldUnreachable critical"),
+    _stopped("slurmd", "compute02", follows_s=25),
     _stopped("prometheus-node-exporter", "compute02", "NodeDown critical compute02"),
     _stopped("mariadb", "slurm-head"),
     _stopped("munge", "compute02", follows_s=25),
