@@ -643,6 +643,7 @@ def test_each_service_that_has_to_run_is_one_that_the_exporter_reads(tmp_path: P
         "slurmctld.service": [",".join(SERVER["roles"])], "chronyd.service": None,
         "nfs-server.service": [",".join(SERVER["roles"])], "grafana-server.service": ["monitoring"],
         "lnet.service": ["login", "slurm-compute", ",".join(SERVER["roles"])],
+        "zfs-zed.service": [",".join(SERVER["roles"])],
         "nvidia-persistenced.service": ["slurm-compute"], "nvidia-dcgm.service": ["slurm-compute"],
     }  # fmt: skip
     assert [name for name in services if not re.fullmatch(included, name)] == []

@@ -248,7 +248,7 @@ INSTEAD = {
     "{{ cluster['manifest']['nodes'][0].name }}": ("Cluster has no attribute 'manifest'", "write cluster.groups"),
     "{{ [cluster] | map(attribute='manifest.gpu') | list }}": (
         "Cluster has no attribute 'manifest'",
-        "write cluster.driver or cluster.driver_module or cluster.gpu_settings or cluster.mig_plans",
+        "write cluster.driver_module or cluster.gpu_settings or cluster.mig_plans",
     ),
     "{{ cluster.slurm.partitions[0].spec.max_nodes }}": (
         "Partition has no attribute 'spec'",

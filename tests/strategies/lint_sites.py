@@ -43,6 +43,7 @@ SITES: dict[str, tuple[str, Files]] = {
         "24.11",
         _conf(_SLURMDBD + "PreemptType=preempt/qos\nPreemptMode=CANCEL\n"),
     ),
+    "depth that counts without slurmdbd": ("24.11", _conf("PriorityFlags=DEPTH_OBLIVIOUS\n")),
     "a partition with brackets": ("24.11", _conf(parts=PARTITIONS + "PartitionName=p[1-2] Nodes=ALL\n")),
     "a plugin without its file": ("24.11", _conf("BurstBufferType=burst_buffer/lua\n")),
     "a QOS of a partition that nothing enforces": ("24.11", _conf(_SLURMDBD, parts=PARTITIONS.strip() + " QOS=big\n")),
