@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,27 +90,31 @@ def test_a_bound_of_two_hdr_ports_is_in_bytes_for_nccl_and_in_bits_for_rdma(tmp_
     assert floors["gpu/fabric-pair/mlx5_1"]["bandwidth"] == ("least", 180)
 
 
-BUSBW = [
-    # kind of machine, gate, GB/s of a healthy one and of one with a fault
-    ({"system": "dgx-h100"}, "nccl-node", 370, 175),  # a GPU runs at half its clock
-    ({"system": "dgx-h100"}, "nccl-pair", 344, 300),  # one of eight rails is dead, and another carries its traffic
-    ({"system": "dgx-h100"}, "nccl-rail/mlx5_0", 46, 25),  # the adapter has 8 of 16 lanes
-    ({"system": "dgx-b200"}, "nccl-pair", 344, 300),
-    ({"system": "gb200-nvl72-tray"}, "nccl-domain/gpu-1", 835, 190),  # NVLink between trays is broken
-    ({**GPU, "gpus": {"model": "rtx-5090", "count": 8}}, "nccl-pair", 28, 14),  # a GPU has 8 of 16 lanes
-    ({**GPU, "gpus": {"model": "l40s", "count": 8}}, "nccl-pair", 14, 7),
-]
+KINDS = {
+    "DGX H100": {"system": "dgx-h100"},
+    "DGX B200": {"system": "dgx-b200"},
+    "GB200 NVL72": {"system": "gb200-nvl72-tray"},
+    "8 × RTX 5090": {**GPU, "gpus": {"model": "rtx-5090", "count": 8}},
+    "8 × L40S": {**GPU, "gpus": {"model": "l40s", "count": 8}},
+}
+SUBJECTS = {"nccl-rail": "/mlx5_0", "nccl-domain": "/gpu-1"}
+PAGE = (Path(__file__).parents[3] / "docs/acceptance.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (.+?) \| `(nccl-\w+)` \| (\d+) \| ([\d.]+) \| (\d+) \|", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("kind", "gate", "healthy", "faulty"), BUSBW)
+@pytest.mark.parametrize(("machine", "gate", "healthy", "floor", "faulty"), ROWS)
 def test_a_floor_is_between_a_healthy_machine_and_one_with_a_fault(
-    kind: dict[str, Any], gate: str, healthy: float, faulty: float, tmp_path: Path
+    machine: str, gate: str, healthy: str, floor: str, faulty: str, tmp_path: Path
 ) -> None:
-    data = manifest(acceptance={"enabled": True}, node_types={"gpu": kind})
+    data = manifest(acceptance={"enabled": True}, node_types={"gpu": KINDS[machine]})
     data["networks"]["fabric"] = {"type": "infiniband", "rate": "NDR"}
-    relation, floor = floors_of(data, tmp_path)[f"gpu/{gate}"]["busbw"]
-    assert relation == "least"
-    assert faulty < floor <= healthy
+    bound = floors_of(data, tmp_path)[f"gpu/{gate}{SUBJECTS.get(gate, '')}"]["busbw"]
+    assert bound == ("least", float(floor))
+    assert float(faulty) < float(floor) <= float(healthy)
+
+
+def test_the_page_has_a_row_for_each_machine() -> None:
+    assert {row[0] for row in ROWS} == set(KINDS)
 
 
 def test_each_nvlink_domain_is_tested_by_nvlink_alone_and_each_rail_by_the_fabric(tmp_path: Path) -> None:
