@@ -16,6 +16,7 @@ from clustergen.records import record
 from clustergen.units import BitRate, ByteRate
 
 _DIGITS = 4
+_HOST_PCIE = "PCIe gen5 x16 between adapter and host memory"
 
 
 @record
@@ -69,10 +70,9 @@ def message_floor(cluster: Cluster, node_type: NodeType, *, is_rdma: bool) -> Fl
         return None
     share = shares()["mpi-pair"]
     if is_rdma or rate <= tcp_rate():
-        slot = shares()["pcie-gen5"]
-        host = ByteRate(int((slot.possible or 0) * 10**9))
+        slot, host = _host_pcie()
         if share.share * rate.to_bytes().value > slot.share * host.value:
-            return at_least("bandwidth", slot, host, "PCIe gen5 x16 between adapter and host memory")
+            return at_least("bandwidth", slot, host, _HOST_PCIE)
         return at_least("bandwidth", share, rate.to_bytes(), "one port")
     return at_least("bandwidth", share, tcp_rate().to_bytes(), "one TCP connection")
 
@@ -146,16 +146,21 @@ def nccl_domain_floor(gpus: GpuSet) -> Floor:
     return at_least("busbw", shares()["nccl-domain"], _nvlink(gpus), "one direction of NVLink")
 
 
-def host_floor(metric: str, share: Share, rate: BitRate, of: str) -> Floor:
-    """A share in Gb/s of a port, or of what PCIe carries between an adapter and the memory of its host."""
+def write_floor(rate: BitRate) -> Floor:
+    """RDMA writes in Gb/s over a port, or what PCIe carries between an adapter and the memory of its host."""
+    share, (slot, host) = shares()["fabric-write"], _host_pcie()
+    if share.share * rate.value <= slot.share * host.value * 8:
+        value, why, source = share.share * rate.gbit, f"{share.share:.0%} of {rate}", share.source
+    else:
+        value, source = slot.share * host.gb * 8, slot.source
+        why = f"{slot.share:.0%} of {_HOST_PCIE}, {host.gb:g} GB/s"
+    return Floor("bandwidth", rounded(value), "Gb/s", "least", why, source)
+
+
+def _host_pcie() -> tuple[Share, ByteRate]:
+    """The fastest slot of today's hosts, and the share of it that is reached."""
     slot = shares()["pcie-gen5"]
-    host = BitRate(int(slot.share * (slot.possible or 0) * 8 * 10**9))
-    if share.share * rate.value <= host.value:
-        return Floor(
-            metric, rounded(share.share * rate.gbit), "Gb/s", "least", f"{share.share:.0%} of {of}", share.source
-        )
-    why = f"{slot.share:.0%} of PCIe gen5 x16 between adapter and host memory, {slot.possible:g} GB/s"
-    return Floor(metric, rounded(host.gbit), "Gb/s", "least", why, slot.source)
+    return slot, ByteRate(int((slot.possible or 0) * 10**9))
 
 
 def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:

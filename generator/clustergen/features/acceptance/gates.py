@@ -19,7 +19,6 @@ from clustergen.facility.expectations import (
     fabric_rate,
     gpu_copy_floors,
     gpu_floors,
-    host_floor,
     latency_ceiling,
     message_floor,
     nccl_domain_floor,
@@ -27,6 +26,7 @@ from clustergen.facility.expectations import (
     nccl_nodes_floor,
     port_rate,
     storage_floor,
+    write_floor,
 )
 from clustergen.features.acceptance.resolved import Acceptance
 from clustergen.hostlist import compress
@@ -262,7 +262,7 @@ def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
     yield _gate(node_type, "mpi-whole", messages)
     for port in ports:
         bound = rates.get(port.device)
-        floor = host_floor("bandwidth", shares()["fabric-write"], bound, str(bound)) if bound else None
+        floor = write_floor(bound) if bound else None
         arguments = {"DEVICE": port.device, "ROCE": "" if infiniband else "yes"}
         yield _gate(node_type, "fabric-pair", arguments, (floor,), subject=port.device)
     if node_type.gpus and not any(node_type.gpus.mig):

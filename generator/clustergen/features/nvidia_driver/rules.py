@@ -24,24 +24,16 @@ def _place(kind: NodeType, gpus: GpuSet, field: str) -> ManifestPath:
 def driver_unfit(cluster: Cluster) -> Iterator[Finding]:
     for kind, gpus, support in _driven(cluster):
         branch = gpus.driver.branch
-        if branch is None:
+        if branch is None or _serves(gpus, branch):
             continue
-        if not support.serves(branch):
+        if support.serves(branch):
+            problem = f"cannot split the {gpus.model.nvml_name} of '{kind.name}'; {support.mig} is the first that can"
+        else:
             limit = f"from {support.first} on" if branch < (support.first or 0) else f"no newer than {support.last}"
-            yield Finding(
-                "driver-unfit",
-                _place(kind, gpus, "driver"),
-                f"driver {branch} does not know the {gpus.model.nvml_name} of '{kind.name}', which takes one {limit}",
-                _other_branch(cluster, kind, gpus, nearest(gpus.model, branch)),
-            )
-        elif any(gpus.mig) and support.mig and branch < support.mig:
-            yield Finding(
-                "driver-unfit",
-                _place(kind, gpus, "driver"),
-                f"driver {branch} cannot split the {gpus.model.nvml_name} of '{kind.name}'; {support.mig} is the first"
-                " that can",
-                _other_branch(cluster, kind, gpus, nearest(gpus.model, branch, support.mig)),
-            )
+            problem = f"does not know the {gpus.model.nvml_name} of '{kind.name}', which takes one {limit}"
+        fitting = nearest(gpus.model, branch, (support.mig or 0) if any(gpus.mig) else 0)
+        hint = _other_branch(cluster, kind, gpus, fitting)
+        yield Finding("driver-unfit", _place(kind, gpus, "driver"), f"driver {branch} {problem}", hint)
 
 
 def _other_branch(cluster: Cluster, kind: NodeType, gpus: GpuSet, branch: int | None) -> str:
