@@ -298,22 +298,10 @@ class Comparison:
             return ()
         is_same = same_servers(*sides, self._names)
         is_renamed = new.target != target
-        return (
-            Change(
-                file=target,
-                kind="setting",
-                name="",
-                key=RENAMED if is_renamed else ADDRESS if is_same else "source",
-                old=sides[0],
-                new=sides[1],
-                nodes=None,
-                effects=(new.effect,),
-                everywhere=False,
-                reason=_SAME_SERVERS if is_same else _SAME_PERHAPS if is_same is None else "",
-                source="clustergen.lock.json",
-                waiting=_below(old.text) if old and is_renamed else (),
-            ),
-        )
+        key = RENAMED if is_renamed else ADDRESS if is_same else "source"
+        reason = _SAME_SERVERS if is_same else _SAME_PERHAPS if is_same is None else ""
+        waiting = _below(old.text) if old and is_renamed else ()
+        return (replace(_setting(target, key, *sides, new.effect, reason), waiting=waiting),)
 
     @cached_property
     def _names(self) -> list[dict[str, str]]:
@@ -357,23 +345,28 @@ class Comparison:
         return tuple(each for several in jobs for each in several)
 
 
+def _setting(file: str, key: str, old: str | None, new: str | None, effect: Effect, reason: str) -> Change:
+    """One setting of a file that is not Slurm's."""
+    return Change(
+        file=file,
+        kind="setting",
+        name="",
+        key=key,
+        old=old,
+        new=new,
+        nodes=None,
+        effects=(effect,),
+        everywhere=False,
+        reason=reason,
+        source="",
+    )
+
+
 def _of_clients(target: str, effect: Effect, old: NodeFile | None, new: NodeFile | None) -> Change:
     """A change of servers under clients that mount the file system."""
     is_target = target.endswith(".mount")
     before, after = (lustre_target(file.text) if file and is_target else None for file in (old, new))
-    return Change(
-        file=target,
-        kind="setting",
-        name="",
-        key=SERVERS,
-        old=before,
-        new=after,
-        nodes=None,
-        effects=(effect,),
-        everywhere=False,
-        reason=_UNDER_CLIENTS,
-        source="clustergen.lock.json",
-    )
+    return _setting(target, SERVERS, before, after, effect, _UNDER_CLIENTS)
 
 
 def _mounts(files: Files, others: Files) -> dict[str, str]:
@@ -443,19 +436,7 @@ def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tup
     reason = JOBS_READ_IT if read_by_jobs(target) and new.effect == NONE else ""
     is_left = _is_left(new)
     return tuple(
-        Change(
-            file=target,
-            kind="setting",
-            name="",
-            key=name,
-            old=before,
-            new=after,
-            nodes=None,
-            effects=(new.effect,),
-            everywhere=False,
-            reason=LEFT if is_left and after is None else reason,
-            source="",
-        )
+        _setting(target, name, before, after, new.effect, LEFT if is_left and after is None else reason)
         for name, before, after in differing(target, old.text, new.text)
     )
 
