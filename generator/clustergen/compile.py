@@ -59,7 +59,7 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None, site
 
     forget_guesses()
     log.info(__name__, "load %s", path)
-    source = load(path, name) if raw is None else Source(name or str(path), raw)
+    source = load(path, name) if raw is None else Source(name or str(path), raw, path=path)
     diagnostics = list(source.diagnostics)
     if any(item.severity is Severity.ERROR for item in diagnostics) and source.data is None:
         return Compiled(source, None, tuple(diagnostics))

@@ -317,7 +317,7 @@ MISTAKES = {
         "yaml-merge-key",
         "1:5",
         "merge keys (<<) are not supported",
-        "repeat the keys; what nodes share is a node type, and what node types share a row of catalogue.systems",
+        "write like: NAME in a node type to take over another's values, or extends: FILE for whole sections",
     ),
     "second document": (
         "a: 1\n---\nb: 1\n",

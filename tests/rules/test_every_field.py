@@ -18,6 +18,8 @@ from strategies.pages import ROOT
 from strategies.trees import COMPUTE, HEAD, MANIFEST, codes_of, manifest
 
 NO_FILE = {
+    "extends": "extends-invalid",
+    "node_types.*.like": "like-invalid",
     "networks.bmc.interface": "network-value-unused",
     "catalogue.systems.*.power.psu": "psu-too-small",
     "catalogue.systems.*.power.redundant": "psu-redundancy",

@@ -62,7 +62,16 @@ def _one_manifest(ctx: click.Context, _: click.Parameter, value: Path | None) ->
 def _all_manifests(ctx: click.Context, _: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
     if ctx.resilient_parsing:
         return value
-    return tuple(manifest_path(path) for path in value) or (default_manifest(),)
+    return tuple(manifest for path in value for manifest in _manifests(path)) or (default_manifest(),)
+
+
+def _manifests(path: Path) -> list[Path]:
+    """The manifest that a path names, or those in a directory of clusters."""
+    if path != STDIN and path.is_dir() and not (path / MANIFEST).exists() and not (path / LOCK).exists():
+        clusters = sorted(path.glob(f"*/{MANIFEST}"))
+        if clusters:
+            return clusters
+    return [manifest_path(path)]
 
 
 def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:

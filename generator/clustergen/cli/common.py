@@ -110,7 +110,7 @@ def complain(compiled: Sequence[Compiled], shown: Sequence[Diagnostic], counted:
 
 def _sources(compiled: Sequence[Compiled], diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
     """The texts to quote from, by file name: the manifests', and those of a site's own files."""
-    sources = {one.source.name: one.source.text for one in compiled}
+    sources = {name: text for one in compiled for name, text in one.source.texts.items()}
     for place in {
         diagnostic.place.file for diagnostic in diagnostics if diagnostic.place and diagnostic.place.line
     } - set(sources):

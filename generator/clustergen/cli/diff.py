@@ -13,7 +13,7 @@ from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, Severity, exit_code, render
-from clustergen.diff.arguments import Argument, Read, Side, pairs, read
+from clustergen.diff.arguments import Argument, Read, pairs, read
 from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
 from clustergen.diff.plan import plan as make_plan
@@ -109,8 +109,8 @@ def compare(old: str, new: str) -> Compared:
                 continue
             tree = before if before.path.is_dir() else after
             one, other = (read(side, tree.manifest_name) for side in (before, after))
-            for result, side in ((one, before), (other, after)):
-                _complain(side, result)
+            for result in (one, other):
+                _complain(result)
             status = max(status, *(exit_code(side.diagnostics) for side in (one, other)))
             if one.snapshot is not None and other.snapshot is not None:
                 plan_of_cluster = make_plan(one.snapshot, other.snapshot)
@@ -134,11 +134,11 @@ def _slurm(side: Snapshot) -> dict[str, str]:
     }
 
 
-def _complain(side: Side, result: Read) -> None:
+def _complain(result: Read) -> None:
     """Errors to stderr; warnings are for `validate`."""
     errors = [item for item in result.diagnostics if item.severity is Severity.ERROR]
     colour = output.colour(sys.stderr)
-    text = render(errors, "text", {side.name: result.text}, colour=colour)
+    text = render(errors, "text", result.texts, colour=colour)
     click.echo(text, nl=False, err=True, color=colour)
 
 

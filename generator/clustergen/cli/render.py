@@ -41,7 +41,8 @@ from clustergen.render.write import default_output, write
 def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: str) -> None:
     """Render MANIFEST (default: manifest.yaml) into an output tree; nothing is written if the manifest is invalid.
 
-    Files in the output directory that clustergen did not create are left untouched.
+    A directory with clusters in directories renders all of them. Files in the output directory that clustergen did not
+    create are left untouched.
     """
     if STDIN in manifests:
         raise click.UsageError(
@@ -73,7 +74,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
     assumed = assumed_by(compiled) if tree is not None and not check else []
     shown, suppressed = apply(
         (*compiled.diagnostics, *assumed, *rendering),
-        {compiled.source.name: compiled.source.text},
+        compiled.source.texts,
         may_suppress=not_an_error,
         is_comment=compiled.source.is_comment,
         report_unused=False,  # validate does, which runs all rules

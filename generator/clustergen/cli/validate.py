@@ -33,7 +33,8 @@ _INVALID = 2
 def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
     """Check MANIFEST and report all errors and warnings, in file order.
 
-    MANIFEST is a file, a directory with a manifest.yaml, or - for standard input; default: ./manifest.yaml.
+    MANIFEST is a file, a directory with a manifest.yaml or with clusters in directories, or - for standard input;
+    default: ./manifest.yaml.
     Errors are always reported: filters, comments and baselines suppress only warnings and infos.
     """
     filters = Filters.of(form, **filtering)
@@ -44,6 +45,7 @@ def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
         reported, muted = _without_suppressed(one)
         kept += reported
         suppressed += muted
+    kept = list(dict.fromkeys(kept))  # of a file that several manifests extend
     judged = filters.judge(kept, suppressed, not_an_error)
     if filters.statistics:
         output.findings(statistics(judged.reported))
@@ -67,7 +69,7 @@ def _count(number: int, noun: str) -> str:
 def _without_suppressed(compiled: Compiled) -> tuple[list[Diagnostic], list[Suppressed]]:
     return apply(
         [*compiled.diagnostics, *assumed_by(compiled)],
-        {compiled.source.name: compiled.source.text},
+        compiled.source.texts,
         may_suppress=not_an_error,
         is_comment=compiled.source.is_comment,
         report_unused=compiled.ok,

@@ -24,7 +24,7 @@ _BODY = re.compile(r"(?P<verb>ignore(?:-file)?)\s*\[(?P<codes>[^\]]*)\]\s*(?P<re
 _FORM = "write # clustergen: ignore[CODE] REASON, or ignore-file[CODE] REASON"
 OWN_CODES = ("suppression-invalid", "suppression-unused")
 
-IsComment = Callable[[int, int], bool]
+IsComment = Callable[[str, int, int], bool]
 """Whether the text at this line and column is a comment, and not part of a value."""
 
 
@@ -58,7 +58,7 @@ def apply(
     sources: Mapping[str, str],
     *,
     may_suppress: Callable[[Diagnostic], bool],
-    is_comment: IsComment = lambda line, column: True,
+    is_comment: IsComment = lambda file, line, column: True,
     is_continued: Callable[[str], bool] = lambda file: False,
     report_unused: bool = True,
 ) -> tuple[list[Diagnostic], list[Suppressed]]:
@@ -111,7 +111,7 @@ def _read(file: str, text: str, is_comment: IsComment, has_continued_lines: bool
     lines = re.split(r"\r\n|\n|\r", text)
     for number, line in enumerate(lines, 1):
         comment = _COMMENT.search(line)
-        if comment is None or not is_comment(number, comment.start() + 1):
+        if comment is None or not is_comment(file, number, comment.start() + 1):
             continue
         place = Place(file, number, comment.start() + 1, len(line.rstrip()) + 1)
         body = _BODY.match(comment["body"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,8 +41,8 @@ class Read:
 
     snapshot: Snapshot | None
     diagnostics: tuple[Diagnostic, ...]
-    text: str
-    """Of the manifest, for excerpts."""
+    texts: Mapping[str, str]
+    """Of the manifest and its layers by name, for excerpts."""
 
 
 class Argument(AbstractContextManager["Argument"]):
@@ -144,21 +144,21 @@ def read(side: Side, called: str | None = None) -> Read:
     """
     if side.path.is_dir():
         snapshot = of_directory(side.name, side.path, side.commit)
-        return Read(snapshot, (), "")
+        return Read(snapshot, (), {})
     from clustergen import compile as compiler
 
     compiled = compiler.validate(side.path, side.name)
     if not compiled.ok or compiled.cluster is None:
-        return Read(None, compiled.diagnostics, compiled.source.text)
+        return Read(None, compiled.diagnostics, compiled.source.texts)
     tree, render_diagnostics = compiler.render(compiled, side.path.with_name(called or side.path.name))
     if side.commit:
         render_diagnostics = tuple(_in_commit(side, item) for item in render_diagnostics)
     diagnostics = (*compiled.diagnostics, *render_diagnostics)
     if tree is None:
-        return Read(None, diagnostics, compiled.source.text)
+        return Read(None, diagnostics, compiled.source.texts)
     snapshot = snapshot_of_tree(side.name, tree, compiled.cluster, compiled.source)
     snapshot.commit = side.commit
-    return Read(snapshot, diagnostics, compiled.source.text)
+    return Read(snapshot, diagnostics, compiled.source.texts)
 
 
 def _in_commit(side: Side, diagnostic: Diagnostic) -> Diagnostic:

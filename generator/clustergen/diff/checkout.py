@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from clustergen.diagnostics import ClustergenError, printable, quote, shortened
 from clustergen.diff.git_objects import Objects, TreeEntry, UnreadableError
+from clustergen.manifest.source import MAX_BYTES
 from clustergen.records import record
 from clustergen.regular_file import reason_of
 from clustergen.render.lock_file import is_gits_directory
@@ -103,6 +104,12 @@ class Commit:
             elif item.mode == LINK and not item.path.startswith(f"{item.leads_to}/" if item.leads_to else ""):
                 pending += [target] if (target := self.item(item.leads_to)) else []
         return {path: item for path, item in sorted(items.items()) if item.mode != DIRECTORY}
+
+    def text(self, item: Item) -> str:
+        """The content of a file; empty where it is larger than a manifest can be."""
+        with self._readable(item):
+            too_large = next(self._objects.sizes("blob", [item.sha])) > MAX_BYTES
+        return "" if too_large or item.mode == LINK else self._text(item, "blob", MAX_BYTES)
 
     def write(self, items: Mapping[str, Item], into: Path) -> None:
         """Writes files and links below an empty directory. Raises ClustergenError."""

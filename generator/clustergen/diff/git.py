@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -9,7 +11,9 @@ from pathlib import Path, PurePosixPath
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.diff.checkout import DIRECTORY, MODULE, Commit, Item
 from clustergen.diff.git_objects import Objects, git
+from clustergen.manifest import MANIFEST
 
+_EXTENDS = re.compile(r"""^extends:[ \t]*["']?([^"'#\r\n]+?)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 _MOST_REFS = 6  # that a hint lists
 
 
@@ -71,7 +75,8 @@ def unpack(revision: str, path: str, into: Path) -> Path:
             if item.mode == MODULE:
                 module = module or item.path
                 continue
-            tree.write(tree.files([place, *_beside(tree, place, item)]), into)
+            tree.write(tree.files(_with_layers(tree, [place, *_beside(tree, place, item)])), into)
+            (into / ".git").mkdir()  # where the repository ends for the files that a manifest extends
             if (into / place).exists():
                 return into / place
     if module:
@@ -139,6 +144,24 @@ def _normal(path: str) -> str:
         elif part != ".":
             parts.append(part)
     return "/".join(parts)
+
+
+def _with_layers(tree: Commit, places: list[str]) -> list[str]:
+    """These paths, and those of the files that manifests among them extend."""
+    texts = {path: item for path, item in tree.files(places).items() if path.endswith((".yaml", ".yml"))}
+    manifests = [path for path in texts if path in places or path.endswith(f"/{MANIFEST}") or path == MANIFEST]
+    layers: list[str] = []
+    while manifests:
+        path = manifests.pop()
+        link = _EXTENDS.search(tree.text(texts[path])) if path in texts else None
+        layer = os.path.normpath(f"{path.rpartition('/')[0] or '.'}/{link[1]}") if link else ""
+        if not layer or layer.startswith(("..", "/")) or layer in layers:
+            continue
+        if (item := tree.item(layer)) and item.mode not in (DIRECTORY, MODULE):
+            layers.append(layer)
+            texts[layer] = item
+            manifests.append(layer)
+    return [*places, *layers]
 
 
 def _beside(tree: Commit, place: str, item: Item) -> list[str]:

@@ -183,6 +183,9 @@ class Gres(Section):
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
 
+    like: Name | None = field(
+        None, "Node type whose values this one takes over where it has none; null removes one. One level."
+    )
     system: SystemName | None = field(
         None, "System in the catalogue or under `catalogue`; without one, cpu and memory are required."
     )

@@ -37,6 +37,12 @@ class Manifest(Section):
     schema_version: Literal[1] = field(
         1, "Version of the manifest's schema; it increases when a field is removed or changes its meaning."
     )
+    extends: Annotated[str, text(r"^[^\x00-\x1f]+$", "write a path as ../site.yaml", 4095)] | None = field(
+        None,
+        "File that several clusters share, relative to this one: its sections apply where this manifest has none."
+        " Mappings merge by key, lists by `name`, null removes.",
+        examples=["../site.yaml"],
+    )
     name: Name = field(..., "Name of the cluster.", sample="my-cluster")
     description: Phrase | None = field(None, "Free-text description.")
     os: OsName = field(..., "Operating system of the nodes; a node type can override it.", sample="debian-13")

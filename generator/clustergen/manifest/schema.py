@@ -54,6 +54,8 @@ def json_schema() -> dict[str, Any]:
     from clustergen.catalogue.topics import TOPICS
 
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model_schema()}
+    # The file that a manifest extends may have what is required.
+    schema["if"], schema["then"] = {"not": {"required": ["extends"]}}, {"required": schema.pop("required")}
     for (model, name), topic in CATALOGUE_FIELDS.items():
         field = schema["$defs"][model]["properties"][name]
         _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])

@@ -1,4 +1,4 @@
-"""A manifest file as it stands on disk: its text, its plain data, and the place of every value in it.
+"""A manifest as it stands on disk: its text and those of its layers, its data, and the place of every value in it.
 
 Anything at all may be given as a manifest: what cannot be read, is no text or is no YAML ends in diagnostics.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -46,11 +47,18 @@ _UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U0001
 
 
 class Source:
-    """One manifest. `data` is None when the file holds no mapping that a model could be built from."""
+    """One manifest. `data` is None when the file holds no mapping that a model could be built from.
 
-    def __init__(self, name: str, raw: bytes, diagnostics: Iterable[Diagnostic] = ()) -> None:
+    `path` is where the files that it extends are looked for, by default `name`.
+    """
+
+    def __init__(
+        self, name: str, raw: bytes, diagnostics: Iterable[Diagnostic] = (), path: str | Path | None = None
+    ) -> None:
         self.name = name
         self.raw = raw
+        self._path = Path(name if path is None else path)
+        self._parts: tuple[tuple[int, str], ...] = ((0, name),)
         self.data: dict[str, Any] | None = None
         self.diagnostics = list(diagnostics)
         self._root: Node | None = None
@@ -62,15 +70,23 @@ class Source:
 
     @property
     def text(self) -> str:
-        """For excerpts: values that look like secrets are masked, character by character."""
+        """The manifest, followed by its layers: values that look like secrets are masked, character by character."""
         return self._redaction.text
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The parts of `text`, by file, for excerpts."""
+        text, starts = self.text, [start for start, _ in self._parts]
+        ends = [*(start - 1 for start in starts[1:]), len(text)]
+        return {name: text[start:end] for (start, name), end in zip(self._parts, ends, strict=True)}
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the file's bytes, in hexadecimal."""
+        """Hash of the file's bytes and of its layers, in hexadecimal."""
         import hashlib
 
-        return hashlib.sha256(self.raw).hexdigest()
+        layers = self._text[self._parts[1][0] :].encode() if len(self._parts) > 1 else b""
+        return hashlib.sha256(self.raw + layers).hexdigest()
 
     @cached_property
     def meaning(self) -> str:
@@ -89,7 +105,7 @@ class Source:
         return self._span(*self._find(path, key, at))
 
     def lines_of(self, path: ManifestPath) -> range:
-        """Numbers of the lines with the value at a path; empty where there is none."""
+        """Numbers of the lines with the value at a path, in its file; empty where there is none."""
         node = self._node(path)
         if node is None:
             return range(0)
@@ -100,9 +116,9 @@ class Source:
         node = self._node(path)
         return self._text[node.start : node.end] if node and node.children is None and node.style != "*" else None
 
-    def is_comment(self, line: int, column: int) -> bool:
+    def is_comment(self, file: str, line: int, column: int) -> bool:
         """True if a `#` at this place begins a comment, and is not part of a scalar."""
-        offset = self._line_starts[line - 1] + column - 1
+        offset = self._offset(file, line, column)
         return self._root is None or not self._root.has_scalar_at(offset)
 
     def diagnostic(self, finding: Finding) -> Diagnostic:
@@ -114,7 +130,7 @@ class Source:
         return self._covered(finding.code, place, message, finding.hint)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
-        """Findings at their places, in file order. What was refused as a secret is not spoken of again."""
+        """Findings at their places, in file order. Values that were refused on reading are not reported again."""
         return in_file_order(self.diagnostic(finding) for finding in findings if finding.path not in self._refused)
 
     def from_validation_error(
@@ -141,9 +157,9 @@ class Source:
         except UnicodeDecodeError as err:
             self.diagnostics.append(self._not_utf8(err))
             return
-        # Almost every manifest is printable; to compile the pattern takes as long as to read one.
-        bad = None if self._text.replace("\n", "").isprintable() else re.search(_UNPRINTABLE, self._text)
-        self._root, problems = (None, [_unprintable(bad)]) if bad else parse(self._text)
+        self._root, problems = _parse(self._text)
+        if isinstance(self._root, Node) and isinstance(self._root.value, dict):
+            problems += self._merge_layers(self._root)
         root = self._root
         if root is not None and isinstance(root.value, dict) and root.value:
             self.data = root.value
@@ -160,6 +176,36 @@ class Source:
             self._redaction.hide(secret_spans(self._text))
         self.diagnostics = in_file_order([*self.diagnostics, *map(self._diagnostic, problems)])
 
+    def _merge_layers(self, root: Node) -> list[Problem]:
+        """Merge what the manifest extends below it, and the node types that are like others."""
+        problems: list[Problem] = []
+        if "extends" not in root.value and not _has_likes(root.value):
+            return problems
+        from clustergen.manifest.layers import read_layers, resolve_likes
+
+        if "extends" in root.value:
+            layers = read_layers(root, self._text, self._path, _layer_text, _parse)
+            self._root = layers.root
+            self._parts = tuple((start, self._name_of(path)) for start, path in layers.parts)
+            self._set_text(layers.text)
+            problems += layers.problems
+        if problems:  # what the layer has would be reported as missing in the manifest
+            self._root = None
+            return problems
+        assert self._root is not None
+        for name, problem in resolve_likes(self._root):
+            self._refused |= {("node_types", name)}  # that it lacks hardware follows
+            problems.append(problem)
+        return problems
+
+    def _name_of(self, path: Path) -> str:
+        """The name of a layer in diagnostics: relative to that of the manifest, which may be `REV:path`."""
+        if path == self._path:
+            return self.name
+        revision, colon, inside = self.name.rpartition(":")
+        name = os.path.normpath(Path(inside).parent / os.path.relpath(path, self._path.parent))
+        return f"{revision}{colon}{name}"
+
     def _refuse_secrets(self) -> None:
         spans = secret_spans(self._text)
         findings = list(find_secrets(self.data, shaped=bool(spans) or any(sign in self._text for sign in _ESCAPES)))
@@ -167,14 +213,14 @@ class Source:
         exact = {node.start: node.end for node in nodes if node}  # without the bracket that closes a mapping
         self._redaction.hide([*((start, end) for start, end in spans if start not in exact), *exact.items()])
         self.diagnostics += [self.diagnostic(finding) for finding in findings]
-        self._refused = frozenset(finding.path for finding in findings)
+        self._refused |= {finding.path for finding in findings}
 
     def _set_text(self, text: str) -> None:
         self._text, self._redaction = text, Redaction(text)
 
     def _covered(self, code: str, place: Place, message: str, hint: str | None) -> Diagnostic:
         """A diagnostic without secrets; what stands at its place may be one under a misspelt or unknown name."""
-        start = self._line_starts[place.line - 1] + place.column - 1
+        start = self._offset(place.file, place.line, place.column)
         self._redaction.hide_misspelt(start)
         self._redaction.hide_doubted(code, start, start + place.end_column - place.column)
         return self._redaction.diagnostic(Diagnostic.of(code, place, message, hint))
@@ -205,14 +251,24 @@ class Source:
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer(_LINE_END, self._text))]
 
+    def _first_line(self, offset: int) -> int:
+        """How many lines of the joined text are before the part that begins at an offset."""
+        return bisect_right(self._line_starts, offset) - 1
+
+    def _offset(self, file: str, line: int, column: int) -> int:
+        before = next(self._first_line(start) for start, name in self._parts if name == file)
+        return self._line_starts[before + line - 1] + column - 1
+
     def _span(self, start: int, end: int) -> Place:
         starts = self._line_starts
+        part, name = next(each for each in reversed(self._parts) if each[0] <= start)
         line = bisect_right(starts, start)
         column = start - starts[line - 1] + 1
+        line -= self._first_line(part)
         shown = self._text[start:end]
         if re.search(_LINE_END, shown):  # of several lines the first, without its comment
             shown = re.split(_LINE_END, shown, maxsplit=1)[0].split(" #")[0].rstrip()
-        return Place(self.name, line, column, column + len(shown))
+        return Place(name, line, column, column + len(shown))
 
     def _node(self, path: ManifestPath) -> Node | None:
         return reduce(lambda node, part: node.child(part) if node else None, path, self._root)
@@ -254,7 +310,38 @@ def load(path: str | Path, name: str | None = None) -> Source:
             )
         reason = reason_of(err) if isinstance(err, OSError) else ""
         return Source(name, b"", [_unreadable(name, path, reason or str(err))])
-    return Source(name, raw)
+    return Source(name, raw, path=path)
+
+
+def _parse(text: str) -> tuple[Node | None, list[Problem]]:
+    """The document of a text and what is wrong with it."""
+    # Almost every manifest is printable; to compile the pattern takes as long as to read one.
+    bad = None if text.replace("\n", "").isprintable() else re.search(_UNPRINTABLE, text)
+    return (None, [_unprintable(bad)]) if bad else parse(text)
+
+
+def _has_likes(data: dict[str, Any]) -> bool:
+    types = data.get("node_types")
+    return isinstance(types, dict) and any(isinstance(each, dict) and "like" in each for each in types.values())
+
+
+def _layer_text(path: Path) -> str:
+    """The text of a file that a manifest extends. LayerError where it has none."""
+    from clustergen.manifest.layers import LayerError
+
+    try:
+        raw = regular_file.read(path, MAX_BYTES, follow_links=True)
+    except (OSError, ValueError) as err:
+        hint, reason = None, reason_of(err) if isinstance(err, OSError) else str(err)
+        with suppress(OSError, ValueError):
+            hint = _advice(path)
+        raise LayerError(f"cannot read {quote(path.name)}: {reason}", hint) from None
+    if problem := _refuse_bytes(raw):
+        raise LayerError(f"{quote(path.name)}: {problem[0]}", problem[1])
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise LayerError(f"{quote(path.name)}: byte 0x{raw[err.start]:02X} is not UTF-8") from None
 
 
 def _unreadable(name: str, path: str | Path, reason: str) -> Diagnostic:

@@ -166,9 +166,7 @@ class _Composer:
         elif not text or (event.implicit[0] and text in CONSTANTS and CONSTANTS[text] is None):
             self.problems.append(Problem("yaml-syntax", start, size, "a key is empty"))
         elif text == "<<":
-            hint = (
-                "repeat the keys; what nodes share is a node type, and what node types share a row of catalogue.systems"
-            )
+            hint = "write like: NAME in a node type to take over another's values, or extends: FILE for whole sections"
             self.problems.append(Problem("yaml-merge-key", start, size, "merge keys (<<) are not supported", hint))
             node.is_incomplete = True
         elif text in node.keys:

@@ -19,6 +19,8 @@ READING: tuple[str | Code, ...] = (
     Code("yaml-merge-key", ERROR, "Merge keys are not supported"),
     Code("yaml-many-documents", ERROR, "The file contains more than one YAML document"),
     "The manifest's shape",
+    Code("extends-invalid", ERROR, "A file that the manifest extends cannot be used"),
+    Code("like-invalid", ERROR, "A node type is like one that cannot be used"),
     Code("manifest-empty", ERROR, "The manifest is empty"),
     Code("manifest-not-a-mapping", ERROR, "The manifest is not a mapping of sections"),
     Code("key-unknown", ERROR, "An unknown key"),

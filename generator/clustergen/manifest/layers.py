@@ -1,0 +1,195 @@
+"""Layers of a manifest: the files that it extends, and node types that are like another one.
+
+Layers are merged as marked nodes, before anything is validated, so that each value keeps the place where it is written.
+The texts are joined into one: a place in a layer is an offset behind the manifest's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from clustergen.diagnostics import Problem, did_you_mean, quote
+from clustergen.manifest.yaml_nodes import Node
+from clustergen.records import record
+
+_MOST_LAYERS = 8
+_HINT = "write a path relative to this file: extends: ../site.yaml"
+
+
+@record
+class Layers:
+    """The merged document of several texts. `parts`: the offset and the path of each layer, the manifest first."""
+
+    root: Node
+    text: str
+    parts: tuple[tuple[int, Path], ...]
+    problems: tuple[Problem, ...]
+
+
+class LayerError(Exception):
+    """A layer cannot be read: a message, and a hint."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def read_layers(
+    root: Node,
+    text: str,
+    path: Path,
+    read: Callable[[Path], str],
+    parse: Callable[[str], tuple[Node | None, list[Problem]]],
+) -> Layers:
+    """The document of a manifest with the layers below it.
+
+    `read` is the text of a file, and raises LayerError; `parse` makes a root and problems of a text.
+    """
+    texts, parts, roots, problems = [text], [(0, path)], [root], list[Problem]()
+    boundary, files = _repository(path), [path.resolve()]
+    while (link := roots[-1].child("extends")) is not None and link.value is not None:
+        try:
+            layer = _layer(link.value, files, boundary)
+            content = read(layer)
+        except LayerError as err:
+            problems.append(Problem("extends-invalid", link.start, link.end - link.start, err.message, err.hint))
+            break
+        offset = len("\n".join(texts)) + 1
+        below, mistakes = parse(content)
+        texts.append(content)
+        parts.append((offset, parts[-1][1].parent / link.value))
+        problems += [_shifted_problem(problem, offset) for problem in mistakes]
+        if below is None or not isinstance(below.children, dict):
+            if not mistakes:
+                message = f"{quote(link.value)} is {'empty' if below is None else 'not a mapping of sections'}"
+                problems.append(Problem("extends-invalid", link.start, link.end - link.start, message))
+            break
+        _shift(below, offset)
+        roots.append(below)
+        files.append(layer)
+    for below in roots[1:]:
+        root = merged(root, below)
+    return Layers(root, "\n".join(texts), tuple(parts), tuple(problems))
+
+
+def merged(upper: Node, lower: Node) -> Node:
+    """The value of a layer over that of the layer below it: mappings by key, lists of named items by name.
+
+    A null removes the key of the layer below. Everything else replaces what is below.
+    """
+    if isinstance(upper.children, dict) and isinstance(lower.children, dict):
+        return _merged_mapping(upper, lower)
+    if isinstance(upper.children, list) and isinstance(lower.children, list):
+        names, others = _by_name(lower.children), _by_name(upper.children)
+        if names is not None and others is not None:
+            return _merged_list(upper, names, others)
+    return upper
+
+
+def resolve_likes(root: Node) -> Iterable[tuple[str, Problem]]:
+    """Fill the node types that are `like` another one with its values; types whose reference is wrong, and why."""
+    types = root.child("node_types")
+    if types is None or not isinstance(types.children, dict):
+        return
+    declared = dict(types.children)
+    for name, node in declared.items():
+        like = node.child("like")
+        if like is None or not isinstance(like.value, str):
+            continue
+        base = declared.get(like.value)
+        further = base.child("like") if base is not None else None
+        if base is None:
+            hint = did_you_mean(like.value, [other for other in declared if other != name])
+            message = f"node type {quote(like.value)} is not defined"
+        elif base is node:
+            message, hint = f"node type {quote(name)} is like itself", "name another node type, or remove this line"
+        elif further is not None:
+            message = f"node type {quote(like.value)} is itself like {quote(further.value)}: one level is allowed"
+            hint = f"write like: {further.value}, and repeat the values that {like.value} changes"
+        else:
+            result = merged(node, base)
+            types.children[name], types.value[name] = result, result.value
+            continue
+        yield name, Problem("like-invalid", like.start, like.end - like.start, message, hint)
+
+
+def _repository(path: Path) -> Path:
+    """The directory that layers may be in: the repository of the manifest, else the one above its own directory."""
+    directory = path.resolve().parent
+    return next((above for above in (directory, *directory.parents) if (above / ".git").exists()), directory.parent)
+
+
+def _layer(link: object, files: list[Path], boundary: Path) -> Path:
+    """The file that the last of `files` extends. LayerError where it may not."""
+    if not isinstance(link, str) or not link:
+        raise LayerError("extends is not the path of a file", _HINT)
+    if link.startswith(("/", "~")):
+        raise LayerError(f"{quote(link)} is not a relative path", _HINT)
+    layer = (files[-1].parent / link).resolve()
+    if not layer.is_relative_to(boundary):
+        message = f"{quote(link)} is outside of {quote(str(boundary))}, the repository of this manifest"
+        raise LayerError(message, "move the file into the repository")
+    if layer in files:
+        names = " → ".join(file.name for file in [*files[files.index(layer) :], layer])
+        raise LayerError(f"a file extends itself: {names}", "remove one of the `extends` keys")
+    if len(files) > _MOST_LAYERS:
+        raise LayerError(f"more than {_MOST_LAYERS} layers")
+    return layer
+
+
+def _merged_mapping(upper: Node, lower: Node) -> Node:
+    assert isinstance(upper.children, dict)
+    assert isinstance(lower.children, dict)
+    result = Node(upper.start, upper.end, {}, upper.style)
+    result.children, result.is_incomplete = {}, upper.is_incomplete or lower.is_incomplete
+    for key in [*lower.children, *(key for key in upper.children if key not in lower.children)]:
+        child, below = upper.children.get(key), lower.children.get(key)
+        if child is not None and below is not None:
+            if child.value is None:
+                continue
+            child = merged(child, below)
+        child = child or below
+        assert child is not None
+        result.children[key], result.value[key] = child, child.value
+        result.keys[key] = upper.keys[key] if key in upper.keys else lower.keys[key]
+        result.height = max(result.height, child.height + 1)
+    return result
+
+
+def _merged_list(upper: Node, names: dict[str, Node], others: dict[str, Node]) -> Node:
+    result = Node(upper.start, upper.end, [], upper.style)
+    items = [merged(others[name], node) if name in others else node for name, node in names.items()]
+    items += [node for name, node in others.items() if name not in names]
+    result.children, result.value = items, [node.value for node in items]
+    result.height = 1 + max((node.height for node in items), default=0)
+    return result
+
+
+def _by_name(items: list[Node]) -> dict[str, Node] | None:
+    """Items by the value of their key `name`; None where one has none, or two have the same."""
+    names = {
+        name: item for item in items if isinstance(item.value, dict) and isinstance(name := item.value.get("name"), str)
+    }
+    return names if len(names) == len(items) else None
+
+
+def _shift(root: Node, offset: int) -> None:
+    """Move the spans of a document behind the texts before it; a node that aliases share is moved once."""
+    pending, moved = [root], set[int]()
+    while pending:
+        node = pending.pop()
+        if id(node) in moved:
+            continue
+        moved.add(id(node))
+        node.start += offset
+        node.end += offset
+        node.keys = {key: (start + offset, end + offset) for key, (start, end) in node.keys.items()}
+        if node.children is not None:
+            pending += node.children.values() if isinstance(node.children, dict) else node.children
+
+
+def _shifted_problem(problem: Problem, offset: int) -> Problem:
+    other = problem.other and (problem.other[0] + offset, problem.other[1] + offset)
+    return problem._replace(start=problem.start + offset, other=other)

@@ -1,0 +1,239 @@
+"""Layers: a file that several clusters extend, and node types that are like another one."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clustergen.cli import group
+from clustergen.compile import validate
+from clustergen.manifest.layers import merged
+from clustergen.manifest.source import load
+from clustergen.manifest.yaml_load import parse
+from strategies.findings import TINY
+
+SITE = """\
+os: debian-12
+networks:
+  management: {cidr: 10.0.0.0/24}
+node_types:
+  h100: {system: dgx-h100}
+slurm:
+  version: "24.11"
+  partitions:
+    batch: {nodes: all, default: true, max_time: 2-0}
+    long: {nodes: all, max_time: 7-0}
+  accounts: {research: {users: [alice]}}
+"""
+CLUSTER = """\
+extends: ../site.yaml
+name: a
+nodes:
+  - {name: head, type: service, address: 10.0.0.1, roles: [slurm-controller, slurm-accounting]}
+  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A repository with a shared file and two clusters."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "site.yaml").write_text(SITE, encoding="utf-8")
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.yaml").write_text(CLUSTER.replace("name: a", f"name: {name}"), encoding="utf-8")
+    return tmp_path
+
+
+def _data(text: str) -> Any:
+    root, problems = parse(text)
+    assert root is not None
+    assert not problems
+    return root
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "result"),
+    [
+        ("{a: {x: 1}}", "{a: {x: 2, y: 3}, b: 4}", {"a": {"x": 1, "y": 3}, "b": 4}),
+        ("{a: null}", "{a: {x: 2}, b: 4}", {"b": 4}),
+        ("{a: null}", "{b: 4}", {"a": None, "b": 4}),
+        ("{a: [1]}", "{a: [2, 3]}", {"a": [1]}),
+        ("{a: 5}", "{a: {x: 2}}", {"a": 5}),
+        ("{a: {}}", "{a: {x: 2}}", {"a": {"x": 2}}),
+        (
+            "{n: [{name: b, x: 2}, {name: c}]}",
+            "{n: [{name: a}, {name: b, x: 1, y: 1}]}",
+            {"n": [{"name": "a"}, {"name": "b", "x": 2, "y": 1}, {"name": "c"}]},
+        ),
+        ("{n: [{x: 2}]}", "{n: [{name: a}]}", {"n": [{"x": 2}]}),
+        ("{n: [{name: a}, {name: a}]}", "{n: [{name: a, x: 1}]}", {"n": [{"name": "a"}, {"name": "a"}]}),
+    ],
+)
+def test_merge(upper: str, lower: str, result: Any) -> None:
+    assert merged(_data(upper), _data(lower)).value == result
+
+
+_VALUES = st.recursive(
+    st.integers(0, 3) | st.none(),
+    lambda below: st.dictionaries(st.sampled_from("abc"), below, max_size=3),
+    max_leaves=8,
+)
+_MAPPINGS = st.dictionaries(st.sampled_from("abc"), _VALUES, max_size=3)
+
+
+@given(upper=_MAPPINGS, lower=_MAPPINGS)
+def test_merge_of_any_mappings(upper: Any, lower: Any) -> None:
+    """Against a merge of plain data, and every child is that of its value."""
+
+    def plain(above: Any, below: Any) -> Any:
+        if not (isinstance(above, dict) and isinstance(below, dict)):
+            return above
+        result = {key: plain(above[key], value) if key in above else value for key, value in below.items()}
+        result = {key: value for key, value in result.items() if not (key in above and above[key] is None)}
+        return result | {key: value for key, value in above.items() if key not in below}
+
+    node = merged(_data(yaml.safe_dump(upper)), _data(yaml.safe_dump(lower)))
+    assert node.value == plain(upper, lower)
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each.children, dict):
+            assert {key: child.value for key, child in each.children.items()} == each.value
+            assert each.keys.keys() == each.value.keys()
+            pending += each.children.values()
+
+
+def test_a_cluster_has_what_it_extends(site: Path) -> None:
+    compiled = validate(site / "a" / "manifest.yaml")
+    assert compiled.ok
+    assert compiled.cluster is not None
+    assert (compiled.cluster.host_count, compiled.cluster.gpu_count) == (5, 32)
+    source = load(site / "a" / "manifest.yaml")
+    assert source.place(("slurm", "partitions", "long", "max_time"))[:3] == (str(site / "site.yaml"), 10, 34)
+    assert source.place(("name",)).file == str(site / "a" / "manifest.yaml")
+    assert source.lines_of(("slurm", "version")) == range(7, 8)
+    assert source.texts[str(site / "site.yaml")] == SITE
+
+
+def test_a_change_of_a_layer_has_another_meaning_and_hash(site: Path) -> None:
+    old = load(site / "a" / "manifest.yaml")
+    (site / "site.yaml").write_text(SITE.replace("7-0", "8-0"), encoding="utf-8")
+    new = load(site / "a" / "manifest.yaml")
+    assert old.meaning != new.meaning
+    assert old.sha256 != new.sha256
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("max_time: 7-0", "max_time: 7-x", ("site.yaml", 10, "unit-wrong")),
+        ("long: {nodes: all", "long: {nodes: nodes9", ("site.yaml", 10, "node-unknown")),
+        ("users: [alice]", "usres: [alice]", ("site.yaml", 11, "key-unknown")),
+        ("{system: dgx-h100}", "{system: dgx-h10}", ("site.yaml", 5, "system-unknown")),
+        ("slurm:", "slurm: {a: ", ("site.yaml", 6, "yaml-syntax")),
+        ("os: debian-12", "os: debian-12\nos: debian-13", ("site.yaml", 2, "yaml-duplicate-key")),
+        ("os: debian-12", "schema_version: 2\nos: debian-12", ("site.yaml", 1, "value-not-allowed")),
+        ("os: debian-12", "os: debian-12\nextends: site.yaml", ("site.yaml", 2, "extends-invalid")),
+        ("os: debian-12", "os: debian-12\nextends: a/manifest.yaml", ("site.yaml", 2, "extends-invalid")),
+    ],
+)
+def test_a_mistake_in_a_layer_is_reported_at_its_line(
+    site: Path, old: str, new: str, place: tuple[str, int, str]
+) -> None:
+    (site / "site.yaml").write_text(SITE.replace(old, new, 1), encoding="utf-8")
+    result = CliRunner().invoke(group, ["validate", str(site)])  # once, however many clusters extend it
+    file, line, code = place
+    assert result.output.count(f"{site / file}:{line}:") == 1, result.output
+    assert f"{code}]" in result.output
+    assert "key-missing" not in result.output
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("link", "message"),
+    [
+        ("../../elsewhere.yaml", "is outside of"),
+        ("link.yaml", "is outside of"),
+        ("/etc/hostname", "is not a relative path"),
+        ("../sitee.yaml", "did you mean 'site.yaml'?"),
+        ("..", "it is a directory"),
+        ("manifest.yaml", "a file extends itself: manifest.yaml → manifest.yaml"),
+        ("empty.yaml", "is empty"),
+        ("list.yaml", "is not a mapping of sections"),
+        ("latin.yaml", "is not UTF-8"),
+        ("[site.yaml]", "extends is not the path of a file"),
+        ("''", "extends is not the path of a file"),
+    ],
+)
+def test_a_file_that_cannot_be_extended(site: Path, link: str, message: str) -> None:
+    directory = site / "a"
+    (directory / "link.yaml").symlink_to("/etc/hostname")
+    (directory / "empty.yaml").write_text("# nothing\n", encoding="utf-8")
+    (directory / "list.yaml").write_text("- 1\n", encoding="utf-8")
+    (directory / "latin.yaml").write_bytes("description: Köln\n".encode("latin-1"))
+    (directory / "manifest.yaml").write_text(CLUSTER.replace("../site.yaml", link), encoding="utf-8")
+    (diagnostic,) = validate(directory / "manifest.yaml").diagnostics
+    assert (diagnostic.code, diagnostic.place and diagnostic.place.line) == ("extends-invalid", 1)
+    assert message in f"{diagnostic.message} {diagnostic.hint}"
+
+
+def test_secrets_and_suppressions_of_a_layer(site: Path) -> None:
+    text = SITE.replace("max_time: 7-0}", "max_time: 1-0} # clustergen: ignore[key-unknown] a reason")
+    (site / "site.yaml").write_text(f"{text}password: hunter2hunter2\n", encoding="utf-8")
+    output = CliRunner().invoke(group, ["validate", str(site / "a")]).output
+    assert "hunter2" not in output
+    assert f"{site / 'site.yaml'}:12:" in output
+    (site / "site.yaml").write_text(text, encoding="utf-8")
+    output = CliRunner().invoke(group, ["validate", str(site / "a")]).output
+    assert f"{site / 'site.yaml'}:10:" in output
+    assert "suppression-unused" in output
+
+
+def test_a_diff_reads_the_layers_of_the_revision(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (site / ".git").rmdir()
+    monkeypatch.chdir(site)
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=n", "-c", "user.email=n@e", "commit", "-qm", "c"]):
+        subprocess.run(["git", *words], check=True, timeout=60)
+    (site / "site.yaml").write_text(SITE.replace("7-0", "8-0"), encoding="utf-8")
+    for old, new in (("HEAD:a", "a"), ("HEAD:a/manifest.yaml", "a/manifest.yaml"), ("HEAD:.", ".")):
+        result = CliRunner().invoke(group, ["diff", old, new])
+        assert result.exit_code == 1, result.output
+        assert "site.yaml:10:34 slurm.partitions.long.max_time: 7-0 → 8-0" in result.output
+
+
+LIKE = TINY.replace("nodes:\n", "  sharded: {like: h100, gpus: {shards: 2}}\nnodes:\n", 1)
+
+
+def test_a_node_type_is_like_another(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(LIKE.replace('"gpu[1-4]", type: h100', '"gpu[1-4]", type: sharded'), encoding="utf-8")
+    compiled = validate(path)
+    assert compiled.cluster is not None, compiled.diagnostics
+    (node_type,) = (each for each in compiled.cluster.node_types if each.name == "sharded")
+    assert node_type.gpus is not None
+    assert (node_type.system, node_type.gpus.count, node_type.gpus.shards_per_gpu) == ("dgx-h100", 8, 2)
+
+
+@pytest.mark.parametrize(
+    ("link", "message"),
+    [
+        ("h10", "did you mean 'h100'?"),
+        ("sharded", "is like itself"),
+        ("other", "write like: h100"),
+    ],
+)
+def test_a_node_type_that_is_like_none(tmp_path: Path, link: str, message: str) -> None:
+    path = tmp_path / "manifest.yaml"
+    text = LIKE.replace("like: h100", f"like: {link}").replace("\nnodes:", "\n  other: {like: h100}\nnodes:")
+    path.write_text(text, encoding="utf-8")
+    (diagnostic,) = (item for item in validate(path).diagnostics if item.code == "like-invalid")
+    assert message in f"{diagnostic.message} {diagnostic.hint}"
+    assert not any(item.code == "hardware-incomplete" for item in validate(path).diagnostics)
