@@ -19,6 +19,8 @@
 
 A feature that needs Slurm has `REQUIRES = "slurm"` in its `__init__`, or the one module of it that does has it. In a
 cluster without Slurm nothing of that feature or module is asked, `Cluster.meets`, but for `section` and `codes`.
+`AREA` in its `__init__` is the word for it under `manage`: of a feature whose area is not managed there are `section`,
+`resolved` and what it contributes to Slurm's files, and nothing else is asked, `Cluster.asks`.
 
 Only what a feature has is required. A stage may have several modules, all named `NAME_STAGE`, as `lnet_rules`. It loads
 those of each feature and no others, so that `validate` does not pay for dashboards. Features do not import each other;
@@ -116,7 +118,7 @@ def ignore_extensions() -> None:
     """From here on there are none; called before anything asks for features."""
     global _is_off
     _is_off = True
-    for function in (features, extensions, module, modules, requirement):
+    for function in (features, extensions, module, modules, requirement, area, areas):
         function.cache_clear()
 
 
@@ -181,9 +183,28 @@ def modules(stage: str) -> tuple[ModuleType, ...]:
 @cache
 def requirement(module: str) -> str:
     """`REQUIRES` of a module or of a package that it is in: what a cluster has to have for it; empty: nothing."""
-    required: str = getattr(sys.modules.get(module), "REQUIRES", "")
+    return _of_module(module, "REQUIRES")
+
+
+@cache
+def area(module: str) -> str:
+    """`AREA` of a module or of a package that it is in, which a manifest may leave to others (`manage`); empty: every
+    tree has what it makes.
+    """
+    return _of_module(module, "AREA")
+
+
+@cache
+def areas() -> tuple[str, ...]:
+    """The areas of all features, by name."""
+    packages = [import_module(feature.package) for feature in features()]
+    return tuple(sorted({area(package.__name__) for package in packages} - {""}))
+
+
+def _of_module(module: str, name: str) -> str:
+    value: str = getattr(sys.modules.get(module), name, "")
     parent = module.rpartition(".")[0]
-    return required or (requirement(parent) if parent else "")
+    return value or (_of_module(parent, name) if parent else "")
 
 
 def name_of(module: ModuleType) -> str:

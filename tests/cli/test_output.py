@@ -78,6 +78,8 @@ STREAMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "lint, clean": (("lint", "clean", "--slurm-version", "24.11"), "no findings", "read as Slurm"),
     "import": (("import", "clean"), "^name: c$", "the same meaning"),
     "import, written": (("import", "clean", "-o", "out/manifest.yaml"), "the same meaning", "written. Next"),
+    "adopt": (("adopt", "clean", "-o", "adopted"), "no daemon restarts", "written. Next: clustergen adopt --next"),
+    "adopt, next": (("adopt", "--next", "git"), "All areas are managed", ""),
     "explain": (("explain", "key-unknown"), "# key-unknown", ""),
     "catalogue": (("catalogue", "systems"), "dgx-h100", ""),
     "features": (("features",), "logs", ""),

@@ -29,8 +29,8 @@ from clustergen.regular_file import reason_of
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 _VERBS = (
-    "init", "validate", "resolve", "render", "diff", "plan", "apply", "verify", "lint", "import", "lab", "setup",
-    "explain", "discover", "drift", "catalogue", "schema", "features", "fabric", "facility", "completion",
+    "init", "validate", "resolve", "render", "diff", "plan", "apply", "verify", "lint", "import", "adopt", "lab",
+    "setup", "explain", "discover", "drift", "catalogue", "schema", "features", "fabric", "facility", "completion",
 )  # fmt: skip
 """In the order of the help. A verb is a module of its name, whose docstring is its summary there."""
 _MAINTAINERS_VERBS = ("proof",)

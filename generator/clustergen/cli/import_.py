@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,6 +26,42 @@ from clustergen.regular_file import reason_of
 SCHEMA = "clustergen.schema.json"
 
 
+SOURCE_OPTIONS = (
+    click.option(
+        "--slurm-version",
+        "version",
+        metavar="V",
+        shell_complete=rows("slurm"),
+        help="Slurm release, e.g. 24.11; default: detected from the keys.",
+    ),
+    click.option(
+        "--os",
+        "os",
+        type=GuessedChoice(tuple(operating_systems())),
+        help="Operating system of the nodes.",
+    ),
+    click.option(
+        "--hosts",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="Read addresses that slurm.conf lacks from this file, e.g. /etc/hosts.",
+    ),
+    click.option(
+        "--accounts",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        help="Read accounts and QOS from `sacctmgr dump` or `sacctmgr -P show qos`; can be repeated.",
+    ),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
+)
+
+
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of verbs that read Slurm's files and write a manifest."""
+    for option in reversed(SOURCE_OPTIONS):
+        function = option(function)
+    return function
+
+
 @exit_codes(
     "the same meaning",
     "differences, or Slurm rejects the original or the rendered files, or a node",
@@ -35,32 +73,8 @@ SCHEMA = "clustergen.schema.json"
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the manifest to this file; default: stdout."
 )
-@click.option(
-    "--slurm-version",
-    "version",
-    metavar="V",
-    shell_complete=rows("slurm"),
-    help="Slurm release, e.g. 24.11; default: detected from the keys.",
-)
-@click.option(
-    "--os",
-    "os",
-    type=GuessedChoice(tuple(operating_systems())),
-    help="Operating system of the nodes.",
-)
-@click.option(
-    "--hosts",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Read addresses that slurm.conf lacks from this file, e.g. /etc/hosts.",
-)
-@click.option(
-    "--accounts",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Read accounts and QOS from `sacctmgr dump` or `sacctmgr -P show qos`; can be repeated.",
-)
+@source_options
 @click.option("--register", is_flag=True, help="Let a node of each NodeName line register with a real slurmctld.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Output format."
 )
@@ -85,7 +99,7 @@ def command(
     """
     result = import_directory(path, version=version, os=os, hosts=hosts, accounts=accounts, register=register)
     if output is not None:
-        _write(result, output, force)
+        write_result(result, output, force)
     for line in result.remarks if form == "text" else ():
         streams.remark(printable(line))
     if form == "json":
@@ -102,7 +116,7 @@ def command(
     sys.exit(result.exit_code)
 
 
-def _write(result: ImportResult, output: Path, force: bool) -> None:
+def write_result(result: ImportResult, output: Path, force: bool) -> None:
     """The manifest, its schema and the site's files: all, or nothing where one of them is there or is a link."""
     directory = output.parent
     files = {output: result.text.encode("utf-8"), directory / SCHEMA: json_schema_text().encode("utf-8")}

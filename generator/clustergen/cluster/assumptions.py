@@ -31,7 +31,7 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
     for node_type in cluster.node_types:
         yield from filter(None, (of_hardware(cluster, node_type), of_gpu_places(cluster, node_type)))
-    if not cluster.has(Slurm):
+    if not cluster.has(Slurm) or not cluster.manages("daemons"):
         return
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
     lacking = [name for name, os in systems.items() if not from_distribution(cluster, os)]

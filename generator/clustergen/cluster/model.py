@@ -21,7 +21,7 @@ from clustergen.cluster.networks import Networks
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
-from clustergen.feature import Attributed, claim, extension_of, items_of, modules, requirement, wording
+from clustergen.feature import Attributed, area, claim, extension_of, items_of, modules, requirement, wording
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.units import Watts
@@ -262,6 +262,7 @@ class Cluster:
     switches: tuple[Switch, ...]  # of the fabric
     racks: tuple[Rack, ...]  # in order of the manifest
     other_switches: Mapping[str, tuple[Switch, ...]]  # by network, of those with a plan that are not the fabric
+    managed: tuple[str, ...] | None  # areas (`AREA` of features); None: all
     _records: Mapping[type, object]  # all others, by their type; those that the cluster does not have are absent
     _derived: Mapping[type, Callable[[Cluster], object]]  # those that are worked out when somebody asks
 
@@ -287,6 +288,14 @@ class Cluster:
     def meets(self, required: str) -> bool:
         """True if the cluster has what a module requires (`requirement`): `slurm`, or nothing."""
         return not required or self.has(_REQUIRED[required])
+
+    def manages(self, area: str) -> bool:
+        """True if an area is managed; a module without one always is."""
+        return not area or self.managed is None or area in self.managed
+
+    def asks(self, module: str) -> bool:
+        """True if a module applies to the cluster: it has what the module requires, and manages its area."""
+        return self.meets(requirement(module)) and self.manages(area(module))
 
     @once_per_cluster
     def needs(self, kind: type[T]) -> tuple[T, ...]:
@@ -375,6 +384,12 @@ class Cluster:
         return tuple(node_type for node_type in self.node_types if node_type.gpus and node_type.name in used)
 
 
+_GROUND_NEEDS = ("clustergen.cluster.needs", "clustergen.cluster.storage_needs")
+_IN_SLURMS_FILES = {
+    f"Iterator[{name}]" for name in ("SlurmTopic", "SpankPlugin", "PrivateDirectories", "UserDirectory")
+}
+
+
 def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     owners: dict[str, str] = {}
     what = f"contribute the {kind.__name__.removesuffix('s').lower()} {{}}"
@@ -388,14 +403,16 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
 def contributors_of(cluster: Cluster, returned: str) -> Iterator[Callable[[Cluster], Iterator[Any]]]:
     """Those that return a type and apply to a cluster."""
     functions = contributors().get(returned, ())
-    return (function for function in functions if cluster.meets(requirement(function.__module__)))
+    if returned in _IN_SLURMS_FILES:  # whoever manages the rest of the feature
+        return (function for function in functions if cluster.meets(requirement(function.__module__)))
+    return (function for function in functions if cluster.asks(function.__module__))
 
 
 @cache
 def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
     """Public functions of the modules `needs` of the ground and of features, by what they return: Iterator[Package]."""
     functions: dict[str, list[Callable[[Cluster], Iterator[Any]]]] = {}
-    for module in (import_module("clustergen.cluster.needs"), *modules("needs")):
+    for module in (*map(import_module, _GROUND_NEEDS), *modules("needs")):
         for name, value in vars(module).items():
             if name[0] != "_" and isinstance(value, FunctionType):
                 returned = wording(value.__annotations__.get("return", ""))

@@ -109,6 +109,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
             "catalogue",
             "groups",
         ),
+        managed=made("managed", lambda: manifest.manage),
         _records=resolved,
         _derived=_DERIVED,
     )

@@ -41,13 +41,18 @@ class Manifest(Section):
         None,
         "File that several clusters share, relative to this one: its sections apply where this manifest has none."
         " Mappings merge by key, lists by `name`, null removes.",
-        examples=["../site.yaml"],
     )
     name: Name = field(..., "Name of the cluster.", sample="my-cluster")
     description: Phrase | None = field(None, "Free-text description.")
     os: OsName = field(..., "Operating system of the nodes; a node type can override it.", sample="debian-13")
     arch: Architecture = field(
         "x86_64", "Processor architecture of service machines, and of node types that do not set one."
+    )
+    manage: tuple[Name, ...] | None = field(
+        None,
+        "Areas that clustergen configures, as [slurm, nccl]; `clustergen adopt --next` lists them. Nothing else"
+        " is rendered or applied. Default: all.",
+        min_length=1,
     )
     networks: Networks = field(..., "Networks by traffic class.", examples=[{"management": {"cidr": "10.0.0.0/24"}}])
     node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.", examples=[{"gpu": {"system": "dgx-h100"}}])

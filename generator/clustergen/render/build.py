@@ -72,10 +72,13 @@ class Builder:
     def build(self, only: File | None = None) -> dict[str, RenderedFile]:
         """The files of all rows of the registry, or of `only` one."""
         for file in (only,) if only is not None else files():
-            if file.per != "tree" and self.cluster.meets(file.requires):  # made by finish
+            if file.per != "tree" and self._applies(file):  # made by finish
                 with Attributed(file.module, RenderError):
                     self._build(file)
         return self.files
+
+    def _applies(self, file: File) -> bool:
+        return self.cluster.meets(file.requires) and self.cluster.manages(file.area)
 
     def _build(self, file: File) -> None:
         if file.scope == "tree":
@@ -97,7 +100,7 @@ class Builder:
         """Adds the files that tell of all others, or `only` one of these, once the site's own are among them."""
         outline = Outline(self.members, dict(sorted(self.files.items())))
         for file in (only,) if only is not None else files():
-            if file.per == "tree" and self.cluster.meets(file.requires):
+            if file.per == "tree" and self._applies(file):
                 with Attributed(file.module, RenderError):
                     self._tree_file(file, file.view(self.cluster, outline))
 

@@ -50,6 +50,7 @@ class File:
     kind: str = ""  # of file systems, whose entries alone its view is called with; empty: all
     module: str = ""  # of an extension, for errors
     requires: str = ""  # what the cluster has to have: `REQUIRES` of its module or feature
+    area: str = ""  # what the cluster has to manage: `AREA` of the same
 
     @property
     def scope(self) -> str:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from clustergen.discovery import modules_of
-from clustergen.feature import Attributed, ExtensionError, check_fields, extension_of, modules, name_of, requirement
+from clustergen.feature import (
+    Attributed,
+    ExtensionError,
+    area,
+    check_fields,
+    extension_of,
+    modules,
+    name_of,
+    requirement,
+)
 from clustergen.records import replace
 from clustergen.render.engine import carried
 from clustergen.render.file import File
@@ -27,8 +36,8 @@ def _rows(module: ModuleType, kind: str) -> Iterator[File]:
         if extension is not None:
             with Attributed(module.__name__):
                 file = _checked(file, module)
-        required = requirement(module.__name__)
-        row = replace(file, kind=kind, requires=required) if kind or required else file
+        required, part = requirement(module.__name__), file.area or area(module.__name__)
+        row = replace(file, kind=kind, requires=required, area=part) if kind or required or part else file
         if extension is None or row.values:
             yield row
             continue

@@ -104,6 +104,7 @@ _OF_MANIFEST = {
     "containers": "docker podman apptainer oci_jobs mirrors",
     "description": "description.text",
     "gpu": "driver driver_module gpu_settings mig_plans",
+    "manage": "managed",
     "host": "time_zone chrony user_limits kernel_settings hosts_file firewall node_logins",
     "monitoring": "monitoring dcgm scraping thresholds prometheus alertmanager grafana",
     "networks": "management_network bmc_network fabric storage_network",

@@ -17,7 +17,7 @@ from types import FunctionType, ModuleType
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import CODES, Finding
-from clustergen.feature import Attributed, extension_of, extensions, items_of, modules, requirement, wording
+from clustergen.feature import Attributed, extension_of, extensions, items_of, modules, wording
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 
@@ -49,7 +49,7 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
 def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Finding]:
     """Findings of one rule; none where the section that it judges is absent, or Slurm that it requires."""
     with Attributed(rule.__module__):
-        if not cluster.meets(requirement(rule.__module__)):
+        if not cluster.asks(rule.__module__):
             return
         sections = [section_for(rule, manifest)] if "section" in rule.__annotations__ else []
         if None in sections:

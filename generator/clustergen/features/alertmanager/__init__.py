@@ -1,1 +1,5 @@
 """Alertmanager: who receives which alerts."""
+
+from __future__ import annotations
+
+AREA = "monitoring"

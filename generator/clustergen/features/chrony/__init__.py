@@ -1,1 +1,5 @@
 """Time: the controllers ask servers outside, and all other nodes the controllers."""
+
+from __future__ import annotations
+
+AREA = "host"

@@ -1,1 +1,5 @@
 """Health of local disks, which smartctl reads."""
+
+from __future__ import annotations
+
+AREA = "monitoring"

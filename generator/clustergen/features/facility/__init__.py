@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+AREA = "facility"
 ORDER = ("checks", "picture_checks", "fabric_plan_checks")

@@ -1,1 +1,5 @@
 """Grafana with dashboards of this cluster."""
+
+from __future__ import annotations
+
+AREA = "monitoring"

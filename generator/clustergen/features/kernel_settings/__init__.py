@@ -1,1 +1,5 @@
 """Kernel settings of all nodes, by sysctl."""
+
+from __future__ import annotations
+
+AREA = "host"

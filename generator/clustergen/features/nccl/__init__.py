@@ -1,1 +1,5 @@
 """NCCL: environment variables of all jobs, and its topology file."""
+
+from __future__ import annotations
+
+AREA = "nccl"

@@ -1,1 +1,5 @@
 """Prometheus: rules, targets and runbooks on the monitoring nodes."""
+
+from __future__ import annotations
+
+AREA = "monitoring"

@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+AREA = "reports"
 REQUIRES = "slurm"

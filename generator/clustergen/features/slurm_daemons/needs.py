@@ -10,6 +10,7 @@ from clustergen.cluster.contributions import (
     PackageOf,
     Repository,
     SafeWriter,
+    Secret,
     Service,
     Source,
     Unit,
@@ -19,6 +20,8 @@ from clustergen.cluster.contributions import (
 from clustergen.cluster.directories import state_is_mounted
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
+from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 
 _EPHEMERAL = "32768-60999"  # ip_local_port_range of Linux: srun listens there if it has no range of its own
@@ -81,3 +84,26 @@ def repositories(_: Cluster) -> Iterator[Repository]:
 def safe_writers(cluster: Cluster) -> Iterator[SafeWriter]:
     if state_is_mounted(cluster):
         yield SafeWriter("slurmctld")
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    slurm = cluster.slurm
+    members = ("slurm_node", "slurm_accounting") if slurm.accounting_hosts else ("slurm_node",)
+    if slurm.auth == "munge":
+        yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
+    else:
+        yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
+    if path := _jwt_key(cluster):
+        yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
+    if slurm.accounting_hosts and cluster.of(Accounting).has_password:
+        form, effect = "StoragePass={}\n", "restart-slurmdbd"
+        yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
+
+
+def _jwt_key(cluster: Cluster) -> str | None:
+    """Where slurm.conf names the key of auth/jwt; None where that is not used."""
+    conf = settings_of(cluster, "slurm.conf")
+    if "auth/jwt" not in conf.text("AuthAltTypes").split(","):
+        return None
+    words = conf.text("AuthAltParameters").split(",")
+    return next((word.removeprefix("jwt_key=") for word in words if word.startswith("jwt_key=")), None)

@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
+AREA = "storage"
 ORDER = ("lustre", "beegfs", "nfs", "weka", "cephfs", "storage_scale", "local")
 """In the manifest's schema."""

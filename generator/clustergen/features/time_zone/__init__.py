@@ -1,1 +1,5 @@
 """The nodes' time zone."""
+
+from __future__ import annotations
+
+AREA = "host"

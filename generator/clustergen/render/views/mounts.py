@@ -23,4 +23,5 @@ def mount_units(cluster: Cluster, entry: Entry, node_type: NodeType) -> dict[str
         return mounts
 
 
+AREA = "storage"
 FILES = (File("mount/etc/systemd/system/{unit}.mount", mount_units, remount_unit, per="type"),)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.contributions import NodePath, Package, PackageOf
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
 from clustergen.cluster.model import Cluster
@@ -64,7 +65,7 @@ def exports(cluster: Cluster) -> list[dict[str, str]]:
             "path": exported.path,
             "zpool": exported.pool,
         }
-        for name, entry in cluster.storage.items()
+        for name, entry in _storage(cluster)
         if (exported := entry.exported()) and server_of(cluster, entry)
     ]
 
@@ -73,9 +74,13 @@ def disks(cluster: Cluster) -> list[dict[str, str]]:
     """Disks of clients: `device` as the manifest has it, a path or LABEL= or UUID=."""
     return [
         {"name": name, "group": mount_group(name), "device": disk.device, "filesystem": disk.filesystem}
-        for name, entry in cluster.storage.items()
+        for name, entry in _storage(cluster)
         if (disk := entry.disk()) and clients_of(cluster, name)
     ]
+
+
+def _storage(cluster: Cluster) -> Iterable[tuple[str, Entry]]:
+    return cluster.storage.items() if cluster.manages("storage") else ()
 
 
 _BY_BRANCH = "_by_branch"  # ends the purposes whose packages have the driver's branch in their names

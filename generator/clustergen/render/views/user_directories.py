@@ -8,6 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.file import File
 
+AREA = "slurm"
 REQUIRES = "slurm"
 
 SOURCE = "slurm/user-directories.sh"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, extension_of, modules, requirement, result_of
+from clustergen.feature import claim, extension_of, modules, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Topic
 
@@ -21,8 +21,7 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
     by_name: dict[str, Topic] = {}
     owners: dict[str, str] = {}
     for module in (*modules_of(__name__, "topic"), *modules("alerts")):
-        required = requirement(module.__name__)
-        if not cluster.meets(required) or (topic := result_of(module.topic, Topic, cluster)) is None:
+        if not cluster.asks(module.__name__) or (topic := result_of(module.topic, Topic, cluster)) is None:
             continue
         owner = module.__name__ if extension_of(module.__name__) else "clustergen"
         for name in (topic.name, *(alert.name for alert in topic.alerts)):

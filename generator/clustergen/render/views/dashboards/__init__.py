@@ -11,7 +11,7 @@ from types import ModuleType
 from clustergen.cluster.contributions import DashboardSite
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.discovery import modules_of
-from clustergen.feature import claim, items_of, modules, requirement, result_of
+from clustergen.feature import claim, items_of, modules, result_of
 from clustergen.records import replace
 from clustergen.render.alerts import Alert, Topic
 from clustergen.render.dashboards import PREFIX, Dashboard, PageRow, Panel, Row
@@ -29,7 +29,7 @@ def dashboards(cluster: Cluster) -> tuple[Dashboard, ...]:
 def complete(cluster: Cluster) -> tuple[Dashboard, ...]:
     """The pages with all panels, whether or not an exporter of this cluster has their metrics."""
     parts = [*modules_of(__name__, "dashboard"), *modules("dashboards")]
-    parts = [module for module in parts if cluster.meets(requirement(module.__name__))]
+    parts = [module for module in parts if cluster.asks(module.__name__)]
     added = [row for module in parts if hasattr(module, "rows") for row in items_of(module.rows, PageRow, cluster)]
     pages = []
     owners: dict[str, str] = {}

@@ -3,3 +3,5 @@
 from __future__ import annotations
 
 from clustergen.render.views.slurm.configs import FILES as FILES
+
+AREA = "slurm"

@@ -1,0 +1,37 @@
+"""Areas that the manifest leaves to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, did_you_mean, one_of
+from clustergen.feature import area, areas, modules
+from clustergen.manifest.model import Manifest
+from clustergen.manifest.stated import is_stated, value_at
+
+
+def value_not_allowed(cluster: Cluster) -> Iterator[Finding]:
+    """Names of areas."""
+    for index, name in enumerate(cluster.managed or ()):
+        if name not in areas():
+            hint = did_you_mean(name, areas()) or f"use {one_of(areas(), len(areas()))}"
+            yield Finding("value-not-allowed", ("manage", index), f"'{name}' is not an area", hint)
+
+
+def unmanaged_sections(cluster: Cluster, section: Manifest) -> Iterator[Finding]:
+    """Sections whose area is not managed."""
+    if cluster.managed is None:
+        return
+    places = [(place, area(module.__name__)) for module in modules("section") for place in module.PLACES]
+    for place, part in [*places, ("storage", "storage")]:
+        value = value_at(section, place)
+        if cluster.manages(part) or not is_stated(section, place) or not value or not getattr(value, "enabled", True):
+            continue
+        yield Finding(
+            "setting-unused",
+            tuple(place.split(".")),
+            f"{place} has no effect: {part} is not managed",
+            f"add {part} to manage",
+            key=True,
+        )

@@ -1,0 +1,147 @@
+"""Adoption by degrees: `adopt`, and `manage` of the manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from clustergen.cli import group
+from clustergen.compile import tree_of
+from clustergen.feature import area, areas, features
+from clustergen.manifest.source import load
+from clustergen.render.registry import files
+from clustergen.render.tree import Tree
+from strategies.findings import TINY
+from strategies.inventories import MANIFESTS
+
+CONF = """\
+ClusterName=c
+SlurmctldHost=ctl
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+SelectType=select/cons_tres
+TaskPlugin=task/cgroup,task/affinity
+ProctrackType=proctrack/cgroup
+GresTypes=gpu
+NodeName=n[1-4] CPUs=64 RealMemory=500000 Gres=gpu:a100:4
+PartitionName=p Nodes=n[1-4] Default=YES MaxTime=2-0
+"""
+GRES = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-3]\n"
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(group, [str(word) for word in words])
+
+
+@pytest.fixture
+def adopted(tmp_path: Path) -> Path:
+    (tmp_path / "slurm").mkdir()
+    (tmp_path / "slurm" / "slurm.conf").write_text(CONF, encoding="utf-8")
+    (tmp_path / "slurm" / "cgroup.conf").write_text("ConstrainDevices=yes\n", encoding="utf-8")
+    (tmp_path / "slurm" / "gres.conf").write_text(GRES, encoding="utf-8")
+    result = run("adopt", tmp_path / "slurm", "--slurm-version", "24.11", "-o", tmp_path / "c")
+    assert result.exit_code == 0, result.output
+    assert "the same meaning" in result.output
+    assert "clustergen manages 3 files of the nodes: /etc/slurm/cgroup.conf, /etc/slurm/gres.conf, " in result.output
+    return tmp_path / "c"
+
+
+def test_an_adopted_tree_has_the_files_of_the_directory_alone(adopted: Path) -> None:
+    tree = adopted / "rendered"
+    assert sorted(str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()) == [
+        "README.md",
+        "ansible.cfg",
+        "clustergen.lock.json",
+        "inventory/group_vars/all.yml",
+        "inventory/group_vars/os_debian_13.yml",
+        "inventory/hosts.ini",
+        "overlays/slurm_node/etc/slurm/cgroup.conf",
+        "overlays/slurm_node/etc/slurm/gres.conf",
+        "overlays/slurm_node/etc/slurm/slurm.conf",
+        "site.yml",
+    ]
+    variables = yaml.safe_load((tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    lists = ("secrets", "units", "packages", "paths", "exports", "disks", "file_systems")
+    assert [name for name in lists if variables[f"cluster_{name}"]] == []
+    assert run("render", "--check", adopted).exit_code == 0
+    validation = run("validate", adopted)
+    assert validation.exit_code == 0
+    assert "warning" not in validation.output
+
+
+def test_next_shows_what_each_area_changes(adopted: Path) -> None:
+    result = run("adopt", "--next", adopted)
+    rows = {line.split()[0]: line for line in result.output.splitlines()}
+    assert result.exit_code == 0
+    assert "ctl,n[1-4]" in rows["daemons"]
+    assert "restarts slurmctld and slurmd; no job is lost" in rows["daemons"]
+    assert rows["monitoring"].split(maxsplit=1)[1].startswith("nothing")
+    assert "slurm" not in rows
+    path = adopted / "manifest.yaml"
+    text = path.read_text(encoding="utf-8").replace("manage: [slurm]", "manage: [slurm, daemons]")
+    path.write_text(text, encoding="utf-8")
+    assert "daemons" not in run("adopt", "--next", adopted).output
+    assert (run("render", adopted).exit_code, (adopted / "rendered/overlays/all/etc/chrony").exists()) == (0, False)
+
+
+def test_a_directory_that_is_adopted_twice_is_kept(adopted: Path) -> None:
+    (adopted / "manifest.yaml").write_text("name: c\n", encoding="utf-8")
+    result = run("adopt", adopted.parent / "slurm", "-o", adopted)
+    assert "already exists" in f"{result.output}{result.exception}"
+
+
+def _tree(name: str, manage: tuple[str, ...] | None) -> Tree:
+    data: Any = load(MANIFESTS[name]).data
+    made = tree_of({**data, **({} if manage is None else {"manage": list(manage)})}, "manifest.yaml")
+    assert made is not None, (name, manage)
+    return made[1]
+
+
+@pytest.mark.slow
+def test_all_areas_are_the_same_as_none_named() -> None:
+    assert {file.path: file.content for file in _tree("ml-training", areas())} == {
+        file.path: file.content for file in _tree("ml-training", None)
+    }
+
+
+@pytest.mark.slow
+def test_each_file_is_of_one_area() -> None:
+    """Together the areas have all files of the nodes, and none has one of another, but those of every tree.
+
+    Rules and dashboards of another area need monitoring as well.
+    """
+    whole = {file.path for file in _tree("home-3090", None) if file.target}
+    parts = {name: {file.path for file in _tree("home-3090", (name,)) if file.target} for name in areas()}
+    everywhere = set.intersection(*parts.values())
+    lacking = whole - set.union(*parts.values())
+    assert {
+        path for path in lacking if "/prometheus/rules/" not in path and "/grafana/dashboards/" not in path
+    } == set()
+    assert sum(len(part - everywhere) for part in parts.values()) == len(whole - lacking - everywhere)
+
+
+def test_features_and_rows_have_an_area() -> None:
+    assert [feature.name for feature in features() if not feature.distribution and not area(feature.package)] == []
+    without = {file.template for file in files() if not file.area and file.scope != "tree"}
+    assert without == {"all/usr/local/sbin/clustergen-write"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "message"),
+    [
+        ("manage: [slrum]", "1:10", "did you mean 'slurm'?"),
+        ("manage: []", "1:9", "manage"),
+        ("manage: [slurm, daemons]\nbackups: {directory: /b}", "2:1", "add backups to manage"),
+        ("manage: [slurm]\nstorage: {h: {type: nfs, server: 10.0.0.9, path: /e, mount: /h}}", "2:1", "add storage"),
+    ],
+)
+def test_wrong_areas(tmp_path: Path, lines: str, place: str, message: str) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(f"{lines}\n{TINY}", encoding="utf-8")
+    output = run("validate", path).output
+    assert f"{path}:{place}: " in output
+    assert message in output
