@@ -12,7 +12,6 @@ from jinja2.filters import FILTERS
 from jinja2.sandbox import MAX_RANGE
 from jinja2.tests import TESTS
 
-import clustergen.cluster.slurm.keys.lines  # noqa: F401  # which the confined process cannot load when it is asked
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics.words import did_you_mean, printable, shortened
 from clustergen.records import record
