@@ -22,7 +22,6 @@ from clustergen.cluster.named_rows import Configurations
 from clustergen.cluster.resolve import record_types, section_name
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.source import load
-from clustergen.render.build import Builder
 from clustergen.render.formats import BARE, Format
 from clustergen.render.site_environment import SiteEnvironment
 from clustergen.render.site_template import Failure, SiteTemplate, print_site_templates
@@ -182,8 +181,7 @@ def printed(name: str, *texts: str, form: Format = BARE) -> list[bytes | Failure
 @pytest.mark.slow
 @SOME
 def test_the_confined_process_can_compute_each_value(name: str) -> None:
-    """Without files: after the tree is built, no property of a cluster reads the catalogue when it is first asked."""
-    Builder(cluster(name), "manifest.yaml").build()
+    """Without files: no property of a cluster reads the catalogue when it is first asked."""
     walker = """{%- macro walk(x) %}{% if x is mapping %}{% for k in x %}{{ walk(x[k]) }}{% endfor %}
     {%- elif x is string or x is number or x is none or x is boolean %}.
     {%- else %}{% for y in x %}{{ walk(y) }}{% endfor %}{% endif %}{% endmacro %}{{ walk(cluster) | trim | length }}"""

@@ -45,6 +45,9 @@ class Failure:
 
 def print_site_templates(templates: Sequence[SiteTemplate], cluster: Cluster) -> list[bytes | Failure]:
     """The text of each template, all printed by one process that reaches nothing of this machine."""
+    import clustergen.cluster.slurm.keys.lines  # noqa: F401  # of values that are worked out when a template reads them
+
+    cluster.catalogue.switch_names()
     variables = {"cluster": plain(cluster)}
     answers = bounded(lambda number: _answer(templates[number], variables), len(templates))
     return [_checked(template, answer) for template, answer in zip(templates, answers, strict=True)]
