@@ -221,11 +221,19 @@ def _places(text: str, word: str) -> Iterator[tuple[int, int]]:
     if len(word) < _SHORTEST:
         yield from (match.span(1) for match in re.finditer(rf"'({re.escape(word)})'", text))
         return
-    for match in re.finditer(re.escape(word[:_PROBE]), text):
-        yield match.start(), match.start() + _common(text[match.start() :], word)
+    yield from _beginnings(text, word)
     if len(word) > _PROBE:
-        for match in re.finditer(re.escape(word[-_PROBE:]), text):
-            yield match.end() - _common(text[: match.end()][::-1], word[::-1]), match.end()
+        size = len(text)
+        yield from ((size - end, size - start) for start, end in _beginnings(text[::-1], word[::-1]))
+
+
+def _beginnings(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Where a text has the beginning of a word; each character once, however often it repeats itself."""
+    start = text.find(word[:_PROBE])
+    while start >= 0:
+        end = start + _common(text[start : start + len(word)], word)
+        yield start, end
+        start = text.find(word[:_PROBE], end)
 
 
 def _common(one: str, other: str) -> int:
