@@ -78,8 +78,8 @@ def filled(text: str) -> str:
 def _counts() -> str:
     count = Counter(row.state for row in rows())
     return (
-        f"Of {count.total()} things, {count['yes']} work (●), {count['part']} work in part (◐), {count['no']} are missing"
-        f" (○) and {count['refused']} are refused.\n"
+        f"Of {count.total()} things, {count['yes']} work (●), {count['part']} work in part (◐), {count['no']} are"
+        f" missing (○) and {count['refused']} are refused.\n"
     )
 
 

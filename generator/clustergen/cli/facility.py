@@ -1,4 +1,4 @@
-"""Compare the machine rooms of several manifests: power, cables, bandwidth, cost."""
+"""Compare machine rooms, and estimate training runs: power, cables, bandwidth, time, cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clustergen.cli import output
-from clustergen.cli.arguments import STDIN, manifest_path
+from clustergen.cli.arguments import STDIN, manifest_argument, manifest_path
 from clustergen.cli.common import valid
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import exit_codes
@@ -17,7 +17,7 @@ FORMATS = ("text", "json", "markdown")
 
 @click.group("facility")
 def command() -> None:
-    """Compare the machine rooms of several manifests."""
+    """Compare machine rooms, and estimate training runs."""
 
 
 @exit_codes("compared", "", "a manifest is invalid, or the usage is wrong", "a file cannot be read")
@@ -58,3 +58,56 @@ def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
         assert compiled.cluster is not None
         designs.append((str(path), compiled.cluster.name, design(compiled.cluster, reduced)))
     output.findings(shown(designs, reduced, form))
+
+
+@exit_codes(
+    "estimated",
+    "a run does not fit, or cannot be estimated",
+    "a manifest is invalid, or the usage is wrong",
+    "a file cannot be read",
+)
+@command.command("estimate")
+@manifest_argument
+@click.option(
+    "--run", "names", metavar="NAME", multiple=True, help="Runs of facility.estimates.training; default: all."
+)
+@click.option("--parameters", metavar="COUNT", help="Estimate a model of that size, as 70B, in place of these runs.")
+@click.option("--tokens", metavar="COUNT", help="Tokens that it is trained on, as 1.4T.")
+@click.option("--gpus", metavar="N,N...", help="Numbers of GPUs to compare; default: all of the node type.")
+@click.option(
+    "--set",
+    "fields",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Another field of the run, as precision=fp8 or parallelism=sharded.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+def estimate(
+    manifest: Path,
+    names: tuple[str, ...],
+    parameters: str | None,
+    tokens: str | None,
+    gpus: str | None,
+    fields: tuple[str, ...],
+    form: str,
+) -> None:
+    """Estimate days, GPU hours, price and bandwidth of training runs.
+
+    The runs are those of facility.estimates.training, or the one of the options. Each number of GPUs is a column. The
+    time follows from the operations of a dense transformer, the rate of the GPUs and what joins them; published runs
+    took up to a quarter more or less.
+    """
+    from clustergen.cli.estimate_report import shown
+    from clustergen.features.facility.options import runs_of
+
+    stated = {"parameters": parameters, "token_count": tokens, "gpus": gpus}
+    compiled = valid(manifest)
+    assert compiled.cluster is not None
+    try:
+        runs = runs_of(compiled.cluster, names, {name: text for name, text in stated.items() if text}, fields)
+    except ValueError as err:
+        raise click.UsageError(str(err)) from None
+    text, is_complete = shown(compiled.cluster, runs, form)
+    output.findings(text)
+    if not is_complete:
+        click.get_current_context().exit(1)

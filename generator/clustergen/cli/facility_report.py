@@ -28,6 +28,11 @@ def shown(designs: Designs, size: Bytes, form: str) -> str:
     columns = [dict(_cells(one, size)) for _, _, one in designs]
     rows = [["", *map(printable, names)]]
     rows += [[label, *cells] for label in columns[0] if any(cells := [column[label] for column in columns])]
+    return table(rows, form)
+
+
+def table(rows: Sequence[Sequence[str]], form: str) -> str:
+    """Rows as text or Markdown: the first is the heading, the first column has names and the others figures."""
     return _markdown(rows) if form == "markdown" else _text(rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.records import record
-from clustergen.units import Bytes
+from clustergen.units import Bytes, Count
 
 
 @record
@@ -36,6 +36,30 @@ class Prices:
     currency: str
     items: Mapping[str, float]
     budget: float | None
+    gpu_hour: float | None  # of one GPU
+
+
+@record
+class Training:
+    """A training run whose time and cost are estimated. None: derived, or nothing is stated."""
+
+    parameters: Count
+    token_count: Count
+    precision: str
+    type: str | None  # node type
+    gpus: tuple[int, ...]  # sizes that are compared; empty: all GPUs of the type
+    sequence: int  # tokens
+    batch: Count | None  # tokens of a step
+    layers: int | None
+    hidden: int | None
+    parallelism: str | None
+    tensor: int | None
+    pipeline: int | None
+    recompute: bool | None
+    tflops: float | None  # of a GPU
+    reached: float | None  # fraction of the GPU's rate
+    checkpoint_every_s: int
+    effective_time: float  # fraction of the wall time
 
 
 @record
@@ -51,5 +75,6 @@ class Facility:
     spares: float  # fraction of each line of the bill
     all_reduce: tuple[Bytes, ...]  # message sizes of the estimates
     checkpoint: Bytes | None
+    training: Mapping[str, Training]
     prices: Prices | None
     is_stated: bool  # the manifest has the section

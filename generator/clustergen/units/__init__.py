@@ -10,6 +10,7 @@ from __future__ import annotations
 from clustergen.units.age import Age
 from clustergen.units.bare import Bare, Minutes, Seconds
 from clustergen.units.base import UnitError
+from clustergen.units.count import Count
 from clustergen.units.duration import Duration
 from clustergen.units.quantity import BitRate, ByteRate, Bytes, Percent, Watts
 
@@ -19,6 +20,7 @@ __all__ = [
     "BitRate",
     "ByteRate",
     "Bytes",
+    "Count",
     "Duration",
     "Minutes",
     "Percent",

@@ -145,5 +145,9 @@ MACHINES: tuple[str | Code, ...] = (
     Code("price-unused", WARNING, "A price of an item that is not in the bill of materials"),
     Code("over-budget", WARNING, "The bill of materials exceeds the budget"),
     Code("budget-incomplete", INFO, "Lines without a price are not part of the budget"),
+    Code("training-too-large", WARNING, "A model is larger than the memory of the GPUs"),
+    Code("training-precision", WARNING, "A GPU does not have the precision of a training run"),
+    Code("training-rate-unknown", WARNING, "The rate of a GPU at the precision of a training run is not known"),
+    Code("training-without-gpus", WARNING, "The node type of a training run has no GPUs"),
     Code("plan-without-racks", INFO, "A plan without racks has no lengths and places"),
 )

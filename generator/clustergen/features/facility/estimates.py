@@ -1,13 +1,16 @@
 """The capacity of the fabric, and the least time of an all-reduce and of a checkpoint.
 
-Times are those of the wire: bytes over the narrowest way, without latency. Measured all-reduces over eight NDR ports
-reach 70 to 90 % of it. Rates of links are bits, sizes of messages bytes; the types do not mix.
+Times are those of the wire, bytes over the narrowest way, and of an all-reduce also the latency of its steps. Measured
+all-reduces over eight NDR ports reach 70 to 90 % of it. Rates of links are bits, sizes of messages bytes; the types do
+not mix.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from clustergen.catalogue.training import training_value
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
 from clustergen.cluster.nvlink import domain_nodes
@@ -28,7 +31,7 @@ class Bisection:
 
 @record
 class Estimate:
-    """One all-reduce over all GPUs of a type, in seconds."""
+    """One all-reduce over all GPUs of a type, in seconds, with the latency of its steps."""
 
     size: Bytes
     ring_s: float
@@ -45,6 +48,8 @@ class AllReduce:
     rails: int
     bus: ByteRate
     limit: str  # NVLink or the fabric: what is narrower
+    ring_latency_s: float
+    tree_latency_s: float | None  # None inside one node
     times: tuple[Estimate, ...]
 
 
@@ -101,6 +106,23 @@ def ring_seconds(size: Bytes, ranks: int, bus: ByteRate) -> float:
     return 2 * (ranks - 1) / ranks * size.value / bus.value
 
 
+def ring_latency(gpus: int, nodes: int) -> float:
+    """2 (n - 1) steps, of which 2 (nodes - 1) go from node to node, as NCCL's tuning counts them."""
+    outer = 2 * (nodes - 1)
+    return (_latency("ring_nvlink") * (2 * (gpus - 1) - outer) + _latency("ring_net") * outer) / 10**6
+
+
+def tree_latency(gpus: int, nodes: int) -> float:
+    """Up and down: a chain through the GPUs of a node, then log2(nodes) levels of a tree."""
+    levels = math.ceil(math.log2(nodes)) if nodes > 1 else 0
+    return 2 * (_latency("tree_nvlink") * (gpus / nodes - 1) + _latency("tree_net") * levels) / 10**6
+
+
+def _latency(way: str) -> float:
+    """Of one step, in µs."""
+    return training_value(f"latency_{way}")
+
+
 def tree_seconds(size: Bytes, bus: ByteRate) -> float:
     """A double binary tree: each node sends and receives the message twice, so 2 x size / bandwidth (NCCL's tuning)."""
     return 2 * size.value / bus.value
@@ -129,10 +151,14 @@ def _all_reduce(node_type: NodeType, nodes: int, rate: int | None, sizes: Sequen
     if way is None:
         return None
     bus, limit = way
+    outer = nodes // domain_nodes(node_type) if nodes > domain_nodes(node_type) else 1  # a ring leaves only domains
+    ring, tree = ring_latency(gpus, outer), tree_latency(gpus, outer)
     times = tuple(
-        Estimate(size, ring_seconds(size, gpus, bus), tree_seconds(size, bus) if nodes > 1 else None) for size in sizes
+        Estimate(size, ring + ring_seconds(size, gpus, bus), tree + tree_seconds(size, bus) if nodes > 1 else None)
+        for size in sizes
     )
-    return AllReduce(node_type.name, nodes, gpus, len(node_type.fabric_ports()), bus, limit, times)
+    rails = len(node_type.fabric_ports())
+    return AllReduce(node_type.name, nodes, gpus, rails, bus, limit, ring, tree if nodes > 1 else None, times)
 
 
 def _bus(node_type: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:

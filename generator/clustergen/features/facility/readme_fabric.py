@@ -11,14 +11,17 @@ from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
 from clustergen.features.facility.bill import bill, total
 from clustergen.features.facility.estimates import all_reduces, bisection, checkpoint_seconds
+from clustergen.features.facility.runs import estimates, gigabytes, rates
 from clustergen.hostlist import compress
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units import BitRate
 
 _REDUCE = (
-    "Lower bounds: the time of the wire without latency, in one node and over all nodes of the type. Ring: 2 (n - 1) /"
-    " n × size / bus bandwidth. Tree: 2 × size / bus bandwidth."
+    "Lower bounds: the time of the wire and the latency of the steps, in one node and over all nodes of the type. Ring:"
+    " 2 (n - 1) / n × size / bus bandwidth. Tree: 2 × size / bus bandwidth."
 )
+
+_RUNS = "Days of the whole run; published runs took up to a quarter more or less. Checkpoints: their share of the time."
 
 
 def fabric_tables(cluster: Cluster) -> tuple[Table, ...]:
@@ -28,6 +31,8 @@ def fabric_tables(cluster: Cluster) -> tuple[Table, ...]:
         table_of("Fabric bandwidth", "", _bandwidth(cluster)),
         table_of("All-reduce", _REDUCE, _reduce(cluster)),
         table_of("Checkpoint", "All clients write at once; latency and metadata not included.", _checkpoint(cluster)),
+        table_of("Dense rates", "Operations of matrix products, without sparsity.", _rates(cluster)),
+        table_of("Training runs", _RUNS, _runs(cluster)),
         table_of("Cost", "", _cost(cluster)),
     )
 
@@ -101,7 +106,9 @@ def _reduce(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "Limited by": one.limit,
                 "Size": str(time.size),
                 "Ring": seconds(time.ring_s),
+                "Its latency": seconds(one.ring_latency_s),
                 "Tree": seconds(time.tree_s) if time.tree_s is not None else "",
+                "Latency of the tree": seconds(one.tree_latency_s) if one.tree_latency_s is not None else "",
             }
 
 
@@ -118,6 +125,36 @@ def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
                 "Bandwidth": str(entry.bandwidth),
                 "Size": str(size),
                 "Time": seconds(checkpoint_seconds(size, nodes, each, entry.bandwidth)),
+            }
+
+
+def _rates(cluster: Cluster) -> Iterator[dict[str, str]]:
+    prices = cluster.of(Facility).prices
+    for one in rates(cluster):
+        row = {
+            "Type": one.type,
+            "Precision": one.precision,
+            "GPU": flops(one.gpu),
+            "Node": flops(one.node),
+            "All nodes": flops(one.cluster),
+        }
+        yield row | ({f"For 1000 {prices.currency}": flops(one.per_price)} if prices and one.per_price else {})
+
+
+def _runs(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for name, run in cluster.of(Facility).training.items():
+        for one in estimates(cluster, name, run):
+            step = one.step
+            yield {
+                "Run": name,
+                "GPUs": f"{one.gpus:,} {one.type}",
+                "Parallelism": str(step.form) if step else "does not fit",
+                "Memory of a GPU": f"{gigabytes(step.memory)} of {gigabytes(one.usable)}" if step else "",
+                "Days": f"{one.days:,.1f}" if one.days else "",
+                "GPU hours": f"{one.gpu_hours:,.0f}" if one.gpu_hours else "",
+                "Price": f"{one.price:,.0f} {one.currency}" if one.price else "",
+                "Efficiency": f"{step.efficiency:.0%}" if step else "",
+                "Checkpoints": f"{one.checkpoint_share:.1%}" if one.checkpoint_share else "",
             }
 
 
@@ -161,3 +198,10 @@ def seconds(value: float) -> str:
     if value < 1:
         return f"{value * 1e3:.1f} ms"
     return f"{value:.1f} s" if value < 120 else f"{value / 60:.1f} min"
+
+
+def flops(tera: float) -> str:
+    """TFLOPS in the unit that leaves one to three digits before the point."""
+    if tera >= 10**6:
+        return f"{tera / 10**6:,.2f} EFLOPS"
+    return f"{tera / 1000:,.2f} PFLOPS" if tera >= 1000 else f"{tera:,.3g} TFLOPS"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.facility import Cabling, Facility, Prices, Ups
+from clustergen.cluster.facility import Cabling, Facility, Prices, Training, Ups
 from clustergen.cluster.model import Cluster
+from clustergen.features.facility import section as manifest
 from clustergen.manifest.model import Manifest
 
 
-def resolve(manifest: Manifest, _: Cluster) -> Facility:
-    section = manifest.facility
+def resolve(whole: Manifest, _: Cluster) -> Facility:
+    section = whole.facility
     room, ups, prices = section.cabling, section.ups, section.prices
     return Facility(
         cabling=Cabling(room.rack_pitch, room.row_pitch, room.overhead, room.slack, room.margin.fraction),
@@ -19,8 +20,32 @@ def resolve(manifest: Manifest, _: Cluster) -> Facility:
         spares=section.spares.fraction,
         all_reduce=section.estimates.all_reduce,
         checkpoint=section.estimates.checkpoint,
-        prices=Prices(prices.currency, prices.items, prices.budget) if prices else None,
-        is_stated="facility" in manifest.model_fields_set,
+        training={name: training(run) for name, run in section.estimates.training.items()},
+        prices=Prices(prices.currency, prices.items, prices.budget, prices.gpu_hour) if prices else None,
+        is_stated="facility" in whole.model_fields_set,
+    )
+
+
+def training(run: manifest.Training) -> Training:
+    """A run of the manifest, or of the options of `clustergen facility estimate`."""
+    return Training(
+        parameters=run.parameters,
+        token_count=run.token_count,
+        precision=run.precision,
+        type=run.type,
+        gpus=run.gpus,
+        sequence=run.sequence,
+        batch=run.batch,
+        layers=run.layers,
+        hidden=run.hidden,
+        parallelism=run.parallelism,
+        tensor=run.tensor,
+        pipeline=run.pipeline,
+        recompute=run.recompute,
+        tflops=run.tflops,
+        reached=run.reached.fraction if run.reached else None,
+        checkpoint_every_s=run.checkpoint_every,
+        effective_time=run.effective_time.fraction,
     )
 
 

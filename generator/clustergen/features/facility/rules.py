@@ -8,6 +8,7 @@ from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.runs import problems
 
 _MOST_NAMES = 6
 
@@ -68,3 +69,10 @@ def budget_incomplete(cluster: Cluster) -> Iterator[Finding]:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more, see facility/bom.csv" if len(names) > _MOST_NAMES else ""
     return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def training_runs(cluster: Cluster) -> Iterator[Finding]:
+    for name, run in cluster.of(Facility).training.items():
+        for problem in problems(cluster, run):
+            path: tuple[str | int, ...] = ("facility", "estimates", "training", name)
+            yield Finding(problem.code, (*path, problem.field), problem.message, problem.hint)

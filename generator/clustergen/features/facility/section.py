@@ -1,11 +1,11 @@
 """The machine room: cable routes, cooling, UPS and prices."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from clustergen.manifest.base import NOT_EMPTY, Name, Section, field, section, text
-from clustergen.units import Bytes, Percent, Watts
+from clustergen.units import Bare, Bytes, Count, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
 
@@ -40,6 +40,54 @@ class Prices(Section):
         {}, "Price of one piece, by catalogue id: dgx-h100, qm9700, acc-ndr-twin, mma4z00-ns …"
     )
     budget: Annotated[float, Field(gt=0, le=1e12)] | None = field(None, "Limit of the total.")
+    gpu_hour: Annotated[float, Field(gt=0, le=1e6)] | None = field(
+        None, "Price of one GPU for an hour, for estimates of training runs and for usage reports."
+    )
+
+
+Divisor = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class Training(Section):
+    """A training run of a dense transformer, for `clustergen facility estimate`."""
+
+    parameters: Count = field(..., "Parameters of the model, as 70B.")
+    token_count: Count = field(..., "Tokens that the model is trained on, as 1.4T.")
+    precision: Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"] = field(
+        "bf16", "Precision of the matrix products; weights and the optimizer keep more bits."
+    )
+    type: Name | None = field(None, "Node type that trains; default: the type that has most GPUs.")
+    gpus: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = field(
+        (), "Numbers of GPUs that are compared; default: all GPUs of the type."
+    )
+    sequence: Annotated[int, Field(ge=1, le=100_000_000)] = field(4096, "Tokens of a sequence.")
+    batch: Count | None = field(
+        None, "Tokens of a step; default: 4 million, and at least a sequence for each GPU or group of them."
+    )
+    layers: Divisor | None = field(None, "Layers of the model; default: derived from the parameters.")
+    hidden: Annotated[int, Field(ge=1, le=10_000_000)] | None = field(
+        None, "Hidden size of the model; default: derived from the parameters."
+    )
+    parallelism: Literal["data", "sharded", "tensor", "pipeline"] | None = field(
+        None, "How the model is divided; default: the fastest way that fits into the memory of the GPUs."
+    )
+    tensor: Divisor | None = field(None, "GPUs that share each layer; default: the fastest number that fits.")
+    pipeline: Divisor | None = field(None, "Stages of a pipeline; default: the fastest number that fits.")
+    recompute: bool | None = field(
+        None, "Compute activations twice in place of keeping them; default: only where memory requires it."
+    )
+    tflops: Annotated[float, Field(gt=0, le=1e6)] | None = field(
+        None, "Dense rate of one GPU at this precision, in TFLOPS; default: that of the catalogue."
+    )
+    reached: Percent | None = field(
+        None, "Share of that rate that training reaches on one GPU, as measured; default: that of the catalogue."
+    )
+    checkpoint_every: Annotated[int, Field(ge=1, le=31_536_000), Bare("second")] = field(
+        3600, "Time between two checkpoints."
+    )
+    effective_time: Percent = field(
+        Percent(90), "Share of the wall time that trains; the rest goes to failures, restarts and evaluation."
+    )
 
 
 class Estimates(Section):
@@ -49,6 +97,7 @@ class Estimates(Section):
         (Bytes(2**30), Bytes(2**34)), "Messages of an all-reduce over all GPUs of a type; default 1GiB and 16GiB."
     )
     checkpoint: Bytes | None = field(None, "A checkpoint that all nodes write together.")
+    training: dict[Name, Training] = field({}, "Training runs by a name of your own.")
 
 
 class Facility(Section):
