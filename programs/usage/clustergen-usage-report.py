@@ -25,6 +25,8 @@ VALUES = json.loads(Path("/etc/clustergen/usage-report.json").read_text(encoding
 PERIOD: str = VALUES["period"]
 CLUSTER: str = VALUES["cluster"]
 METRICS: str = VALUES["metrics_file"]
+CURRENCY: str = VALUES["currency"]  # empty: no prices
+GPU_HOUR: float = VALUES["gpu_hour"]
 SEPARATOR = "\x1f"  # no name of Slurm contains it
 FIELDS = ("JobIDRaw", "Account", "User", "State", "Start", "End", "ElapsedRaw", "TimelimitRaw", "AllocTRES", "TotalCPU")
 BAD = ("FAILED", "NODE_FAIL", "TIMEOUT", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE")
@@ -36,7 +38,7 @@ Hours = dict[str, dict[str, float]]  # TRES → state → hours
 
 
 class Row(NamedTuple):
-    """The jobs of a user in an account. The last two are shares from 0 to 1, None where nothing is known."""
+    """The jobs of a user in an account. The two before `price` are shares from 0 to 1, None where nothing is known."""
 
     account: str
     user: str
@@ -46,6 +48,7 @@ class Row(NamedTuple):
     failed_gpu_hours: float
     cpu_efficiency: float | None
     time_limit_used: float | None
+    price: float
 
 
 def last_period(today: datetime.date) -> tuple[datetime.date, datetime.date]:
@@ -119,6 +122,7 @@ class Usage:
             failed_gpu_hours=round(self.failed_gpu / 3600, 2),
             cpu_efficiency=round(self.cpu_used / self.cpu, 4) if self.cpu else None,
             time_limit_used=round(self.elapsed / self.limit, 4) if self.limit else None,
+            price=round(self.gpu / 3600 * GPU_HOUR, 2),
         )
 
 
@@ -187,12 +191,17 @@ def write_markdown(path: str, title: str, rows: list[Row], states: Hours, unread
             allocated, idle = hours.get("Allocated", 0), hours.get("Idle", 0)
             lines.append(f"| {markdown(name)} | {allocated:.1f} h | {idle:.1f} h | {down:.1f} h | {share} |")
         lines.append("")
-    lines.append(f"| {' | '.join(HEADINGS)} |")
-    lines.append(f"|---|---|{'---:|' * 6}")
+    priced = [f"price ({CURRENCY})"] if CURRENCY else []
+    lines.append(f"| {' | '.join([*HEADINGS, *priced])} |")
+    lines.append(f"|---|---|{'---:|' * (6 + len(priced))}")
     for row in rows:
         hours_of = [f"{hours:.1f}" for hours in (row.gpu_hours, row.cpu_hours, row.failed_gpu_hours)]
         cells = [markdown(row.account), markdown(row.user), str(row.jobs), *hours_of]
-        lines.append(f"| {' | '.join([*cells, percent(row.cpu_efficiency), percent(row.time_limit_used)])} |")
+        cells += [percent(row.cpu_efficiency), percent(row.time_limit_used), *(f"{row.price:.2f}" for _ in priced)]
+        lines.append(f"| {' | '.join(cells)} |")
+    if priced:
+        total = sum(row.price for row in rows)
+        lines += ["", f"Sum: {total:.2f} {CURRENCY}, at {GPU_HOUR:g} {CURRENCY} for one GPU and hour."]
     if unreadable:
         lines += ["", f"{unreadable} records of sacct could not be read and are not counted."]
     replace(path, "\n".join(lines) + "\n")
@@ -201,8 +210,9 @@ def write_markdown(path: str, title: str, rows: list[Row], states: Hours, unread
 def write_csv(path: str, rows: list[Row]) -> None:
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(Row._fields)
-    writer.writerows([cell(value) for value in row] for row in rows)
+    shown = len(Row._fields) if CURRENCY else -1
+    writer.writerow(Row._fields[:shown])
+    writer.writerows([cell(value) for value in row[:shown]] for row in rows)
     replace(path, text.getvalue())
 
 

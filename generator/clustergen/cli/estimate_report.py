@@ -64,6 +64,8 @@ def _cells(one: Run) -> Iterator[tuple[str, str]]:
     yield "  exchange not hidden", _share(step.exposed_s / step.seconds) if step else _UNKNOWN
     yield "parallel efficiency", _share(step.efficiency) if step else _UNKNOWN
     yield "utilization (MFU)", _share(one.utilization) if one.utilization else _UNKNOWN
+    network = _rate(one.network) if one.network else "not known, not counted"
+    yield "network of a node", network if one.nodes > 1 else ""
     yield "checkpoint", gigabytes(one.checkpoint)
     yield "  time", seconds(one.checkpoint_s) if one.checkpoint_s else _UNKNOWN
     yield "  share of the time", _share(one.checkpoint_share) if one.checkpoint_share else _UNKNOWN
@@ -120,6 +122,7 @@ def _data(one: Run) -> dict[str, Any]:
         "exposed_s": step.exposed_s if step else None,
         "parallel_efficiency": step.efficiency if step else None,
         "utilization": one.utilization,
+        "node_network_bytes_per_s": one.network or None,
         "checkpoint_bytes": round(one.checkpoint),
         "checkpoint_s": one.checkpoint_s,
         "checkpoint_share": one.checkpoint_share,

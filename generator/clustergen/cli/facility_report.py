@@ -9,7 +9,7 @@ from clustergen.catalogue.facility import heat_btu_h
 from clustergen.diagnostics import printable
 from clustergen.diagnostics.document import json_document
 from clustergen.features.facility.comparison import Design
-from clustergen.features.facility.readme_fabric import bits, seconds
+from clustergen.features.facility.readme_fabric import bits, flops, seconds
 from clustergen.units import Bytes
 
 _UNKNOWN = "-"
@@ -64,11 +64,14 @@ def _cells(one: Design, size: Bytes) -> Iterator[tuple[str, str]]:
     yield "heat", f"{least}{heat_btu_h(one.watts):,.0f} BTU/h"
     yield "bisection, one direction", bits(one.bisection) if one.bisection else _UNKNOWN
     yield "oversubscription", f"{one.oversubscription:.3g}:1" if one.oversubscription else _UNKNOWN
+    yield "FP16 rate, dense", flops(one.fp16_tflops) if one.fp16_tflops else _UNKNOWN
     reduce = one.all_reduce
     yield f"all-reduce of {size}, at least", seconds(reduce.times[0].ring_s) if reduce else _UNKNOWN
     yield "all-reduce over", f"{reduce.gpus:,} GPUs, {reduce.bus.gb:g} GB/s" if reduce else _UNKNOWN
     yield "cost", _UNKNOWN if one.cost is None else f"{one.cost:,.0f} {one.currency}"
     yield "cost per GPU", _UNKNOWN if one.cost_per_gpu is None else f"{one.cost_per_gpu:,.0f} {one.currency}"
+    rate = one.fp16_tflops_per_1000
+    yield "FP16 rate per 1000 of the cost", flops(rate) if rate else _UNKNOWN
     yield "without a price", f"{one.without_price} of {one.lines} lines" if one.without_price else ""
 
 
@@ -92,6 +95,8 @@ def _data(one: Design) -> dict[str, Any]:
         "heat_btu_h": round(heat_btu_h(one.watts)),
         "bisection_gbit_s": one.bisection.gbit if one.bisection else None,
         "oversubscription": one.oversubscription,
+        "fp16_tflops": one.fp16_tflops,
+        "fp16_tflops_per_1000": one.fp16_tflops_per_1000,
         "all_reduce_s": reduce.times[0].ring_s if reduce else None,
         "all_reduce_gpus": reduce.gpus if reduce else None,
         "bus_gb_s": reduce.bus.gb if reduce else None,

@@ -58,8 +58,9 @@ def job(number: int, account: str, user: str, start: int, end: object, **more: o
 
 def run(directory: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The script asked for 1 and 2 January 2026, in a world whose clocks show UTC; without `jobs`, sacct fails."""
-    tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}), directory)
-    script = runnable(tree, "head", SCRIPT, directory)
+    prices = {"prices": {"currency": "EUR", "gpu_hour": 2.5}}
+    data = manifest(nodes=[HEAD, MONITOR, COMPUTE], reports={"period": "week"}, facility=prices)
+    script = runnable(tree_of(data, directory), "head", SCRIPT, directory)
     programs = directory / "bin"
     programs.mkdir()
     for name, text in (("sacct", jobs), ("sreport", sreport)):
@@ -112,6 +113,9 @@ def test_hours_are_those_within_the_period(tmp_path: Path) -> None:
     assert rows[0]["time_limit_used"] == "1.0"
     assert "| gres/gpu | 20.0 h | 3.0 h | 1.0 h | 87 % |" in files[".md"]
     assert "| vision | bob | 2 | 16.0 |" in files[".md"]
+    assert [row["price"] for row in rows] == ["40.0", "30.0"]
+    assert "| price (EUR) |" in files[".md"]
+    assert "Sum: 70.00 EUR, at 2.5 EUR for one GPU and hour." in files[".md"]
 
 
 @pytest.mark.slow
@@ -124,7 +128,7 @@ def test_names_stay_in_their_cells(tmp_path: Path) -> None:
     assert len(rows) == 1 + len(names)
     assert not [cell for row in rows for cell in row if cell[:1] in "=+-@" and cell[:1]]
     table = [line for line in files[".md"].splitlines() if line.startswith("|")]
-    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") in (6, 9) for line in table)
+    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") in (6, 10) for line in table)
     assert "<script>" not in files[".md"]
     assert "](http" not in files[".md"]
     assert "3 records of sacct could not be read" in files[".md"]
@@ -215,6 +219,7 @@ def test_the_real_sacct_and_sreport_accept_the_questions(tmp_path: Path) -> None
     text = answer("24.11", tmp_path, script)
     assert "account,user,jobs" in text
     assert "could not be read" not in text
+    assert "price" not in text
 
 
 @pytest.mark.real
@@ -235,4 +240,4 @@ SLURM_TIME_FORMAT=%s TZ=UTC sacct --allusers --allocations --noheader --parsable
   --starttime=2026-01-01T00:00:00 --endtime=2026-01-02T00:00:00 --format={",".join(names["FIELDS"])}
 """
     rows, unreadable = names["usage"](answer("22.05", tmp_path, script), BEGIN, BEGIN + DAY)
-    assert (rows, unreadable) == ([("vision", "alice", 1, 0.0, 4.0, 0.0, 0.0, 0.5)], 0)
+    assert (rows, unreadable) == ([("vision", "alice", 1, 0.0, 4.0, 0.0, 0.0, 0.5, 0.0)], 0)

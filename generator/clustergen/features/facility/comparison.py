@@ -11,6 +11,7 @@ from clustergen.facility.placement import switches_of
 from clustergen.facility.power import room_load
 from clustergen.features.facility.bill import bill, total
 from clustergen.features.facility.estimates import AllReduce, all_reduces, bisection
+from clustergen.features.facility.runs import rates
 from clustergen.records import record
 from clustergen.units import BitRate, Bytes
 
@@ -31,11 +32,17 @@ class Design:
     without_power: tuple[str, ...]  # devices of whose power nothing, or only that of the GPUs, is known
     bisection: BitRate | None
     oversubscription: float | None
+    fp16_tflops: float | None  # dense, of all GPUs whose rate is known
     all_reduce: AllReduce | None  # over all GPUs of the type that has most
     currency: str | None
     cost: float | None  # of all lines of the bill that have a price
     lines: int
     without_price: int
+
+    @property
+    def fp16_tflops_per_1000(self) -> float | None:
+        """For 1000 of the currency."""
+        return self.fp16_tflops / self.cost * 1000 if self.cost and self.fp16_tflops else None
 
     @property
     def cost_per_gpu(self) -> float | None:
@@ -66,6 +73,7 @@ def design(cluster: Cluster, all_reduce: Bytes) -> Design:
         without_power=(*load.without_power, *load.gpus_only),
         bisection=half.rate if half else None,
         oversubscription=half.ratio if half else None,
+        fp16_tflops=sum(rate.cluster for rate in rates(cluster) if rate.precision == "fp16") or None,
         all_reduce=max(reduces, key=lambda one: one.gpus, default=None),
         currency=prices.currency if prices else None,
         cost=total(items) if unpriced < len(items) else None,

@@ -91,6 +91,7 @@ class Run:
     currency: str | None
     tokens_s: float | None
     utilization: float | None  # operations of the model over the rate of the GPUs (MFU)
+    network: float  # bytes/s of all fabric ports of a node, or of an NVLink domain of several; 0: not known
     storage: Storage
 
 
@@ -176,7 +177,7 @@ def _too_large(run: Training, node_type: NodeType, host: Machine, size: Model) -
             "training-too-large",
             stated[0],
             f"{billions} {takes}",
-            f"{way}: they take {gigabytes(other.memory)} as {other.form}",
+            f"{way}; {other.form} takes {gigabytes(other.memory)}",
         )
         return
     form, least = smallest(host, size)
@@ -185,7 +186,7 @@ def _too_large(run: Training, node_type: NodeType, host: Machine, size: Model) -
         "training-too-large",
         "gpus" if run.gpus else "parameters",
         f"{billions} take {gigabytes(least)} of each of {host.gpus} GPUs as {form}, and {limit}",
-        f"write gpus: [{fitting[0]}]: they take {gigabytes(fitting[1].memory)} as {fitting[1].form}"
+        f"write gpus: [{fitting[0]}]; {fitting[1].form} takes {gigabytes(fitting[1].memory)}"
         if fitting
         else "take GPUs with more memory, or shorter sequences",
     )
@@ -292,6 +293,7 @@ def _estimate(cluster: Cluster, name: str, run: Training, node_type: NodeType, g
         currency=prices.currency if prices else None,
         tokens_s=tokens_s,
         utilization=tokens_s * size.operations / gpus / host.flops if tokens_s else None,
+        network=host.outer,
         storage=_storage(cluster, run, size, tokens_s),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.reports.resolved import Reports, is_made
@@ -17,11 +18,13 @@ _CALENDAR = {"day": "*-*-* 01:30:00", "week": "Mon *-*-* 01:30:00", "month": "*-
 
 @record
 class Values:
-    """The program's: `metrics_file` is empty for none."""
+    """The program's: `metrics_file` is empty for none, and so is `currency` without a price."""
 
     period: str
     cluster: str
     metrics_file: str
+    currency: str
+    gpu_hour: float  # price of one GPU for an hour
 
 
 @record
@@ -37,7 +40,10 @@ class Units:
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if not is_made(cluster):
         return None
-    return Values(cluster.of(Reports).period, cluster.slurm.cluster_name, textfile(cluster, os, _TEXTFILE))
+    prices = cluster.of(Facility).prices
+    currency, gpu_hour = (prices.currency, prices.gpu_hour) if prices and prices.gpu_hour else ("", 0.0)
+    metrics_file = textfile(cluster, os, _TEXTFILE)
+    return Values(cluster.of(Reports).period, cluster.slurm.cluster_name, metrics_file, currency, gpu_hour)
 
 
 def units(cluster: Cluster) -> Units | None:
