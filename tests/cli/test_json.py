@@ -36,6 +36,7 @@ USES = {
     "features": [""],
     "fabric check": ["pod.yaml fabric.txt"],
     "facility compare": ["pod.yaml pod.yaml"],
+    "facility estimate": ["pod.yaml --parameters 7B --tokens 1T"],
 }
 
 

@@ -133,9 +133,23 @@ def _is_page(name: str) -> bool:
 
 
 def _headings(path: Path) -> set[str]:
-    """Anchors of a page's headings, as forges make them."""
-    titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    """Anchors of a page's headings."""
+    return {_slug(title) for title in re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)}
+
+
+def _slug(title: str) -> str:
+    """The anchor of a heading, as forges make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """Field of the manifest → anchor of its section in the reference."""
+    return {
+        section.anchor(name): _slug(section.title)
+        for section in manifest.Schema().sections
+        for name in section.model.get("properties", ())
+    }
 
 
 @cache
@@ -154,7 +168,7 @@ def _is_row(table: str) -> Callable[[str], bool]:
 
 
 KINDS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
-    "field": (lambda name: name in manifest.anchors(), lambda name: f"[`{name}`](manifest.md#{name})"),
+    "field": (lambda name: name in _fields(), lambda name: f"[`{name}`](manifest.md#{_fields()[name]})"),
     "verb": (_is_verb, lambda name: f"`clustergen {name}`"),
     "page": (_is_page, lambda name: f"[{name.partition('#')[0]}]({name})"),
     "code": (lambda name: _is_page(f"codes/{name}.md"), lambda name: f"[{name}](codes/{name}.md)"),

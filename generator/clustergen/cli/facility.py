@@ -1,4 +1,4 @@
-"""Compare machine rooms, and estimate training runs: power, cables, bandwidth, time, cost."""
+"""Compare machine rooms, and estimate training runs: power, cables, time, cost."""
 
 from __future__ import annotations
 
