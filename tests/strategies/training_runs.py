@@ -49,7 +49,7 @@ def runs_filled(text: str) -> str:
 
 
 def _table() -> str:
-    lines = ["| run | GPUs | tokens | division | days | estimate | ratio |", "|---|---|---|---|---:|---:|---:|"]
+    lines = ["| run | GPUs | tokens | division | days | estimate | days / estimate |", "|---|---|---|---|---:|---:|---:|"]
     for run in published_runs():
         days = days_of(run)
         cells = (
@@ -59,7 +59,7 @@ def _table() -> str:
             str(form_of(run)),
             f"{run.days:.1f}",
             f"{days:.1f}",
-            f"{days / run.days:.2f}",
+            f"{run.days / days:.2f}",
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

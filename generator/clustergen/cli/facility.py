@@ -95,7 +95,7 @@ def estimate(
 
     The runs are those of facility.estimates.training, or the one of the options. Each number of GPUs is a column. The
     time follows from the operations of a dense transformer, the rate of the GPUs and what joins them; published runs
-    took up to a quarter more or less.
+    took up to 30 % more or less.
     """
     from clustergen.cli.estimate_report import shown
     from clustergen.features.facility.options import runs_of

@@ -17,7 +17,7 @@ RUN = {"parameters": "7B", "token_count": "100B"}
 
 @pytest.mark.parametrize("run", published_runs(), ids=lambda run: run.run)
 def test_a_published_run_is_within_the_band(run: PublishedRun) -> None:
-    assert days_of(run) / run.days == pytest.approx(1, abs=training_value("band"))
+    assert run.days / days_of(run) == pytest.approx(1, abs=training_value("band"))
 
 
 def test_the_page_has_todays_estimates() -> None:
@@ -67,6 +67,13 @@ def test_a_slower_network_lowers_the_efficiency_and_one_gpu_has_none() -> None:
     alone = best(Machine(1, 8, 8, 80e9, 312e12, 0.6, 300e9, 0), Model(1e9, 24, 2048, 2048, 1e6, "bf16"))
     assert alone is not None
     assert alone.efficiency == 1
+
+
+def test_a_batch_that_is_too_small_leaves_gpus_idle() -> None:
+    host = Machine(64, 8, 8, 80e9, 312e12, 0.6, 300e9, 200e9)
+    half, whole = (step(host, Model(1e9, 24, 2048, 2048, 2048 * n, "bf16"), Form("data")) for n in (32, 64))
+    assert half.compute_s == whole.compute_s
+    assert half.ideal_s == whole.ideal_s / 2
 
 
 def test_a_form_divides_the_gpus_and_the_layers() -> None:

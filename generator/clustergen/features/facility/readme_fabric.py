@@ -21,7 +21,7 @@ _REDUCE = (
     " 2 (n - 1) / n × size / bus bandwidth. Tree: 2 × size / bus bandwidth."
 )
 
-_RUNS = "Days of the whole run; published runs took up to a quarter more or less. Checkpoints: their share of the time."
+_RUNS = "Days of the whole run; published runs took up to 30 % more or less. Checkpoints: their share of the time."
 
 
 def fabric_tables(cluster: Cluster) -> tuple[Table, ...]:

@@ -159,9 +159,9 @@ def step(machine: Machine, model: Model, form: Form) -> Step:
     """The parts of a step."""
     replicas = machine.gpus // (form.tensor * form.pipeline)
     rounds = max(1.0, model.batch / (form.micro * model.sequence * replicas))  # micro batches, one after the other
-    tokens = rounds * form.micro * model.sequence * replicas
-    ideal = tokens * model.operations / (machine.gpus * machine.flops * machine.reached)
-    compute = ideal * (training_value("recompute") if form.recompute else 1)
+    computed = rounds * form.micro * model.sequence * replicas  # more than the batch where it is too small for all GPUs
+    ideal = model.batch * model.operations / (machine.gpus * machine.flops * machine.reached)
+    compute = ideal * computed / model.batch * (training_value("recompute") if form.recompute else 1)
     share = training_value("bus_share")
     reduced = 2 * form.micro * model.sequence * model.hidden  # bytes of activations in 16 bits
     tensor = 0.0
