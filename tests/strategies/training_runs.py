@@ -49,7 +49,10 @@ def runs_filled(text: str) -> str:
 
 
 def _table() -> str:
-    lines = ["| run | GPUs | tokens | division | days | estimate | days / estimate |", "|---|---|---|---|---:|---:|---:|"]
+    lines = [
+        "| run | GPUs | tokens | division | days | estimate | days / estimate |",
+        "|---|---|---|---|---:|---:|---:|",
+    ]
     for run in published_runs():
         days = days_of(run)
         cells = (

@@ -45,7 +45,7 @@ class Prices(Section):
     )
 
 
-Divisor = Annotated[int, Field(ge=1, le=100_000)]
+Divisor = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class Training(Section):

@@ -125,7 +125,7 @@ def forms(machine: Machine, model: Model) -> Iterator[Form]:
 
 def _divisors(most: int, total: int, *, powers: bool = True) -> Iterator[int]:
     """Numbers up to `most` that divide `total`: powers of two, or all."""
-    for number in range(1, most + 1):
+    for number in range(1, min(most, total) + 1):
         if total % number == 0 and (not powers or number & (number - 1) == 0):
             yield number
 
