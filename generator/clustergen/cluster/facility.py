@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clustergen.records import record
-from clustergen.units import Bytes, Count
+from clustergen.units import Bytes
 
 
 @record
@@ -43,13 +43,13 @@ class Prices:
 class Training:
     """A training run whose time and cost are estimated. None: derived, or nothing is stated."""
 
-    parameters: Count
-    token_count: Count
+    parameters: int
+    token_count: int
     precision: str
     type: str | None  # node type
     gpus: tuple[int, ...]  # sizes that are compared; empty: all GPUs of the type
     sequence: int  # tokens
-    batch: Count | None  # tokens of a step
+    batch: int | None  # tokens of a step
     layers: int | None
     hidden: int | None
     parallelism: str | None

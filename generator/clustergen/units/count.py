@@ -22,11 +22,6 @@ class Count(PydanticField):
 
     EXAMPLES = ("70B", "1.4T")
     JSON_TYPES: ClassVar[str | list[str]] = ["string", "number"]
-    UNIT = "count"
-
-    @property
-    def number(self) -> int:
-        return self.value
 
     @classmethod
     def parse(cls, text: str) -> Self:

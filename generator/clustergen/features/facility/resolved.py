@@ -29,13 +29,13 @@ def resolve(whole: Manifest, _: Cluster) -> Facility:
 def training(run: manifest.Training) -> Training:
     """A run of the manifest, or of the options of `clustergen facility estimate`."""
     return Training(
-        parameters=run.parameters,
-        token_count=run.token_count,
+        parameters=run.parameters.value,
+        token_count=run.token_count.value,
         precision=run.precision,
         type=run.type,
         gpus=run.gpus,
         sequence=run.sequence,
-        batch=run.batch,
+        batch=run.batch.value if run.batch else None,
         layers=run.layers,
         hidden=run.hidden,
         parallelism=run.parallelism,

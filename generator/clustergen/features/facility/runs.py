@@ -218,9 +218,9 @@ def sizes(cluster: Cluster, run: Training, node_type: NodeType) -> tuple[int, ..
 
 
 def model(run: Training, gpus: int) -> Model:
-    layers, hidden = shape(run.parameters.value)
-    batch = run.batch.value if run.batch else max(_LEAST_BATCH, gpus * run.sequence)
-    return Model(run.parameters.value, run.layers or layers, run.hidden or hidden, run.sequence, batch, run.precision)
+    layers, hidden = shape(run.parameters)
+    batch = run.batch or max(_LEAST_BATCH, gpus * run.sequence)
+    return Model(run.parameters, run.layers or layers, run.hidden or hidden, run.sequence, batch, run.precision)
 
 
 def machine(cluster: Cluster, run: Training, node_type: NodeType, gpus: int) -> Machine:
@@ -274,7 +274,7 @@ def _estimate(cluster: Cluster, name: str, run: Training, node_type: NodeType, g
     days = hours = tokens_s = None
     if step is not None:
         tokens_s = size.batch / step.seconds
-        days = run.token_count.value / tokens_s / 86400 / (1 - (share or 0)) / run.effective_time
+        days = run.token_count / tokens_s / 86400 / (1 - (share or 0)) / run.effective_time
         hours = days * 24 * gpus
     return Run(
         name=name,
