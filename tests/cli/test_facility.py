@@ -141,6 +141,7 @@ def test_options_replace_fields_or_the_run() -> None:
     assert (one["run"], one["gpus"], one["recompute"]) == ("options", 32, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "reason"),
     [
