@@ -239,9 +239,10 @@ class SpankPlugin:
 
 @record
 class JobRuntime:
-    """A container runtime that jobs can use."""
+    """A container runtime that jobs can use. `maps_ids`: users in its containers are subordinate IDs of the user."""
 
     name: str
+    maps_ids: bool = False
 
 
 @record

@@ -84,6 +84,7 @@ class Manifest(Section):
     health: Place
     acceptance: Place
     drift: Place
+    identity: Place
     host: Host = section(Host, "Operating system settings.")
     ansible: Ansible = section(Ansible, "How to reach the nodes.")
     provisioning: Place

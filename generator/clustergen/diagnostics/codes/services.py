@@ -89,6 +89,9 @@ SERVICES: tuple[str | Code, ...] = (
     "Settings without effect",
     Code("setting-unused", WARNING, "A setting that nothing in this cluster reads"),
     "Users",
+    Code("directory-anonymous", WARNING, "A directory of users that is read without an account"),
+    Code("directory-option-managed", ERROR, "An option of SSSD that the manifest sets elsewhere"),
+    Code("subordinate-ids-missing", WARNING, "Containers of users who have no subordinate IDs"),
     Code("user-guide-partition", ERROR, "A guide for users without a partition for their jobs"),
     Code("job-template-unfit", ERROR, "A job template that the cluster cannot run"),
 )

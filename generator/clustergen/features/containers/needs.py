@@ -87,7 +87,7 @@ def runtimes(cluster: Cluster) -> Iterator[JobRuntime]:
         yield JobRuntime("pyxis")
     for name, runtime in (("podman", cluster.get(Podman)), ("apptainer", cluster.get(Apptainer))):
         if runtime and "slurm-compute" in runtime.roles:
-            yield JobRuntime(name)
+            yield JobRuntime(name, maps_ids=name == "podman")
 
 
 def pools(cluster: Cluster) -> Iterator[AddressPool]:

@@ -18,7 +18,7 @@ from clustergen.render.file import File
 from clustergen.render.slurm_files import script
 from clustergen.render.views.fixed import Fixed
 
-_NEEDED = ("munge.service", "nvidia-fabricmanager.service", "nvidia-imex.service")
+_NEEDED = ("munge.service", "nvidia-fabricmanager.service", "nvidia-imex.service", "sssd.service")
 _MOST_SKEW_S = 30  # as the alert; munge refuses messages of 300
 
 
