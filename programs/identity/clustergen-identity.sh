@@ -47,10 +47,8 @@ write_ids() {
   local new
   new=$(mktemp "$1.XXXXXX")
   if [ -e "$1" ]; then sed -E '/^[0-9]+:/d' "$1" >"$new"; fi
-  if [ "$first_uid" != 0 ]; then
-    awk -v first="$first_uid" -v last="$last_uid" -v start="$first_subordinate_id" -v count="$subordinate_ids" \
-      'BEGIN { for (id = first; id <= last; id++) printf "%d:%d:%d\n", id, start + (id - first) * count, count }' >>"$new"
-  fi
+  awk -v first="$first_uid" -v last="$last_uid" -v start="$first_subordinate_id" -v count="$subordinate_ids" \
+    'BEGIN { for (id = first; id <= last; id++) printf "%d:%d:%d\n", id, start + (id - first) * count, count }' >>"$new"
   if cmp -s "$new" "$1"; then
     rm "$new"
   else
@@ -64,5 +62,7 @@ case $family in
   rhel) of_rhel ;;
   *) echo "no way is known to make PAM of $family ask SSSD" >&2; exit 1 ;;
 esac
-write_ids /etc/subuid
-write_ids /etc/subgid
+if [ "$first_uid" != 0 ]; then
+  write_ids /etc/subuid
+  write_ids /etc/subgid
+fi

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from clustergen.cluster.contributions import Secret
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.trees import HEAD, lay_out, manifest, text_of, tree_of
+from strategies.slurm_trees import CPU
+from strategies.trees import HEAD, cluster_of, lay_out, manifest, text_of, tree_of
 
 IDENTITY: dict[str, Any] = {
     "servers": ["ldap1", "ldap2"],
@@ -37,7 +39,8 @@ directory /tmp/ldap
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact=cn=reader,dc=cluster,dc=test read by anonymous auth by * none
 """
-TREE = """dn: dc=cluster,dc=test
+PASSWORD = "reader's {own} %password"
+TREE = f"""dn: dc=cluster,dc=test
 objectClass: dcObject
 objectClass: organization
 dc: cluster
@@ -47,7 +50,7 @@ dn: cn=reader,dc=cluster,dc=test
 objectClass: organizationalRole
 objectClass: simpleSecurityObject
 cn: reader
-userPassword: reader's own {pass}word
+userPassword: {PASSWORD}
 """
 USERS = {"alice": (5001, "hpc"), "bob": (5002, "guests"), "olga": (5003, "admins"), "mallory": (500, "hpc")}
 GROUPS = {"hpc": 6001, "guests": 6002, "admins": 6003}
@@ -70,27 +73,34 @@ def group(name: str, number: int) -> str:
     return f"\ndn: cn={name},dc=cluster,dc=test\nobjectClass: posixGroup\ncn: {name}\ngidNumber: {number}\n{members}"
 
 
-# The system before the tree is applied: Debian's package adds sss everywhere, so it is taken away again.
-SCENE = r"""
+CHANGES = """dn: cn=fresh,dc=cluster,dc=test
+changetype: add
+objectClass: posixGroup
+cn: fresh
+gidNumber: 6004
+memberUid: alice
+
+dn: cn=hpc,dc=cluster,dc=test
+changetype: modify
+add: memberUid
+memberUid: bob
+"""
+FUNCTIONS = r"""
 cd /tmp
-export DEBIAN_FRONTEND=noninteractive
-ca() { # ca NAME: an authority, and with it a certificate of ldap1 and ldap2
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" -out "$1.pem"
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=ldap1 -keyout ldap.key -out ldap.csr
-  openssl x509 -req -in ldap.csr -CA "$1.pem" -CAkey "$1.key" -extfile <(echo subjectAltName=DNS:ldap1,DNS:ldap2) -out ldap.pem
-}
+export DEBIAN_FRONTEND=noninteractive LDAPTLS_CACERT=/etc/ssl/cluster-ca.pem
+. /etc/clustergen/directory-metrics.sh
+key() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" "${@:2}" 2>/dev/null; }
 until_true() { for _ in {1..400}; do "$@" >/dev/null 2>&1 && return; sleep 0.02; done; echo "$* stays false"; }
 slapd_up() { rm -f slapd.pid; slapd -f /run/clustergen/slapd.conf -h "ldaps://$1"; until_true test -e slapd.pid; }
 slapd_down() { kill "$(cat slapd.pid)"; until_true test ! -e slapd.pid; }
 sssd_up() { # sssd_up [SED]: with a change of its configuration
-  cp /etc/sssd/sssd.conf sssd.kept
-  [ -z "${1:-}" ] || sed -i "$1" /etc/sssd/sssd.conf
+  cp -p /etc/sssd/sssd.conf kept.conf
+  sed -i "${1:-}" /etc/sssd/sssd.conf
   rm -rf /var/lib/sss/pipes/nss /var/lib/sss/pipes/pam /var/lib/sss/mc/*
   sssd --interactive >>/run/clustergen/sssd.log 2>&1 & sssd=$!
   until_true test -S /var/lib/sss/pipes/pam; until_true test -S /var/lib/sss/pipes/nss
 }
-sssd_down() { kill $sssd; wait $sssd; cp sssd.kept /etc/sssd/sssd.conf; }
-forget() { rm -f /var/lib/sss/db/*; }
+sssd_down() { kill $sssd; wait $sssd; cp -p kept.conf /etc/sssd/sssd.conf; rm -f /var/lib/sss/db/*; }
 login() { # login SERVICE USER PASSWORD
   local step
   for step in authenticate acct_mgmt; do
@@ -98,31 +108,124 @@ login() { # login SERVICE USER PASSWORD
   done
   echo "$2: yes"
 }
+groups_of_alice() { id -Gn alice | tr ' ' '\n' | sort | xargs; }
 online() { clustergen-directory-metrics; sed -n 's/^clustergen_directory_online /online /p' "$metrics_file"; }
-. /etc/clustergen/directory-metrics.sh
+as_alice() { (cd /tmp && setpriv --reuid alice --regid alice --init-groups "$@"); }
+slurm_up() { # on a machine without cgroups, with the controller beside
+  cd /etc/slurm
+  sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
+    s#^JobAcctGatherType=.*##; s/^(TaskProlog|Prolog|Epilog|HealthCheckProgram)=.*//' slurm.conf
+  echo SlurmdParameters=config_overrides >>slurm.conf
+  echo CgroupPlugin=disabled >cgroup.conf
+  mkdir -p /run/munge /var/log/slurm /var/lib/slurm/slurmctld /var/lib/slurm/slurmd /run/lock
+  head -c 128 /dev/urandom >/etc/munge/munge.key; chmod 400 /etc/munge/munge.key; chmod 755 /run/munge
+  chown -R munge /run/munge /etc/munge; chown -R slurm /var/log/slurm /var/lib/slurm
+  setpriv --reuid munge --clear-groups munged
+  unshare --uts sh -c 'hostname head; exec slurmctld -D' >/run/clustergen/slurmctld.log 2>&1 &
+  slurmd -D >/run/clustergen/slurmd.log 2>&1 &
+  cd /tmp; until_true sh -c 'sinfo -h -o %T | grep -x idle'
+}
+"""
+# Debian's package adds SSSD everywhere: a system without it is what the program has to change.
+SCENE = r"""
 mkdir -p "${metrics_file%/*}" /run/sssd /run/dbus ldap
 dbus-daemon --system --fork
-
 pam-auth-update --package --remove sss
+sed -i 's/ *sss$//' /etc/nsswitch.conf
 echo local:165536:65536 >/etc/subuid
-clustergen-identity >/run/clustergen/identity.log 2>&1 || echo "identity $?"
-grep -hE '^(passwd|group)' /etc/nsswitch.conf | tr -s ' '; grep -c pam_sss /etc/pam.d/common-auth
+clustergen-identity >/run/clustergen/identity.log 2>&1 || echo "clustergen-identity: status $?"
+grep -hE '^(passwd|group)' /etc/nsswitch.conf; grep -c pam_sss /etc/pam.d/common-auth
 ls /etc/systemd/system/sssd.service.wants | grep -cE 'nss|pam'
 head -2 /etc/subuid; tail -1 /etc/subgid
-printf '[domain/directory]\nldap_default_authtok = %s\n' 'reader'"'"'s own {pass}word' >/etc/sssd/conf.d/60-clustergen-bind.conf
-chmod 600 /etc/sssd/sssd.conf /etc/sssd/conf.d/*; chown -R root: /etc/sssd
+cp /run/clustergen/password /etc/sssd/conf.d/60-clustergen-bind.conf
+chmod 600 /etc/sssd/sssd.conf /etc/sssd/conf.d/*
 printf '@include common-auth\n@include common-account\n' >/etc/pam.d/entry
-ca authority >openssl.log 2>&1; cp authority.pem /etc/ssl/cluster-ca.pem
+key authority -x509 -subj /CN=authority -out authority.pem; cp authority.pem /etc/ssl/cluster-ca.pem
+key other -x509 -subj /CN=other -out other.pem
+key ldap -subj /CN=ldap1 -out ldap.csr; echo subjectAltName=DNS:ldap1,DNS:ldap2 >names
+openssl x509 -req -in ldap.csr -CA authority.pem -CAkey authority.key -extfile names -out ldap.pem 2>/dev/null
 slapadd -f /run/clustergen/slapd.conf -l /run/clustergen/ldif
 
 echo "== both servers"
-slapd_up ldap1; sssd_up; getent passwd alice; id -Gn alice | tr ' ' '\n' | sort | xargs
-login entry alice pw-alice; login entry alice wrong; sssctl domain-status directory; login entry bob pw-bob; login entry olga pw-olga
-getent passwd mallory || echo mallory: below 1000; online
+slapd_up ldap1; sssd_up; getent passwd alice; groups_of_alice; getsubids alice
+login entry alice pw-alice; login entry alice wrong; login entry bob pw-bob; login entry olga pw-olga
+getent passwd mallory || echo mallory is unknown; online
+
+echo "== a new group, a new member"
+ldapmodify -x -H ldaps://ldap1 -D cn=manager,dc=cluster,dc=test -w manager -f /run/clustergen/changes >/dev/null
+sss_cache -E; groups_of_alice; login entry bob pw-bob
+
+echo "== compute node"
+echo local:x:1001:1001::/tmp:/bin/bash >>/etc/passwd
+pamtester sshd local acct_mgmt >/dev/null 2>&1 || echo local: no
+login sshd alice pw-alice; login sshd olga pw-olga
+slurm_up; as_alice sbatch -Q -o /dev/null --wrap 'sleep 60'; until_true sh -c 'squeue -h -o %T | grep RUNNING'
+until_true pamtester sshd alice acct_mgmt; login sshd alice pw-alice; login sshd bob pw-bob
+
+echo "== no server"
+slapd_down; sss_cache -E; getent passwd alice; login entry alice pw-alice; login entry alice wrong
+getent passwd eve || echo eve is unknown; online
+
+echo "== the second server"
+slapd_up ldap2; kill -USR2 $sssd; until_true sh -c 'sssctl domain-status directory --online | grep Online$'
+login entry olga pw-olga; online; slapd_down; sssd_down
+
+echo "== service node"
+slapd_up ldap1; cp -p /etc/sssd/sssd.conf users.conf; cat /run/clustergen/services.conf >/etc/sssd/sssd.conf
+sssd_up; login entry alice pw-alice; login entry olga pw-olga; sssd_down; cp -p users.conf /etc/sssd/sssd.conf
+
+mistake() { echo "== $1"; sssd_up "${2:-}"; getent passwd alice || echo alice is unknown; online; sssd_down; }
+mistake "wrong authority" 's#/etc/ssl/cluster-ca.pem#/tmp/other.pem#'
+mistake "name not in the certificate" 's/ldap1, .*/127.0.0.11/'
+sed -i s/reader/rider/ /etc/sssd/conf.d/*; mistake "wrong password"
 """
-STEPS = r"""
-echo "== a new group"
-ldapmodify -xQ -H ldaps://ldap1 2>&1 || true
+RESULT = """passwd: files sss
+group: files sss
+1
+0
+local:165536:65536
+5000:1073741824:65536
+5999:1139212288:65536
+== both servers
+alice:*:5001:5001:alice:/home/alice:/bin/bash
+alice hpc
+0: alice 1073807360 65536
+alice: yes
+alice: no, authenticate
+bob: no, acct_mgmt
+olga: yes
+mallory is unknown
+online 1
+== a new group, a new member
+alice fresh hpc
+bob: yes
+== compute node
+local: no
+alice: no, acct_mgmt
+olga: yes
+alice: yes
+bob: no, acct_mgmt
+== no server
+alice:*:5001:5001:alice:/home/alice:/bin/bash
+alice: yes
+alice: no, authenticate
+eve is unknown
+online 0
+== the second server
+olga: yes
+online 1
+== service node
+alice: no, acct_mgmt
+olga: yes
+== wrong authority
+alice is unknown
+online 0
+== name not in the certificate
+alice is unknown
+online 0
+== wrong password
+alice is unknown
+online 0
 """
 
 
@@ -132,12 +235,18 @@ def test_users_of_a_directory_log_in_as_the_manifest_says(tmp_path: Path) -> Non
     root = root_with("sssctl")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     data = manifest(
-        nodes=[{**HEAD, "roles": ["slurm-controller", "monitoring"]}, {"name": "c1", "type": "gpu", "address": "10.0.0.11"}],
+        networks={"management": {"cidr": "10.0.0.0/24"}},
+        node_types={"cpu": CPU},
+        nodes=[
+            {**HEAD, "roles": ["slurm-controller", "monitoring"]},
+            {"name": "c1", "type": "cpu", "address": "10.0.0.11"},
+        ],
         identity=IDENTITY,
         host={"admin_group": "admins"},
         monitoring={},
     )
     tree = tree_of(data, tmp_path)
+    secret = next(each for each in cluster_of(data, tmp_path).needs(Secret) if each.name == "ldap")
     node = sandbox.Sandbox(
         root,
         files=((lay_out(tree, "c1", tmp_path / "node"), "/"),),
@@ -145,7 +254,13 @@ def test_users_of_a_directory_log_in_as_the_manifest_says(tmp_path: Path) -> Non
         hostname="c1",
         addresses=("10.0.0.1", "10.0.0.11"),
     )
-    notes = {"slapd.conf": SLAPD, "ldif": ldif(), "scene": SCENE}
+    notes = {
+        "slapd.conf": SLAPD,
+        "ldif": ldif(),
+        "changes": CHANGES,
+        "password": secret.form.format(PASSWORD),
+        "services.conf": text_of(tree, "head", "/etc/sssd/sssd.conf"),
+        "scene": FUNCTIONS + SCENE,
+    }
     outcome = sandbox.run(node, ["/bin/bash", "/run/clustergen/scene"], timeout=100, notes=notes)
-    print(outcome.stdout, outcome.stderr[-3000:], {k: v[-3000:] for k, v in outcome.files.items() if k.endswith("log")})
-    assert 0
+    assert outcome.stdout == RESULT, outcome.stderr + outcome.files.get("sssd.log", "")[-3000:]

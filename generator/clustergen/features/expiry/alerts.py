@@ -37,9 +37,10 @@ def _certificates() -> Iterator[Alert]:
     yield Alert(
         "CertificateFileExpires", f"{METRIC} - time() < {_CERTIFICATE_DAYS * _DAY}", "1h", "warning",
         "{{ $labels.file }} on {{ $labels.instance }} expires in {{ $value | humanizeDuration }}",
-        "After that, rsyslog cannot send logs to the collector, or browsers refuse Grafana's pages.",
+        "After that, rsyslog cannot send logs to the collector, SSSD reaches no LDAP server, or browsers refuse"
+        " Grafana's pages.",
         "Renew the certificate and install it on every node that has it. Then restart the service that reads it:"
-        " rsyslog or grafana-server.",
+        " rsyslog, sssd or grafana-server.",
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ DistinguishedName = Annotated[
 UserIds = Annotated[str, text(r"^[1-9][0-9]{0,9}-[1-9][0-9]{0,9}$", "write the first and the last UID, as 5000-8999")]
 HomeTemplate = Annotated[
     str,
-    text(r"^(/([A-Za-z0-9_.-]|%l)+)*/%u$", "write an absolute path that ends in %u, as /home/%u; %l is its first letter"),
+    text(r"^(/([A-Za-z0-9_.-]|%l)+)*/%u$", "write a path that ends in %u, as /home/%u; %l is its first letter"),
 ]
 SssdValue = Annotated[
     str,
@@ -69,7 +69,8 @@ class Identity(Section):
         None, "Login shell of all users. Default: that of the directory, and /bin/bash where it has none."
     )
     make_homes: bool = field(
-        False, "Whether a login on nodes of `roles` creates a home directory that is missing; needs rights of root there."
+        False,
+        "Whether a login on nodes of `roles` creates a missing home directory, for which root needs rights there.",
     )
     cached_days: Annotated[int, Field(ge=0, le=365)] = field(
         2, "Days for which the last password of a user is accepted on a node while no server responds; 0: never."

@@ -1,0 +1,44 @@
+"""Alerts on the directory of users: nodes that reach no server of it, and programs that do not report."""
+
+from __future__ import annotations
+
+from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import NodeExporter
+from clustergen.features.identity.needs import DOMAIN, TEXTFILE
+from clustergen.features.identity.resolved import Identity
+from clustergen.render.alerts import Alert, Topic
+
+_LOOK = f"On a node: `sssctl domain-status {DOMAIN}`, `journalctl -u sssd -n 50`."
+
+
+def topic(cluster: Cluster) -> Topic | None:
+    if not (cluster.has(Identity) and cluster.has(NodeExporter)):
+        return None
+    servers = ", ".join(cluster.of(Identity).servers)
+    alerts = (
+        Alert(
+            "DirectoryOffline", "count(clustergen_directory_online == 0) > 0", "10m", "warning",
+            "{{ $value }} nodes reach no server of the directory",
+            "SSSD answers from its cache: users who have logged in there before still can, others are unknown.",
+            "`clustergen_directory_online == 0` in Prometheus lists the nodes. Many of them: the servers, their"
+            " certificates or the password of the account are wrong. One: its network, or its files."
+            f" Servers: {servers}.",
+        ),
+        Alert(
+            "DirectoryMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 1800', "0s",
+            "warning",
+            "{{ $labels.instance }} has not asked SSSD for {{ $value | humanizeDuration }}",
+            "DirectoryOffline cannot fire for this node.",
+            "On the node: `systemctl status clustergen-directory-metrics.timer clustergen-directory-metrics`.",
+        ),
+    )  # fmt: skip
+    return Topic(
+        "directory",
+        "Directory of users.",
+        (),
+        alerts,
+        look=_LOOK,
+        page="node",
+        works="running jobs, and users whom the nodes remember",
+        place=135,
+    )
