@@ -122,6 +122,7 @@ VALUES: dict[str, Any] = {
     "storage.nfs.failover.directory": "/export",
     "storage.nfs.failover.servers": "s2,s1",
     "storage.nfs.failover.device": "/dev/mapper/other",
+    "identity.home": "/users/%u",
     "monitoring.receivers": {"other": {"webhook": "http://hook.example.org/y"}},
     "monitoring.dcgm.counters": ["DCGM_FI_DEV_FAN_SPEED"],
     "monitoring.snmp.devices.*.rack": "r2",

@@ -110,6 +110,7 @@ BROKEN = [
         put('name="stonith-enabled" value="true"', 'name="stonith-enabled" value="false"'),
         "when nfs1 fails",
     ),
+    ("SSSD", "rocky", "etc/sssd/sssd.conf", append("enumerat = true"), "Attribute 'enumerat' is not allowed"),
     ("ceph specification", "rocky", "etc/ceph/*.spec.yaml", put("data_devices", "data_disks"), "data_disks"),
     (
         "beegfs-mgmtd",

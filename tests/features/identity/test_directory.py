@@ -11,7 +11,19 @@ from clustergen.cluster.contributions import Secret
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
 from strategies.slurm_trees import CPU
-from strategies.trees import HEAD, cluster_of, lay_out, manifest, text_of, tree_of
+from strategies.trees import (
+    HEAD,
+    calls,
+    cluster_of,
+    codes_of,
+    diagnostics_of,
+    lay_out,
+    manifest,
+    run_script,
+    runnable,
+    text_of,
+    tree_of,
+)
 
 IDENTITY: dict[str, Any] = {
     "servers": ["ldap1", "ldap2"],
@@ -264,3 +276,63 @@ def test_users_of_a_directory_log_in_as_the_manifest_says(tmp_path: Path) -> Non
     }
     outcome = sandbox.run(node, ["/bin/bash", "/run/clustergen/scene"], timeout=100, notes=notes)
     assert outcome.stdout == RESULT, outcome.stderr + outcome.files.get("sssd.log", "")[-3000:]
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("groups", "admins", "users", "services"),
+    [
+        ([], None, "access_provider = permit\n", "access_provider = deny\n"),
+        ([], "ops", "access_provider = permit\n", "simple_allow_groups = ops\n"),
+        (["hpc", "ml"], None, "simple_allow_groups = hpc, ml\n", "access_provider = deny\n"),
+        (["hpc"], "ops", "simple_allow_groups = hpc, ops\n", "simple_allow_groups = ops\n"),
+    ],
+)
+def test_users_log_in_to_nodes_of_their_roles_and_administrators_to_all(
+    groups: list[str], admins: str | None, users: str, services: str, tmp_path: Path
+) -> None:
+    tree = tree_of(manifest(identity={**IDENTITY, "groups": groups}, host={"admin_group": admins}), tmp_path)
+    assert users in text_of(tree, "c1", "/etc/sssd/sssd.conf")
+    assert services in text_of(tree, "head", "/etc/sssd/sssd.conf")
+
+
+@pytest.mark.parametrize(
+    ("uids", "hint"),
+    [
+        ("8999-5000", "write 5000-8999"),
+        ("500-8999", "write 1000-8999"),
+        ("1073741000-1073741824", "write 1073725440-1073741823"),
+        ("1000-17384", "write 1000-17383, 16384 UIDs at most"),
+        ("1000-17383", None),
+    ],
+)
+def test_each_uid_has_subordinate_ids_of_its_own(uids: str, hint: str | None, tmp_path: Path) -> None:
+    diagnostics = diagnostics_of(manifest(identity={**IDENTITY, "uids": uids}), tmp_path)
+    assert [(each.code, each.hint) for each in diagnostics] == ([("value-out-of-range", hint)] if hint else [])
+
+
+def test_a_password_among_the_options_is_refused(tmp_path: Path) -> None:
+    options = {"ldap_default_authtok": "hunter2"}
+    assert codes_of(manifest(identity={**IDENTITY, "options": options}), tmp_path) == ["secret-in-manifest"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("current", "expected"),
+    [
+        ("sssd with-mkhomedir", ["current --raw", "check"]),
+        ("minimal", ["current --raw", "select sssd with-mkhomedir", "check"]),
+    ],
+)
+def test_authselect_is_asked_for_another_profile_only(current: str, expected: list[str], tmp_path: Path) -> None:
+    """No root has authselect: a substitute records how it is called."""
+    identity = {**IDENTITY, "uids": None, "make_homes": True}
+    tree = tree_of(manifest(os="rocky-9", identity=identity, host={"ssh_adopt": False}), tmp_path)
+    program = runnable(tree, "c1", "/usr/local/sbin/clustergen-identity", tmp_path)
+    stand_ins = {"authselect": f'[ "$1" != current ] || echo "{current}"', "systemctl": ""}
+    done = run_script(program.read_text(encoding="utf-8"), stand_ins, tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [f"authselect {line}" for line in expected]
+    assert calls(tmp_path) == [*lines, "systemctl enable --now oddjobd.service"]

@@ -12,7 +12,7 @@ SUBORDINATE_IDS = 65536
 """Of a user: what containers need for users of their own, and what useradd grants local ones."""
 FIRST_SUBORDINATE_ID = 1 << 30
 """Above the subordinate IDs that useradd grants local users (up to 600,100,000) and those that systemd-nspawn picks."""
-LAST_ID = (1 << 31) - 2
+LAST_ID = (1 << 31) - 1
 """IDs above are negative numbers to some programs."""
 FIRST_USER = 1000
 

@@ -14,22 +14,22 @@ _MOST_USERS = (LAST_ID + 1 - FIRST_SUBORDINATE_ID) // SUBORDINATE_IDS
 _FIELDS = {
     "id_provider": "",
     "auth_provider": "",
-    "access_provider": "groups",
-    "simple_allow_groups": "groups",
-    "ldap_uri": "servers",
-    "ldap_search_base": "base",
-    "ldap_default_bind_dn": "bind",
-    "ldap_tls_cacert": "ca",
+    "access_provider": "groups: [hpc]",
+    "simple_allow_groups": "groups: [hpc]",
+    "ldap_uri": "servers: [ldap1.example.org]",
+    "ldap_search_base": "base: dc=example,dc=org",
+    "ldap_default_bind_dn": "bind: cn=reader,dc=example,dc=org",
+    "ldap_tls_cacert": "ca: /etc/ssl/ldap.pem",
     "ldap_tls_reqcert": "",
-    "ldap_id_use_start_tls": "tls",
-    "ldap_schema": "group_members",
-    "cache_credentials": "cached_days",
-    "override_homedir": "home",
-    "fallback_homedir": "home",
-    "override_shell": "shell",
-    "default_shell": "shell",
+    "ldap_id_use_start_tls": "tls: starttls",
+    "ldap_schema": "group_members: member",
+    "cache_credentials": "cached_days: 0",
+    "override_homedir": "home: /home/%u",
+    "fallback_homedir": "home: /home/%u",
+    "override_shell": "shell: /bin/bash",
+    "default_shell": "shell: /bin/bash",
 }
-"""Option of the domain → field of the manifest that decides it; empty: none does."""
+"""Option of the domain → field of the manifest that decides it, with a value; empty: none does."""
 
 
 def directory_anonymous(_: Cluster, section: Identity) -> Iterator[Finding]:
@@ -87,11 +87,11 @@ def directory_users_nowhere(cluster: Cluster, section: Identity) -> Iterator[Fin
 def directory_option_managed(_: Cluster, section: Identity) -> Iterator[Finding]:
     for name in section.options:
         if name in _FIELDS:
-            place = _FIELDS[name]
+            example = _FIELDS[name]
             yield Finding(
                 "directory-option-managed",
                 ("identity", "options", name),
                 f"clustergen sets {name} itself",
-                f"write identity.{place}" if place else "remove it",
+                f"remove it, and write {example} under identity" if example else "remove it",
                 key=True,
             )
