@@ -428,6 +428,7 @@ def test_without_its_program_a_check_is_not_run_and_says_why(rendered: Trees, ba
         "fabric plan": "ml-training",
         "queries": "ml-training",
         "NetworkManager": "midrange-weka",
+        "SSSD": "rocky",
         "ceph specification": "rocky",
         "corosync": "rocky",
         "pacemaker": "rocky",

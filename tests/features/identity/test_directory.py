@@ -186,7 +186,11 @@ echo "== service node"
 slapd_up ldap1; cp -p /etc/sssd/sssd.conf users.conf; cat /run/clustergen/services.conf >/etc/sssd/sssd.conf
 sssd_up; login entry alice pw-alice; login entry olga pw-olga; sssd_down; cp -p users.conf /etc/sssd/sssd.conf
 
-mistake() { echo "== $1"; sssd_up "${2:-}"; getent passwd alice || echo alice is unknown; online; sssd_down; }
+mistake() { # mistake NAME [SED]: nobody is known, and SSSD's log has the reason, if any
+  echo "== $1"; cp /dev/null /run/clustergen/sssd.log
+  sssd_up "${2:-}"; getent passwd alice || echo alice is unknown; online
+  sssd_down; grep -oE 'certificate verify failed|hostname does not match|going offline' /run/clustergen/sssd.log
+}
 mistake "wrong authority" 's#/etc/ssl/cluster-ca.pem#/tmp/other.pem#'
 mistake "name not in the certificate" 's/ldap1, .*/127.0.0.11/'
 sed -i s/reader/rider/ /etc/sssd/conf.d/*; mistake "wrong password"
@@ -232,12 +236,17 @@ olga: yes
 == wrong authority
 alice is unknown
 online 0
+certificate verify failed
+going offline
 == name not in the certificate
 alice is unknown
 online 0
+hostname does not match
+going offline
 == wrong password
 alice is unknown
 online 0
+going offline
 """
 
 

@@ -8,7 +8,7 @@ from clustergen.features.identity.needs import DOMAIN, TEXTFILE
 from clustergen.features.identity.resolved import Identity
 from clustergen.render.alerts import Alert, Topic
 
-_LOOK = f"On a node: `sssctl domain-status {DOMAIN}`, `journalctl -u sssd -n 50`."
+_LOOK = f"On a node: `sssctl domain-status {DOMAIN}`, and the last lines of `/var/log/sssd/sssd_{DOMAIN}.log`."
 
 
 def topic(cluster: Cluster) -> Topic | None:
