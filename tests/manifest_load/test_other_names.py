@@ -86,6 +86,7 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.accounts.a.max_tres", "write group_tres for the account, max_tres_per_job for a job"),
         ("node_types.gpu.threads", "write cpu.threads_per_core: 2 with hyperthreading, 1 without"),
         ("slurm.reserved", "write node_types.<name>.reserved"),
+        ("ldap", "write identity"),
         ("containers.enroot", "write slurm.pyxis, which installs enroot"),
         # the same key in another section, the nearest one
         ("node_types.gpu.mig", "move 'mig' to node_types.<name>.gpus"),
@@ -98,11 +99,6 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("nccl.NCCL_IB_TIMEOUT", "write nccl.env.NCCL_IB_TIMEOUT"),
         ("nccl.nccl_debug", "write nccl.debug"),
         ("ucx.UCX_TLS", "write ucx.env.UCX_TLS"),
-        # what clustergen does not do
-        (
-            "ldap",
-            "remove it: clustergen has no user directory; configure it on the nodes with site files or your own tools",
-        ),
         # nothing near
         ("slurm.partitions.batch.zzz", "run `clustergen explain slurm.partitions` to list its keys"),
         ("networks.zzz", "use one of management, bmc, fabric, storage"),
