@@ -8,8 +8,13 @@ from functools import cache
 from clustergen.catalogue.tables import table
 from clustergen.records import record
 
-_STOPPED = ("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*")
-"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them."""
+_STOPPED = (
+    *("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*"),
+    "sssd.service",
+)
+"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. SSSD does
+not start without the file that goes with it.
+"""
 
 
 @record

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from clustergen.cluster.contributions import Secret
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
+from strategies.diffs import diff, write
 from strategies.slurm_trees import CPU
 from strategies.trees import (
     HEAD,
@@ -345,3 +348,37 @@ def test_authselect_is_asked_for_another_profile_only(current: str, expected: li
     assert done.returncode == 0, done.stderr
     lines = [f"authselect {line}" for line in expected]
     assert calls(tmp_path) == [*lines, "systemctl enable --now oddjobd.service"]
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+SECTION = f"identity: {json.dumps(IDENTITY)}\nslurm:"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("edits", "steps"),
+    [
+        ([("slurm:", SECTION.replace("ldap2", "ldap3"))], ["install the changed files", "restart sssd.service"]),
+        (
+            [],
+            [
+                "install the changed files",
+                "systemctl daemon-reload",
+                "stop and disable sssd.service",
+                "give the nodes another source of the directory's users",
+                "reboot when it suits",
+            ],
+        ),
+    ],
+    ids=["another server", "no directory"],
+)
+def test_a_change_of_the_directory_leaves_jobs_alone(
+    edits: list[tuple[str, str]], steps: list[str], tmp_path: Path
+) -> None:
+    sides = write(tmp_path / "a", ("slurm:", SECTION)), write(tmp_path / "b", *edits)
+    (cluster,) = json.loads(diff("--format", "json", *sides).stdout)["clusters"]
+    assert [re.split("[:;,]", step["text"])[0] for step in cluster["steps"]] == steps
+    assert {"restart-slurmd", "drain", "reboot"}.isdisjoint(
+        effect["kind"] for change in cluster["changes"] for effect in change["effects"]
+    )
