@@ -12,8 +12,8 @@ _STOPPED = (
     *("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*"),
     "sssd.service",
 )
-"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. SSSD does
-not start without the file that goes with it.
+"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. SSSD
+does not start without the file that goes with it.
 """
 
 

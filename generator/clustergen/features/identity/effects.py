@@ -12,8 +12,8 @@ _CONF = "/etc/sssd/sssd.conf"
 def steps(old: Side, new: Side) -> Iterator[ManualStep]:
     if _has_sssd(old) and not _has_sssd(new):
         yield ManualStep(
-            "give the nodes another source of the directory's users, who are unknown without it and whose jobs fail; take"
-            " SSSD out of PAM: pam-auth-update --disable sss, or authselect select minimal"
+            "give the nodes another source of the directory's users, who are unknown without it and whose jobs fail;"
+            " take SSSD out of PAM: pam-auth-update --disable sss, or authselect select minimal"
         )
 
 
