@@ -33,11 +33,18 @@ of_debian() {
 }
 
 of_rhel() {
-  local features=()
-  [ "$make_homes" = false ] || features=(with-mkhomedir)
+  local current
+  current=" $(authselect current --raw || true) "
   # Without --force it changes nothing where files were edited by hand.
-  [ "$(authselect current --raw 2>/dev/null || true)" = "sssd${features[*]:+ ${features[*]}}" ] \
-    || authselect select sssd "${features[@]}"
+  if [[ $current != " sssd "* ]]; then
+    authselect select sssd
+    current=" sssd "
+  fi
+  case $make_homes,$current in
+    true,*' with-mkhomedir '*) ;;
+    true,*) authselect enable-feature with-mkhomedir ;;
+    false,*' with-mkhomedir '*) authselect disable-feature with-mkhomedir ;;
+  esac
   authselect check
   [ "$make_homes" = false ] || systemctl enable --now oddjobd.service
 }

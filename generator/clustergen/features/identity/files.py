@@ -109,7 +109,7 @@ def _server(identity: Identity) -> dict[str, str]:
 
 
 def _host(server: str) -> str:
-    return f"[{server}]" if ":" in server else server
+    return f"[{server}]" if server.count(":") > 1 else server
 
 
 def _access(groups: tuple[str, ...] | None) -> dict[str, str]:

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.catalogue.roles import Role
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, OptionName, Section, UserName, field, text
-from clustergen.manifest.base import Host as HostOrAddress
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Endpoint, OptionName, Section, UserName, field, text
 
 DistinguishedName = Annotated[
     str,
@@ -33,9 +32,9 @@ SssdValue = Annotated[
 class Identity(Section):
     """Users of an LDAP directory, by SSSD on all nodes. The password of `bind` is the secret `ldap`."""
 
-    servers: tuple[HostOrAddress, ...] = field(
+    servers: tuple[Endpoint, ...] = field(
         ...,
-        "LDAP servers by the names in their certificates, in the order in which they are tried.",
+        "LDAP servers by the names in their certificates, or host:port, in the order in which they are tried.",
         min_length=1,
         sample="[ldap1.example.org]",
     )
