@@ -194,7 +194,7 @@ sssd_up; login entry alice pw-alice; login entry olga pw-olga; sssd_down; cp -p 
 mistake() { # mistake NAME [SED]: nobody is known, and SSSD's log has the reason, if any
   echo "== $1"; cp /dev/null /run/clustergen/sssd.log
   sssd_up "${2:-}"; getent passwd alice || echo alice is unknown; online
-  sssd_down; grep -oE 'certificate verify failed|hostname does not match|going offline' /run/clustergen/sssd.log | sort -u
+  sssd_down; grep -oE 'certificate verify failed|does not match name|going offline' /run/clustergen/sssd.log | sort -u
 }
 mistake "wrong authority" 's#/etc/ssl/cluster-ca.pem#/tmp/other.pem#'
 mistake "name not in the certificate" 's/ldap1, .*/127.0.0.11/'
@@ -249,8 +249,8 @@ going offline
 == name not in the certificate
 alice is unknown
 online 0
+does not match name
 going offline
-hostname does not match
 == wrong password
 alice is unknown
 online 0
