@@ -125,6 +125,7 @@ def test_each_file_is_of_one_area() -> None:
 
 
 def test_features_and_rows_have_an_area() -> None:
+    assert "slurm" in areas()  # which loads all features
     assert [feature.name for feature in features() if not feature.distribution and not area(feature.package)] == []
     without = {file.template for file in files() if not file.area and file.scope != "tree"}
     assert without == {"all/usr/local/sbin/clustergen-write"}
