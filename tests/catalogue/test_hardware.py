@@ -77,7 +77,7 @@ def test_a_site_can_make_its_own_gpu() -> None:
 
 
 def test_adapters_and_switches_by_alias() -> None:
-    for name, expected in (("cx7", "connectx-7"), ("ConnectX-7", "connectx-7"), ("bf3", "bluefield-3")):
+    for name, expected in (("cx7", "connectx-7"), ("ConnectX-7", "connectx-7"), ("b3240", "bluefield-3-b3240")):
         nic = hardware.nic(name)
         assert nic is not None
         assert nic.id == expected
@@ -85,7 +85,7 @@ def test_adapters_and_switches_by_alias() -> None:
         switch = hardware.switch(name)
         assert switch is not None
         assert switch.id == expected
-    assert hardware.nic("cx9") is None
+    assert hardware.nic("cx10") is None
     assert hardware.switch("sb7791") is None
 
 

@@ -50,9 +50,19 @@ class RackSystem:
     liquid_share_pct: int
     """Share of the heat that leaves by liquid; the rest warms the room."""
     inlet: str = ""
+    switch: str = ""
+    """Id of its NVLink switch trays in `hardware.switches()`."""
+    layout: tuple[str, ...] = ()
+    """From the bottom up, `compute:8` for eight of a kind: compute, switch or shelf. Each has one unit."""
     note: str = ""
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The kind of each unit, from the bottom up."""
+        parts = (part.partition(":") for part in self.layout)
+        return tuple(kind for kind, _, count in parts for _ in range(int(count)))
 
 
 @record

@@ -82,7 +82,8 @@ def row_text(topic: Topic, row: Any) -> str:
     facts = [("in a manifest", f"{topic.field}: {topic.id(row)}", "")]
     if topic.aliases(row):
         facts.append(("also called", ", ".join(topic.aliases(row)), ""))
-    facts += _facts(row)
+    of_row = _facts(row)
+    facts += [("confirmed", _share(*confirmation(row)), ""), *of_row] if hasattr(row, "unverified") else of_row
     width = max(len(name) for name, _, _ in facts) + 2
     lines += [f"  {name:{width}}{text}{remark}" for name, text, remark in facts]
     for name, parts in _parts(row):
@@ -104,7 +105,9 @@ def list_json(topic: Topic) -> dict[str, Any]:
 def row_json(topic: Topic, row: Any) -> dict[str, Any]:
     """One row with all its fields, and its sources spelled out."""
     spelled = [{"code": code, "kind": sources()[code][0], "what": sources()[code][1]} for code in _source_codes(row)]
-    return {"topic": topic.name, "field": topic.field, "row": _plain(row), "sources": spelled}
+    facts, confirmed = confirmation(row)
+    shown = {"topic": topic.name, "field": topic.field, "facts": facts, "confirmed": confirmed}
+    return {**shown, "row": _plain(row), "sources": spelled}
 
 
 def table(titles: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -128,6 +131,21 @@ def _facts(row: Any) -> list[tuple[str, str, str]]:
             continue
         facts.append((label(field), _text(field, value), _remark(row, field)))
     return facts
+
+
+def confirmation(row: Any) -> tuple[int, int]:
+    """How many facts a row has, each of a GPU and port of a system too, and how many of them a source confirms."""
+    marks = [not remark for _, _, remark in _facts(row)]
+    for field, mark in _PLACED.items():
+        for part in getattr(row, field, ()):
+            for name in fields(part):
+                if name not in ("unverified", "source") and getattr(part, name) not in (None, "", ()):
+                    marks.append(name not in part.unverified and mark not in row.unverified)
+    return len(marks), sum(marks)
+
+
+def _share(facts: int, confirmed: int) -> str:
+    return f"{confirmed} of {facts} facts"
 
 
 def _remark(row: Any, field: str) -> str:

@@ -37,6 +37,20 @@ class Device:
     unconfirmed: frozenset[str] = frozenset()  # power, weight, height: figures of the catalogue without a source
 
 
+@record
+class Fixture:
+    """A part of a rack that is sold whole: an NVLink switch tray or a power shelf. No manifest lists it."""
+
+    name: str
+    kind: Literal["switch", "shelf"]
+    title: str
+    watts: int  # what a switch tray draws, and what a shelf supplies
+    rack: str
+    place: Place | None
+    inlet: str = ""  # of a shelf
+    unconfirmed: frozenset[str] = frozenset()  # power, place
+
+
 class End(NamedTuple):
     """One end of a cable: a port of a device. `number` counts from 1; on switches it is InfiniBand's port number."""
 

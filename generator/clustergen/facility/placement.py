@@ -1,15 +1,22 @@
-"""The rack unit of each device: from the manifest, else systems from the bottom and switches from the top."""
+"""The rack unit of each device: from the manifest, else systems from the bottom and switches from the top.
+
+Racks that are sold whole come with NVLink switch trays and power shelves in a fixed order, with slots for the trays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
+from clustergen.catalogue.facility import RackSystem, rack_system_of
 from clustergen.catalogue.hardware import Switch as SwitchModel
+from clustergen.catalogue.hardware import switch as switch_model
 from clustergen.catalogue.systems import System
 from clustergen.cluster.model import Cluster, Rack, Switch, once_per_cluster
 from clustergen.cluster.power import draw_w
-from clustergen.facility.model import Device, Place
+from clustergen.facility.model import Device, Fixture, Place
 from clustergen.hostlist import expand
+from clustergen.records import record
 
 
 def switches_of(cluster: Cluster) -> dict[str, tuple[Switch, ...]]:
@@ -21,7 +28,7 @@ def switches_of(cluster: Cluster) -> dict[str, tuple[Switch, ...]]:
 @once_per_cluster
 def devices(cluster: Cluster) -> Mapping[str, Device]:
     """All nodes and switches by name, nodes first, in order of the manifest."""
-    places = _places(cluster)
+    places = _placement(cluster).places
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     view = cluster.catalogue
     all_devices: dict[str, Device] = {}
@@ -78,38 +85,125 @@ def _unconfirmed(row: System | SwitchModel | None) -> frozenset[str]:
     return frozenset(what for what, field in used.items() if field in row.unverified)
 
 
-def _places(cluster: Cluster) -> dict[str, Place]:
+def fixtures(cluster: Cluster) -> Mapping[str, tuple[Fixture, ...]]:
+    """Rack → the switch trays and power shelves that it is sold with, from the bottom up."""
+    return _placement(cluster).fixtures
+
+
+@record
+class _Placement:
+    places: Mapping[str, Place]
+    fixtures: Mapping[str, tuple[Fixture, ...]]
+
+
+@once_per_cluster
+def _placement(cluster: Cluster) -> _Placement:
     heights = {host: group.type.rack_units for group in cluster.groups for host in group.hosts}
+    whole = {
+        host: rack_system
+        for group in cluster.groups
+        if group.type.system and (rack_system := rack_system_of(group.type.system))
+        for host in group.hosts
+    }
     switches: dict[str, list[Switch]] = {}
     for several in switches_of(cluster).values():
         for switch in several:
             heights[switch.name] = switch.rack_units
             if switch.rack:
                 switches.setdefault(switch.rack, []).append(switch)
-    for in_rack in switches.values():
-        in_rack.sort(key=lambda switch: bool(switch.nodes))  # leaves last: those of a new unit move no other switch
+    for several_in_rack in switches.values():
+        several_in_rack.sort(
+            key=lambda switch: bool(switch.nodes)
+        )  # leaves last: those of a new unit move no other switch
     places: dict[str, Place] = {}
+    parts: dict[str, tuple[Fixture, ...]] = {}
     for rack in cluster.racks:
-        places.update(_in_rack(rack, heights, [switch.name for switch in switches.get(rack.name, ())]))
-    return places
+        hosts = [host for host in rack.hosts if heights.get(host)]
+        in_rack = [switch.name for switch in switches.get(rack.name, ())]
+        one = _Units(rack, {name: heights[name] for name in (*hosts, *in_rack)})
+        trays: dict[RackSystem, list[str]] = {}
+        for host in hosts:
+            if host in whole:
+                trays.setdefault(whole[host], []).append(host)
+        if trays:
+            parts[rack.name] = tuple(one.sold_whole(trays))
+        one.rest(hosts, in_rack)
+        places.update(one.places)
+    return _Placement(places, parts)
 
 
-def _in_rack(rack: Rack, heights: Mapping[str, int], switches: list[str]) -> Iterator[tuple[str, Place]]:
-    """Devices of no height stand beside the racks. What does not fit has no place: a rule says so."""
-    hosts = [host for host in rack.hosts if heights.get(host)]
-    free = [True] * (rack.units + 1)
-    free[0] = False
-    inside = {name: heights[name] for name in (*hosts, *switches)}
-    stated = {name: unit for _, name, unit in stated_places(rack, inside)}
-    for name, unit in stated.items():
-        free[unit : unit + heights[name]] = [False] * len(free[unit : unit + heights[name]])
-        yield name, Place(rack.name, unit, heights[name], derived=False)
-    for name in switches:
-        if name not in stated and (top := _room(free, heights[name], from_top=True)):
-            yield name, Place(rack.name, top, heights[name], derived=True)
-    for name in sorted(hosts, key=lambda host: -heights[host]):
-        if name not in stated and (unit := _room(free, heights[name], from_top=False)):
-            yield name, Place(rack.name, unit, heights[name], derived=True)
+class _Units:
+    """The units of one rack while devices are placed. What does not fit has no place: a rule says so."""
+
+    def __init__(self, rack: Rack, heights: Mapping[str, int]) -> None:
+        self.rack, self.heights = rack, heights
+        self.free = [False, *[True] * rack.units]
+        self.places: dict[str, Place] = {}
+        for _, name, unit in stated_places(rack, heights):
+            self._put(name, unit, derived=False)
+
+    def _put(self, name: str, unit: int, *, derived: bool = True) -> None:
+        height = self.heights[name]
+        self.free[unit : unit + height] = [False] * len(self.free[unit : unit + height])
+        self.places[name] = Place(self.rack.name, unit, height, derived)
+
+    def rest(self, hosts: Sequence[str], switches: Sequence[str]) -> None:
+        """Devices that have no place yet: switches from the top, then systems from the bottom, the highest first.
+
+        Devices of no height stand beside the racks.
+        """
+        heights = self.heights
+        for name in switches:
+            if name not in self.places and (top := _room(self.free, heights[name], from_top=True)):
+                self._put(name, top)
+        for name in sorted(hosts, key=lambda host: -heights[host]):
+            if name not in self.places and (unit := _room(self.free, heights[name], from_top=False)):
+                self._put(name, unit)
+
+    def sold_whole(self, trays: Mapping[RackSystem, Sequence[str]]) -> Iterator[Fixture]:
+        """Trays in the slots of their rack, and the parts between them."""
+        numbers: Counter[str] = Counter()
+        for kind, hosts in trays.items():
+            slots = kind.slots * -(-len(hosts) // kind.trays)
+            start = self._start(slots, hosts)
+            waiting = [host for host in hosts if host not in self.places]
+            for offset, slot in enumerate(slots):
+                unit = start + offset if start else 0
+                if slot != "compute":
+                    unit = unit or _room(self.free, 1, from_top=False)
+                    numbers[slot] += 1
+                    yield _fixture(kind, slot, self.rack.name, numbers[slot], unit)
+                elif start and waiting and self.free[unit]:
+                    self._put(waiting.pop(0), unit)
+                if unit:
+                    self.free[unit] = False  # an empty slot, too: nothing else fits its rails
+
+    def _start(self, slots: Sequence[str], hosts: Sequence[str]) -> int:
+        """The lowest unit from which all slots are free, but for trays that have a place in one; 0: there is none."""
+        stated = {self.places[host].unit for host in hosts if host in self.places}
+        if any(self.heights[host] != 1 for host in hosts):
+            return 0
+        for start in range(1, len(self.free) - len(slots) + 1):
+            trays = {start + offset for offset, slot in enumerate(slots) if slot == "compute"}
+            if stated <= trays and all(self.free[unit] or unit in stated for unit in range(start, start + len(slots))):
+                return start
+        return 0
+
+
+def _fixture(kind: RackSystem, slot: str, rack: str, number: int, unit: int) -> Fixture:
+    place = Place(rack, unit, 1, derived=True) if unit else None
+    doubt = {"place"} if "layout" in kind.unverified else set()
+    if slot == "shelf":
+        unconfirmed = frozenset(doubt)
+        return Fixture(
+            f"{rack}-shelf{number}", "shelf", "power shelf", kind.shelf_w, rack, place, kind.inlet, unconfirmed
+        )
+    tray = switch_model(kind.switch)
+    watts = (tray and (tray.power_max_w or tray.power_typ_w)) or 0
+    if "power" in _unconfirmed(tray):
+        doubt.add("power")
+    title = tray.model if tray else "NVLink switch tray"
+    return Fixture(f"{rack}-nvlink{number}", "switch", title, watts, rack, place, "", frozenset(doubt))
 
 
 def stated_places(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:

@@ -51,13 +51,24 @@ def gpu_power_limit(cluster: Cluster) -> Iterator[Finding]:
         gpus = node_type.gpus
         if not gpus or gpus.power_limit_w is None:
             continue
-        low, high = gpus.model.power_min_w, gpus.model.tdp_w
-        if (high and gpus.power_limit_w > high) or (low and gpus.power_limit_w < low):
+        model, path = gpus.model, ("node_types", node_type.name, "gpus", "power_limit")
+        low, high, limit = model.power_min_w, model.tdp_w, gpus.power_limit_w
+        is_low = bool(low) and limit < (low or 0)
+        if is_low and "power_min_w" in model.unverified:
+            yield Finding(
+                "gpu-power-limit-doubtful",
+                path,
+                f"power limit {limit} W may be too low for the {model.nvml_name}: {low} W is the lowest that is known,"
+                " which no source confirms",
+                f"write power_limit: {low}W, or compare with `nvidia-smi -q -d POWER` on a node",
+            )
+        elif is_low or (high and limit > high):
             span = f"between {low} and {high} W" if low else f"up to {high} W"
             yield Finding(
                 "gpu-power-limit",
-                ("node_types", node_type.name, "gpus", "power_limit"),
-                f"power limit {gpus.power_limit_w} W is out of range for the {gpus.model.nvml_name} ({span})",
+                path,
+                f"power limit {limit} W is out of range for the {model.nvml_name} ({span})",
+                f"write power_limit: {low if is_low else high}W",
             )
 
 

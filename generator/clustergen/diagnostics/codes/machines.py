@@ -55,6 +55,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("gpu-place-unknown", WARNING, "The NUMA nodes of the GPUs are not specified"),
     Code("gpu-sharing-twice", ERROR, "A GPU is shared in two ways"),
     Code("gpu-power-limit", ERROR, "A power limit that is out of range for the GPU"),
+    Code("gpu-power-limit-doubtful", WARNING, "A power limit below the lowest that is known for the GPU"),
     Code("gpu-clock", ERROR, "A clock above the maximum of the GPU"),
     Code("driver-unfit", ERROR, "A driver branch that does not know the GPU"),
     Code("kernel-modules-unfit", ERROR, "Kernel modules that do not drive the GPU"),

@@ -22,6 +22,8 @@ ROLES = {
     "storage": "storage switch",
     "management": "management switch",
     "bmc": "BMC switch",
+    "nvlink": "NVLink switch tray",
+    "shelf": "power shelf",
 }
 """Class of a box in the picture → its name in the legend."""
 

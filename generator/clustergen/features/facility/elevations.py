@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.cluster.power import power_text
-from clustergen.facility.model import Device, Place
-from clustergen.facility.placement import devices
+from clustergen.facility.model import Device, Fixture, Place
+from clustergen.facility.placement import fixtures
+from clustergen.facility.power import Load, rack_loads
 from clustergen.features.facility.drawing import (
     BOLD,
     MARGIN,
@@ -93,16 +94,32 @@ class Elevation:
     racks: tuple[RackDrawing, ...]
 
 
+@record
+class _Contents:
+    """What is in a rack: the manifest's devices with their sums, and the parts that the rack is sold with."""
+
+    load: Load
+    devices: tuple[Device, ...]
+    fixtures: tuple[Fixture, ...]
+
+    @property
+    def standing(self) -> list[tuple[Device | Fixture, Place]]:
+        """What has a place, from the top down."""
+        placed = [(one, one.place) for one in (*self.devices, *self.fixtures) if one.place]
+        return sorted(placed, key=lambda pair: -pair[1].unit)
+
+
 @once_per_cluster
 def elevations(cluster: Cluster) -> Mapping[str, Elevation]:
     """Name of the file → picture, row by row."""
     rows: dict[str, list[Rack]] = {}
     for rack in cluster.racks:
         rows.setdefault(rack.row, []).append(rack)
-    of_rack: dict[str, list[Device]] = {}
-    for device in devices(cluster).values():
-        if device.rack is not None:
-            of_rack.setdefault(device.rack, []).append(device)
+    parts_of = fixtures(cluster)
+    contents = {
+        one.rack.name: _Contents(one.load, one.load.devices, parts_of.get(one.rack.name, ()))
+        for one in rack_loads(cluster)
+    }
     role_of = roles(cluster)
     pictures: dict[str, Elevation] = {}
     for row, members in rows.items():
@@ -114,31 +131,29 @@ def elevations(cluster: Cluster) -> Mapping[str, Elevation]:
             racks = members[number * size : (number + 1) * size]
             # A dot is in no name of a row, so the parts of one row are never those of another.
             part = f"{name}.{number + 1}" if parts > 1 else name
-            pictures[part] = _picture(cluster.name, row, racks, of_rack, role_of)
+            pictures[part] = _picture(cluster.name, row, racks, contents, role_of)
     return pictures
 
 
 def _picture(
-    cluster: str, row: str, racks: Sequence[Rack], of_rack: Mapping[str, list[Device]], role_of: Mapping[str, str]
+    cluster: str, row: str, racks: Sequence[Rack], contents: Mapping[str, _Contents], role_of: Mapping[str, str]
 ) -> Elevation:
     ordered = expand(compress([rack.name for rack in racks], sort=True))  # whatever their positions
     names = ordered[0] if len(racks) == 1 else f"{ordered[0]} to {ordered[-1]}"
     where = f"row {row}, " if row else ""
     xs = list(_positions(racks))
     right = max(xs[-1] + RACK + MARGIN, _LEAST_WIDTH)
-    standing = [device for rack in racks for device in of_rack.get(rack.name, ()) if device.place]
-    swatches, legend_height = legend((role_of[device.name] for device in standing), 40, right - MARGIN)
+    standing = [one for rack in racks for one, _ in contents[rack.name].standing]
+    swatches, legend_height = legend((_role(one, role_of) for one in standing), 40, right - MARGIN)
     tallest = max(rack.units for rack in racks)
     head = max(map(_head_height, racks))
     floor = 46 + legend_height + head + tallest * UNIT
-    drawings = tuple(
-        _rack(rack, x, floor, of_rack.get(rack.name, ()), role_of) for rack, x in zip(racks, xs, strict=True)
-    )
+    drawings = tuple(_rack(rack, x, floor, contents[rack.name], role_of) for rack, x in zip(racks, xs, strict=True))
     below = max((text.y for drawing in drawings for text in drawing.foot), default=0)
     words = "rack" if len(racks) == 1 else "racks"
     return Elevation(
         title=f"{cluster}: {where}{words} {names}",
-        desc=" ".join(_sentence(rack, of_rack.get(rack.name, ())) for rack in racks),
+        desc=" ".join(_sentence(rack, contents[rack.name]) for rack in racks),
         heading=fitted(f"{cluster} · {f'row {row} · ' if row else ''}{words} {names}", right - 2 * MARGIN, 15 * BOLD),
         width=right,
         height=max(floor, below) + MARGIN,
@@ -168,27 +183,28 @@ def _frame(units: int) -> Frame:
     )
 
 
-def _sentence(rack: Rack, contents: Sequence[Device]) -> str:
+def _sentence(rack: Rack, contents: _Contents) -> str:
     """A rack in words, for those who do not see it."""
-    standing = sum(device.place is not None for device in contents)
-    load = _load(rack, contents)[0].replace(" ?", " (not confirmed)")
-    return f"{rack.name}: {rack.units} U, {counted(standing, 'device')}, {load}."
+    load = _load(rack, contents.load)[0].replace(" ?", " (not confirmed)")
+    return f"{rack.name}: {rack.units} U, {counted(len(contents.standing), 'device')}, {load}."
 
 
-def _rack(rack: Rack, x: int, floor: int, contents: Sequence[Device], role_of: Mapping[str, str]) -> RackDrawing:
+def _role(one: Device | Fixture, role_of: Mapping[str, str]) -> str:
+    if isinstance(one, Fixture):
+        return "nvlink" if one.kind == "switch" else "shelf"
+    return role_of[one.name]
+
+
+def _rack(rack: Rack, x: int, floor: int, contents: _Contents, role_of: Mapping[str, str]) -> RackDrawing:
     units = rack.units
-    load, kind = _load(rack, contents)
+    load, kind = _load(rack, contents.load)
     texts = [(load, kind), *((feed, "note") for feed in _feeds(rack))]
     head = _head_height(rack)
     heading = [
         Text(0, 11 - head, fitted(rack.name, RACK, 13 * BOLD), "rack"),
         *lines(texts, 0, 26 - head, _HEAD_LINE, RACK, 11),
     ]
-    boxes = [
-        _device(rack, device, device.place, role_of[device.name])
-        for device in sorted(contents, key=lambda device: -(device.place.unit if device.place else 0))
-        if device.place
-    ]
+    boxes = [_box(rack, one, place, _role(one, role_of)) for one, place in contents.standing]
     foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
     return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(heading), tuple(boxes), tuple(foot))
 
@@ -197,12 +213,11 @@ def _head_height(rack: Rack) -> int:
     return _NAME_LINE + _HEAD_LINE * (1 + len(_feeds(rack)))
 
 
-def _load(rack: Rack, contents: Sequence[Device]) -> tuple[str, str]:
+def _load(rack: Rack, load: Load) -> tuple[str, str]:
     """The most that the devices draw together, and its class."""
-    watts = sum(device.power_w or 0 for device in contents)
-    unknown = sum(device.power_w is None for device in contents)
+    watts, unknown = load.watts, len(load.without_power)
     limit = rack.power.value if rack.power else None
-    text = marked(power_text(watts), _is_doubtful(contents)) if watts else "no load known" if unknown else "0 W"
+    text = marked(power_text(watts), "power" in load.unconfirmed) if watts else "no load known" if unknown else "0 W"
     text += f" of {power_text(limit)}" if limit else ""
     text += f", {unknown} unknown" if unknown and watts else ""
     return text, "over" if limit and watts > limit else "note"
@@ -216,13 +231,18 @@ def _feeds(rack: Rack) -> list[str]:
     return [*feeds[:-1], f"{feeds[-1]}, A and B"] if feeds and rack.redundant_feeds else feeds
 
 
-def _below(units: int, contents: Sequence[Device]) -> Iterator[tuple[str, str]]:
-    free = units - sum(device.place.height for device in contents if device.place)
+def _below(units: int, contents: _Contents) -> Iterator[tuple[str, str]]:
+    free = units - sum(place.height for _, place in contents.standing)
     yield (f"{free} U free" if free else "full"), "note"
-    beside = [(device.name, "") for device in contents if device.place is None and not device.height]
-    homeless = [(device.name, f"{device.height} U") for device in contents if device.place is None and device.height]
-    if any(device.unconfirmed & _SHOWN for device in contents):
+    beside = [(device.name, "") for device in contents.devices if device.place is None and not device.height]
+    homeless = [
+        (device.name, f"{device.height} U") for device in contents.devices if device.place is None and device.height
+    ]
+    homeless += [(one.name, "1 U") for one in contents.fixtures if one.place is None]
+    if any(device.unconfirmed & _SHOWN for device in (*contents.devices, *contents.fixtures)):
         yield "?: not confirmed by any source", "note"
+    if any("place" in one.unconfirmed for one in contents.fixtures):
+        yield "order of trays: not confirmed", "note"
     yield from _listed("no room for", homeless, "over")
     yield from _listed("beside the rack", beside, "note")
 
@@ -233,6 +253,18 @@ def _listed(what: str, names: Sequence[tuple[str, str]], kind: str) -> Iterator[
         yield f"{what}: {name}{f' ({height})' if height else ''}", kind
     if len(names) > len(shown):
         yield f"{what}: {len(names) - len(shown)} more", kind
+
+
+def _box(rack: Rack, one: Device | Fixture, place: Place, role: str) -> DeviceBox:
+    if isinstance(one, Device):
+        return _device(rack, one, place, role)
+    top = (rack.units - place.unit) * UNIT
+    power = marked(power_text(one.watts), "power" in one.unconfirmed)
+    words = f"supplies {power}" if one.kind == "shelf" else power
+    right = DEVICE - 6
+    room = right - 10 - width(words, _WORDS) - 6
+    texts = (Text(right, 11, words, "value"), Text(10, 11, fitted(one.name, room, _NAME), "name"))
+    return DeviceBox(role, top, UNIT, f"{one.name}: {one.title}, U{place.unit}, {words}", texts)
 
 
 def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
@@ -252,10 +284,6 @@ def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
 
 def _power(device: Device) -> str:
     return marked(power_text(device.power_w or 0), "power" in device.unconfirmed)
-
-
-def _is_doubtful(contents: Sequence[Device]) -> bool:
-    return any("power" in device.unconfirmed for device in contents)
 
 
 def _words(device: Device, height: int) -> Iterator[Text]:
