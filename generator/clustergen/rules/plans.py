@@ -12,7 +12,7 @@ from clustergen.cluster.switches import ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import Device
-from clustergen.facility.placement import devices, stated_places, switches_of
+from clustergen.facility.placement import devices, fixtures, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import Fabric, Networks
 from clustergen.manifest.stated import value_at
@@ -198,7 +198,8 @@ def rack_gaps(cluster: Cluster) -> Iterator[Finding]:
     for rack in cluster.racks:
         inside = of_rack[rack.name]
         homeless = [device.name for device in inside if device.place is None]
-        if homeless and sum(device.height for device in inside) <= rack.units:
+        parts = len(fixtures(cluster).get(rack.name, ()))  # a rack that is too low has a finding of its own
+        if homeless and sum(device.height for device in inside) + parts <= rack.units:
             yield Finding(
                 "rack-place",
                 ("racks", rack.entry, "places"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.catalogue.netbox import interface_type
@@ -11,7 +12,7 @@ from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.power import draw_w
 from clustergen.facility.cabling import cables, port_name
-from clustergen.facility.placement import switches_of
+from clustergen.facility.placement import fixtures, switches_of
 from clustergen.records import record, replace
 
 _MAKERS = ("NVIDIA", "Dell", "Supermicro")  # the first words of systems in the catalogue that name their maker
@@ -64,7 +65,16 @@ def device_types(cluster: Cluster) -> Mapping[str, DeviceType]:
                 is_own = name in cluster.catalogue.own_switches
                 of_model[name] = _of_switches(model, ports.get(f"switch {name}", {}), is_own=is_own)
             types[switch.name] = of_model[name]
+    for parts in fixtures(cluster).values():
+        types.update((part.name, _of_fixture(part.title, part.kind == "switch")) for part in parts)
     return _with_own_slugs(types)
+
+
+@cache
+def _of_fixture(title: str, is_switch: bool) -> DeviceType:
+    """A part of a rack that is sold whole: the busbar feeds its switch trays, and no inlet of a shelf is NetBox's."""
+    maker = _MAKERS[0] if is_switch else _GENERIC
+    return DeviceType(maker, title, _slug(maker, title), 1, None, 0, "", None, None, ())
 
 
 def _with_own_slugs(types: Mapping[str, DeviceType]) -> dict[str, DeviceType]:

@@ -92,6 +92,7 @@ class Elevation:
     legend: tuple[Swatch, ...]
     frames: tuple[Frame, ...]
     racks: tuple[RackDrawing, ...]
+    has_fixtures: bool
 
 
 @record
@@ -163,6 +164,7 @@ def _picture(
         legend=swatches,
         frames=tuple(map(_frame, sorted({rack.units for rack in racks}))),
         racks=drawings,
+        has_fixtures=any(contents[rack.name].fixtures for rack in racks),
     )
 
 

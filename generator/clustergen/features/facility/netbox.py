@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
-from clustergen.facility.placement import devices, switches_of
+from clustergen.facility.placement import devices, fixtures, switches_of
 from clustergen.facility.power import FeedLoad, feed_loads, rack_loads
 from clustergen.features.facility.csv_table import CsvTable, csv_table
 from clustergen.features.facility.device_types import DeviceType, device_types
@@ -65,6 +65,10 @@ def _device_rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
         kind, place = types[name], device.place
         rack = (place.rack, place.unit, "front") if place else (None, None, None)
         yield name, roles[name], kind.manufacturer, kind.model, "planned", cluster.name, *rack
+    for part in (part for parts in fixtures(cluster).values() for part in parts):
+        kind, role = types[part.name], "nvlink-switch" if part.kind == "switch" else "power-shelf"
+        rack = (part.rack, part.place.unit, "front") if part.place else (None, None, None)
+        yield part.name, role, kind.manufacturer, kind.model, "planned", cluster.name, *rack
 
 
 def _standing(rack: Rack) -> str:
