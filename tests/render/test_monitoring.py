@@ -502,6 +502,14 @@ def test_targets_carry_what_alerts_go_by(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_nvlink_domain_is_a_label_of_its_trays(tmp_path: Path) -> None:
+    changes = {"node_types": {"gpu": GENERATIONS["gb200"]}, "racks": {"r1": {"nodes": "c[1-2]"}}}
+    groups = loaded(tree_of(monitored(**changes), tmp_path), f"{PROMETHEUS}/sd/dcgm.yml")
+    labels = {target: group["labels"]["nvlink_domain"] for group in groups for target in group["targets"]}
+    assert labels == {"c1:9400": "r1", "c2:9400": "r1", "c3:9400": "gpu-1", "c4:9400": "gpu-1"}
+
+
+@pytest.mark.slow
 def test_a_leaf_is_a_label_of_compute_nodes_alone(tmp_path: Path) -> None:
     """Alerts on a leaf count the nodes whose jobs it carries."""
     leaf = {"name": "leaf1", "nodes": "head,c[1-4]"}

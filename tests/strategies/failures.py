@@ -92,6 +92,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("GPU that needs a reset", "GpuRecoveryRequired, GpuRecoveryAdvised, GpuXidToWatch, KernelXidToWatch"),
         ("memory of a GPU", "GpuDoubleBitErrors, GpuRowRemapFailed, GpuRowRemapPending"),
         ("NVLink", "GpuNvlinkLost, GpuNvlinkErrors, GpuNvlinkBitErrors, GpuNvlinkRecovery"),
+        ("NVLink switch tray or cartridge of a rack", "NvlinkDomainErrors"),
         ("PCIe", "GpuPcieReplays"),
         ("heat, power", "GpuVeryHot, GpuHot, GpuThermalThrottling, GpuPowerThrottling, GpuPowerBrake"),
         ("what DCGM reports", "GpuHealthFailed, GpuHealthWarning"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.dcgm import NvlinkCounter, nvlink_counters
 from clustergen.cluster.dcgm import NVLINK_BIT_ERRORS, dcgm_types, exports, reports
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nvlink import domain_nodes
 from clustergen.render.alerts import (
     BLANK_COUNT,
     WHERE,
@@ -21,6 +22,7 @@ from clustergen.render.alerts import (
 
 _BER_EXPONENT = 12  # worse than 1e-12 is DCGM's own limit from 4.6 on
 _NO_BER = 15 * 256 + 255  # mantissa and exponent where no rate was measured
+_NODES_OF_DOMAIN = 3  # two that fail at a time may be chance
 _NO_ERROR = 256  # below it the mantissa is 0
 
 
@@ -70,6 +72,9 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         if name in terms:
             expr = "\nor ".join(terms[name])
             yield Alert(name, expr, wait, severity, summary, meaning, runbook)  # type: ignore[arg-type]
+    yield from _domains(
+        cluster, [term for name in ("GpuNvlinkLost", "GpuNvlinkErrors") for term in terms.get(name, ())]
+    )
     if _reported(cluster, NVLINK_BIT_ERRORS):
         rate = f"(max without (hpc_job) ({NVLINK_BIT_ERRORS}) >= {_NO_ERROR} < {_NO_BER})"
         yield Alert(
@@ -78,4 +83,21 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
             "Errors remain after error correction, so that packets are retransmitted continuously.",
             "`nvidia-smi nvlink -s` shows the link. Reset the GPUs when the node is free; reseat the tray or its"
             " cables.",
+        )  # fmt: skip
+
+
+def _domains(cluster: Cluster, faults: list[str]) -> Iterator[Alert]:
+    """Several nodes whose links fail together have a switch tray or a cartridge in common, not a bad GPU each."""
+    if faults and any(domain_nodes(kind) > 1 for kind in dcgm_types(cluster).values()):
+        nodes = "count by (nvlink_domain, instance) (\n  " + "\n  or ".join(faults) + "\n)"
+        yield Alert(
+            "NvlinkDomainErrors",
+            f'count by (nvlink_domain) (\n{nodes}\n) >= {_NODES_OF_DOMAIN}',
+            "5m", "critical",
+            "{{ $value }} nodes of NVLink domain {{ $labels.nvlink_domain }} have errors on their links",
+            "The nodes share NVLink switch trays and cable cartridges. A fault there costs bandwidth or ends jobs on"
+            " all nodes of the domain, while the GPUs themselves are sound.",
+            "Drain the nodes of the domain. On a switch tray, `nv show interface` and the log of the NVLink subnet"
+            " manager name the ports; reseat or replace the tray that most of them have in common.",
+            look="On the nodes: `nvidia-smi nvlink -e` shows whether the same links have errors on each.",
         )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.contributions import ScrapeJob, Targets
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.nvlink import domains
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.prometheus.resolved import Samples
 from clustergen.records import record
@@ -34,10 +35,11 @@ def jobs(cluster: Cluster) -> dict[str, ScrapeJob]:
 
 
 def targets(cluster: Cluster, job: ScrapeJob) -> tuple[TargetGroup, ...]:
-    """A group for the hosts of each entry of the manifest, rack and leaf, and one for the manifest's own targets."""
+    """A group for the hosts of each entry, rack, leaf and NVLink domain, and one for the manifest's own targets."""
     racks = {host: rack.name for rack in cluster.racks for host in rack.hosts}
     leaves = {host: leaf.name for leaf in (cluster.slurm.leaves if cluster.has(Slurm) else ()) for host in leaf.nodes}
-    parts = [part for group in job.members for part in _split(cluster, group, racks, leaves, job)]
+    domain_of = {host: name for name, hosts in domains(cluster).items() for host in hosts}
+    parts = [part for group in job.members for part in _split(cluster, group, (racks, leaves, domain_of), job)]
     common = ("cluster", cluster.of(Samples).labels["cluster"])
     for other in job.others:
         labels = tuple((name, text) for name, text in other.labels if text)
@@ -46,19 +48,20 @@ def targets(cluster: Cluster, job: ScrapeJob) -> tuple[TargetGroup, ...]:
 
 
 def _split(
-    cluster: Cluster, group: NodeGroup, racks: dict[str, str], leaves: dict[str, str], job: ScrapeJob
+    cluster: Cluster, group: NodeGroup, places: tuple[dict[str, str], ...], job: ScrapeJob
 ) -> Iterator[TargetGroup]:
-    """The hosts of one entry of the manifest, by rack and leaf switch."""
-    by_place: dict[tuple[str, str], list[str]] = {}
+    """The hosts of one entry of the manifest, by rack, leaf switch and NVLink domain."""
+    by_place: dict[tuple[str, ...], list[str]] = {}
     for host in group.hosts:
-        by_place.setdefault((racks.get(host, ""), leaves.get(host, "")), []).append(host)
-    for (rack, leaf), hosts in by_place.items():
+        by_place.setdefault(tuple(each.get(host, "") for each in places), []).append(host)
+    for (rack, leaf, domain), hosts in by_place.items():
         labels = {
             "cluster": cluster.of(Samples).labels["cluster"],
             "node_type": group.type.name,
             "roles": ",".join(group.roles),
             "rack": rack,
             "leaf": leaf,
+            "nvlink_domain": domain,
         }
         yield TargetGroup(
             tuple(f"{host}{job.suffix}:{job.port}" for host in hosts),
