@@ -484,3 +484,12 @@ class BootOption:
     node_type: str
     text: str
     why: str
+
+
+@record
+class BootKernel:
+    """The flavour of the kernel that nodes of a type boot, where several are installed, with its reason."""
+
+    node_type: str
+    flavour: str  # what follows the version in the name of the kernel
+    why: str

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from clustergen.render.tree import Tree
 from clustergen.verify import sandbox
@@ -169,6 +170,35 @@ def test_kernel_options_go_where_the_boot_loader_reads_them(tmp_path: Path) -> N
     assert GRUB not in node_files(rocky, "c1")
     lines = text_of(rocky, "c1", "/etc/clustergen/kernel-options").splitlines()
     assert [line for line in lines if line and line[0] != "#"] == shown.stdout.split()[1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("os", "packages", "order"),
+    [
+        ("ubuntu-24.04", {"linux-nvidia-64k", "linux-headers-nvidia-64k"}, "nvidia-64k"),
+        ("rocky-9", {"kernel-64k", "kernel-64k-devel-matched"}, ""),
+        ("debian-13", set(), ""),
+    ],
+)
+def test_a_kernel_of_64_kib_comes_with_its_headers_and_boots(
+    tmp_path: Path, os: str, packages: set[str], order: str
+) -> None:
+    grace = {"system": "mgx-gh200", "gpus": {"model": "gh200-96"}, "tuning": {"page_size": "64k", "iommu": "pt"}}
+    tree = tree_of(manifest(os=os, node_types={"gpu": grace}), tmp_path)
+    system = yaml.safe_load(
+        tree.files[f"inventory/group_vars/os_{os.replace('-', '_').replace('.', '_')}_aarch64.yml"].content
+    )
+    wanted = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)["cluster_packages"]["type_gpu"]
+    assert ("kernel_64k" in wanted) == bool(packages)
+    assert set(system["os_packages"]["kernel_64k"]) == packages
+    text = "".join(
+        file.content.decode() for path, file in node_files(tree, "c1").items() if "kernel-opt" in path or path == GRUB
+    )
+    assert "iommu.passthrough=1" in text
+    assert "iommu=pt" not in text
+    assert ("GRUB_FLAVOUR_ORDER" in text) == bool(order)
+    assert order in text
 
 
 @pytest.mark.real

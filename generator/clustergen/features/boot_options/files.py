@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.contributions import BootOption
+from clustergen.cluster.contributions import BootKernel, BootOption
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import REBOOT
@@ -17,11 +17,13 @@ class KernelOptions:
     """Options of the kernel's command line, in order."""
 
     options: tuple[BootOption, ...]
+    kernel: BootKernel | None
 
 
 def _options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
     options = tuple(cluster.needs_by_type(BootOption).get(node_type.name, ()))
-    return KernelOptions(options) if options else None
+    kernel = next((each for each in cluster.needs(BootKernel) if each.node_type == node_type.name), None)
+    return KernelOptions(options, kernel) if options or kernel else None
 
 
 def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import BootOption, FirmwareValue, Package, PackageOf
+from clustergen.catalogue.operating_systems import AARCH64
+from clustergen.cluster.contributions import BootKernel, BootOption, FirmwareValue, Package, PackageOf
 from clustergen.cluster.model import Cluster
 from clustergen.features.tuning.resolved import Tunings
 
@@ -14,7 +15,7 @@ def boot_options(cluster: Cluster) -> Iterator[BootOption]:
         name, tuning = node_type.name, cluster.of(Tunings).of(node_type)
         if tuning.iommu:
             why = "devices access memory without translation; virtual machines still can have devices"
-            yield BootOption(name, "iommu=pt", why)
+            yield BootOption(name, "iommu.passthrough=1" if node_type.os.arch == AARCH64 else "iommu=pt", why)
         if pages := tuning.hugepages_1gib:
             yield BootOption(name, "hugepagesz=1G", "pages of the count that follows; the default size stays 2 MiB")
             yield BootOption(
@@ -22,6 +23,14 @@ def boot_options(cluster: Cluster) -> Iterator[BootOption]:
             )
         for option in tuning.kernel_options:
             yield BootOption(name, option, "stated in the manifest")
+
+
+def boot_kernels(cluster: Cluster) -> Iterator[BootKernel]:
+    for node_type in cluster.node_types:
+        flavour = node_type.os.fact("kernel_64k_flavour")
+        if cluster.of(Tunings).of(node_type).page_size and node_type.os.arch == AARCH64 and flavour:
+            why = "pages of 64 KiB: fewer misses of the TLB, as NVIDIA recommends for Grace"
+            yield BootKernel(node_type.name, flavour, why)
 
 
 def firmware(cluster: Cluster) -> Iterator[FirmwareValue]:
@@ -36,6 +45,9 @@ def packages(cluster: Cluster) -> Iterator[Package]:
     from clustergen.features.tuning.files import script  # which validate does not load
 
     for node_type in cluster.node_types:
+        has_64k = node_type.os.arch == AARCH64 and node_type.os.packages("kernel_64k")
+        if cluster.of(Tunings).of(node_type).page_size and has_64k:
+            yield Package(node_type.group, "kernel_64k")
         if settings := script(cluster, node_type):
             if settings.uses_ethtool:
                 yield Package(node_type.group, "ethtool")

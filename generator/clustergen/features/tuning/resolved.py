@@ -20,6 +20,7 @@ class Tuning:
     transparent_hugepages: str | None
     hugepages_1gib: int | None
     iommu: str | None
+    page_size: str | None  # of memory: 64k; None: that of the kernel that is installed
     kernel_options: tuple[str, ...]
     interrupts: str | None  # None: left as they are
     rings: int | Literal["max"] | None  # descriptors of a port's queues; None: left as they are

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clustergen.catalogue.operating_systems import AARCH64
 from clustergen.cluster.host import KernelSettings
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.model import Slurm
@@ -13,7 +14,12 @@ from clustergen.features.tuning.resolved import Tuning, Tunings
 
 _OF_PORTS = ("interrupts", "rings", "channels", "max_read_request", "relaxed_ordering")
 _OF_ETHERNET = ("rings", "channels")
-_FIELD_OF = {"iommu": "iommu", "hugepages": "hugepages_1gib", "hugepagesz": "hugepages_1gib"}
+_FIELD_OF = {
+    "iommu": "iommu",
+    "iommu.passthrough": "iommu",
+    "hugepages": "hugepages_1gib",
+    "hugepagesz": "hugepages_1gib",
+}
 
 
 def _tuned(cluster: Cluster) -> Iterator[tuple[NodeType, Tuning, ManifestPath]]:
@@ -129,4 +135,42 @@ def huge_pages(cluster: Cluster) -> Iterator[Finding]:
                 f"huge pages take {taken} MiB, but only {kind.reserved_mib} MiB of '{kind.name}' are reserved: jobs are"
                 " promised memory that they cannot use",
                 f"set reserved: {{memory: {-(-taken // 1024) + 2}GiB}} for this node type",
+            )
+
+
+def page_size(cluster: Cluster) -> Iterator[Finding]:
+    """Pages of 64 KiB are a matter of the kernel: aarch64 has such kernels, and not every distribution ships one."""
+    for kind, tuning, path in _tuned(cluster):
+        if tuning.page_size is None:
+            continue
+        where, os = (*path, "page_size"), kind.os
+        if os.arch != AARCH64:
+            message = f"'{kind.name}' is {os.arch}, whose pages are 4 KiB in every kernel"
+            yield Finding("page-size-unfit", where, message, "remove page_size, or use transparent_hugepages", key=True)
+        elif not os.packages("kernel_64k"):
+            yield Finding(
+                "page-size-not-available",
+                where,
+                f"{os.id} has no kernel with pages of 64 KiB, so the nodes keep the pages of theirs",
+                "use ubuntu-24.04 on these nodes, or remove page_size",
+            )
+        elif not os.fact("kernel_64k_flavour"):
+            package = os.packages("kernel_64k")[0]
+            yield Finding(
+                "page-size-not-available",
+                where,
+                f"{package} is installed on {os.id}, but nothing makes it the kernel that boots",
+                "run `grubby --set-default` on the nodes, or build it into their image",
+            )
+
+
+def grace_kernel(cluster: Cluster) -> Iterator[Finding]:
+    """NVIDIA recommends pages of 64 KiB for Grace; drivers are built for the kernel that the headers belong to."""
+    for kind, tuning, path in _tuned(cluster):
+        if "Grace" in kind.cpu_model and kind.gpus and tuning.page_size is None and kind.os.fact("kernel_64k_flavour"):
+            yield Finding(
+                "grace-kernel",
+                path,
+                f"'{kind.name}' boots a kernel with pages of 4 KiB; NVIDIA recommends 64 KiB for Grace",
+                f"add tuning: {{page_size: 64k, iommu: pt}} to node type '{kind.name}'",
             )

@@ -31,7 +31,12 @@ class Tuning(Section):
     hugepages_1gib: Annotated[int, Field(ge=1, le=4096)] | None = field(
         None, "1 GiB huge pages that are reserved at boot."
     )
-    iommu: Literal["pt"] | None = field(None, "pt: devices access memory without translation (iommu=pt).")
+    iommu: Literal["pt"] | None = field(
+        None, "pt: devices access memory without translation (iommu=pt, or iommu.passthrough=1 on aarch64)."
+    )
+    page_size: Literal["64k"] | None = field(
+        None, "64k: the nodes boot a kernel with pages of 64 KiB, which only aarch64 has; installed with its headers."
+    )
     kernel_options: tuple[KernelOption, ...] = field((), "More options of the kernel command line.")
     interrupts: Literal["local"] | None = field(
         None,
