@@ -39,6 +39,23 @@ def channels(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+def nvlink_domain_mixed(cluster: Cluster) -> Iterator[Finding]:
+    """The NVLink switches of a rack join the trays of one system."""
+    systems = {
+        host: group.type.system for group in cluster.compute for host in group.hosts if domain_nodes(group.type) > 1
+    }
+    for rack in cluster.racks:
+        kinds = sorted({system for host in rack.hosts if (system := systems.get(host))})
+        if len(kinds) > 1:
+            yield Finding(
+                "nvlink-domain-mixed",
+                ("racks", rack.entry, "nodes"),
+                f"rack '{rack.name}' has trays of {' and '.join(kinds)}, which no NVLink switches join",
+                "write a rack for the trays of each system",
+            )
+            return
+
+
 def _instead(cluster: Cluster) -> str:
     row = plugin("SwitchType", IMEX)
     if row is not None and row.state(cluster.slurm.release) != "known":

@@ -38,6 +38,18 @@ def node_on_two_leaves(cluster: Cluster) -> Iterator[Finding]:
         if last.index is None or (first.name, last.index) in reported:
             continue  # a plan gives no node more leaves than ports
         reported.add((first.name, last.index))
+        kind = compute[host].name
+        if ports and are_rails and all(switch.rail is not None for switch in on):
+            surplus = compress([switch.name for switch in on[ports:]])
+            yield Finding(
+                "rail-without-port",
+                (*_SWITCHES, last.index, "nodes"),
+                f"{len(on)} rails serve '{host}', but node type '{kind}' has {ports}"
+                f" {'port' if ports == 1 else 'ports'} in the fabric",
+                f"remove {surplus}, or list its ports under node_types.{kind}.nics",
+                at=span_of(last.entry_nodes, host),
+            )
+            continue
         has = f"'{compute[host].name}' has {ports or 'no'} {'port' if ports == 1 else 'ports'} in the fabric"
         yield Finding(
             "node-on-two-leaves",
