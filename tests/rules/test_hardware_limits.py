@@ -120,7 +120,9 @@ def test_the_remedy_validates(name: str, tmp_path: Path) -> None:
     assert before in text
     remaining = codes(text.replace(before, after), tmp_path)
     assert code not in remaining
-    assert not {each for each in remaining if each.startswith(("gpu-power", "gpu-form", "mig-", "rail-", "page-", "pcie-"))}
+    assert not {
+        each for each in remaining if each.startswith(("gpu-power", "gpu-form", "mig-", "rail-", "page-", "pcie-"))
+    }
 
 
 @pytest.mark.parametrize(
