@@ -1,13 +1,20 @@
 """Systems: their parts exist, their rows add up."""
 
+from pathlib import Path
+
 import pytest
 
 from clustergen.catalogue import cabling, facility, hardware, netbox, products, systems
 from clustergen.catalogue.tables import DATA
 from clustergen.records import fields
+from strategies.pages import blocks
 
+GUIDE = Path(__file__).parents[2] / "docs" / "catalogue.md"
+(BLOCK,) = blocks(GUIDE, "yaml", "system")
+ADDED = systems.read_system("our-nvl", "Server of the guide", (), BLOCK.text)
 ALL = [system for ident in systems.system_ids() if (system := systems.system(ident)) is not None]
 REAL = [system for system in ALL if system.id != "custom"]
+WITH_GUIDE = [*REAL, ADDED]
 
 
 def span(text: str) -> set[int]:
@@ -44,14 +51,14 @@ def test_a_product_is_known_with_its_maker_and_without(system: systems.System) -
         assert products.product_system(system.name[1:]) == system.id
 
 
-@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", WITH_GUIDE, ids=lambda s: s.id)
 def test_the_gpu_exists_and_every_one_has_a_row(system: systems.System) -> None:
     assert system.gpu in hardware.gpus()
     assert set(system.gpu_options) <= set(hardware.gpus())
     assert [row.ordinal for row in system.gpus] == list(range(system.gpu_count))
 
 
-@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", WITH_GUIDE, ids=lambda s: s.id)
 def test_cores_of_gpus_lie_on_their_socket(system: systems.System) -> None:
     cpu = system.cpu
     assert cpu.cores == cpu.sockets * cpu.cores_per_socket > 0
@@ -66,12 +73,12 @@ def test_cores_of_gpus_lie_on_their_socket(system: systems.System) -> None:
             assert {number % cpu.cores for number in span(row.cpus)} == span(row.cores)
 
 
-@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", WITH_GUIDE, ids=lambda s: s.id)
 def test_every_socket_with_gpus_on_a_two_socket_system(system: systems.System) -> None:
     assert {row.socket for row in system.gpus} == set(range(system.cpu.sockets))
 
 
-@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", WITH_GUIDE, ids=lambda s: s.id)
 def test_ports_exist_and_serve_gpus_of_the_system(system: systems.System) -> None:
     names = [port.rdma for port in system.nics if port.rdma]
     assert len(names) == len(set(names))
@@ -109,7 +116,7 @@ def test_twin_cages_of_a_dgx_h100_join_the_rails_that_the_guide_prints() -> None
     assert rails == {"OSFP1": {4, 7}, "OSFP2": {5, 6}, "OSFP3": {1, 2}, "OSFP4": {0, 3}}
 
 
-@pytest.mark.parametrize("system", REAL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", WITH_GUIDE, ids=lambda s: s.id)
 def test_figures_of_machine_rooms_are_plausible(system: systems.System) -> None:
     if system.heat_btu_h is not None and system.power_max_w is not None:
         ratio = system.heat_btu_h / facility.heat_btu_h(system.power_max_w)
@@ -166,12 +173,12 @@ def test_gpus_of_a_described_server_are_spread_over_its_sockets() -> None:
 
 
 def test_a_guessed_layout_is_marked() -> None:
-    for system in REAL:
+    for system in WITH_GUIDE:
         measured = bool(system.gpus) and bool(system.gpus[0].source)
         assert measured or "layout" in system.unverified
 
 
-@pytest.mark.parametrize("system", ALL, ids=lambda s: s.id)
+@pytest.mark.parametrize("system", [*ALL, ADDED], ids=lambda s: s.id)
 def test_marks_name_parts_of_a_system(system: systems.System) -> None:
     parts = {*fields(systems.System), "layout", "assumed_nics", *(f"cpu.{field}" for field in fields(systems.Cpu))}
     parts |= {f"psu.{field}" for field in fields(systems.Psu)}

@@ -260,11 +260,14 @@ def _measured_gpus(layout: str, cpu: Cpu) -> tuple[SystemGpu, ...]:
 
 @cache
 def _load(ident: str) -> System:
+    return read_system(ident, *_index()[ident], (DATA / "systems" / f"{ident}.yaml").read_text(encoding="utf-8"))
+
+
+def read_system(ident: str, name: str, aliases: tuple[str, ...], text: str) -> System:
+    """The system that the text of its file describes."""
     import yaml
 
-    text = (DATA / "systems" / f"{ident}.yaml").read_text(encoding="utf-8")
     raw: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    name, aliases = _index()[ident]
     cpu = Cpu(**raw.pop("cpu"))
     count = raw.pop("gpu_count")
     layout = raw.pop("layout", None)

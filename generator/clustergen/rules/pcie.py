@@ -25,16 +25,16 @@ def gpu_form_unfit(cluster: Cluster) -> Iterator[Finding]:
     """A board of SXM sockets takes neither cards nor modules of another generation, and a server with slots none."""
     for kind in cluster.node_types:
         base = _base(cluster, kind)
-        own = hardware.gpus().get(base.gpu or "") if base else None
+        row = hardware.gpus().get(base.gpu or "") if base else None
         gpus = kind.gpus
-        if base is None or own is None or gpus is None or gpus.model.id in (own.id, *base.gpu_options):
+        if base is None or row is None or gpus is None or gpus.model.id in (row.id, *base.gpu_options):
             continue
-        if gpus.model.form and own.form and gpus.model.form != own.form:
-            fitting = ", ".join((own.id, *base.gpu_options))
+        if gpus.model.form and row.form and gpus.model.form != row.form:
+            fitting = ", ".join((row.id, *base.gpu_options))
             yield Finding(
                 "gpu-form-unfit",
                 ("node_types", kind.name, "gpus", "model"),
-                f"{base.name} has {_seats(own.form)}, which the {gpus.model.nvml_name}, {_form(gpus.model.form)}, does"
+                f"{base.name} has {_seats(row.form)}, which the {gpus.model.nvml_name}, {_form(gpus.model.form)}, does"
                 " not fit",
                 f"write model: {fitting.partition(',')[0]}"
                 + (f" (or {fitting})" if base.gpu_options else "")

@@ -189,8 +189,8 @@ def test_a_kernel_of_64_kib_comes_with_its_headers_and_boots(
     system = yaml.safe_load(
         tree.files[f"inventory/group_vars/os_{os.replace('-', '_').replace('.', '_')}_aarch64.yml"].content
     )
-    wanted = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)["cluster_packages"]["type_gpu"]
-    assert ("kernel_64k" in wanted) == bool(packages)
+    purposes = yaml.safe_load(tree.files["inventory/group_vars/all.yml"].content)["cluster_packages"]["type_gpu"]
+    assert ("kernel_64k" in purposes) == bool(packages)
     assert set(system["os_packages"]["kernel_64k"]) == packages
     text = "".join(
         file.content.decode() for path, file in node_files(tree, "c1").items() if "kernel-opt" in path or path == GRUB

@@ -22,7 +22,7 @@ class KernelOptions:
 
 def _options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
     options = tuple(cluster.needs_by_type(BootOption).get(node_type.name, ()))
-    kernel = next((each for each in cluster.needs(BootKernel) if each.node_type == node_type.name), None)
+    kernel = next(iter(cluster.needs_by_type(BootKernel).get(node_type.name, ())), None)
     return KernelOptions(options, kernel) if options or kernel else None
 
 

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
-    named = {need.node_type for need in (*cluster.needs(BootOption), *cluster.needs(BootKernel))}
+    named = {*cluster.needs_by_type(BootOption), *cluster.needs_by_type(BootKernel)}
     for node_type in cluster.node_types:
         if node_type.name in named:
             yield Package(node_type.group, "boot_loader")

@@ -97,7 +97,7 @@ class Elevation:
 
 @record
 class _Contents:
-    """What is in a rack: the manifest's devices with their sums, and the parts that the rack is sold with."""
+    """Contents of a rack: the manifest's devices with their sums, and the parts that the rack is sold with."""
 
     load: Load
     devices: tuple[Device, ...]
@@ -105,8 +105,9 @@ class _Contents:
 
     @property
     def standing(self) -> list[tuple[Device | Fixture, Place]]:
-        """What has a place, from the top down."""
-        placed = [(one, one.place) for one in (*self.devices, *self.fixtures) if one.place]
+        """Devices and parts that have a place, from the top down."""
+        several: list[Device | Fixture] = [*self.devices, *self.fixtures]
+        placed = [(one, one.place) for one in several if one.place]
         return sorted(placed, key=lambda pair: -pair[1].unit)
 
 
@@ -241,7 +242,8 @@ def _below(units: int, contents: _Contents) -> Iterator[tuple[str, str]]:
         (device.name, f"{device.height} U") for device in contents.devices if device.place is None and device.height
     ]
     homeless += [(one.name, "1 U") for one in contents.fixtures if one.place is None]
-    if any(device.unconfirmed & _SHOWN for device in (*contents.devices, *contents.fixtures)):
+    several: list[Device | Fixture] = [*contents.devices, *contents.fixtures]
+    if any(one.unconfirmed & _SHOWN for one in several):
         yield "?: not confirmed by any source", "note"
     if any("place" in one.unconfirmed for one in contents.fixtures):
         yield "order of trays: not confirmed", "note"
