@@ -14,6 +14,7 @@ from clustergen.cli import group
 from clustergen.diagnostics import ClustergenError
 from clustergen.hardware.discovery.facts import Cpus
 from clustergen.hardware.discovery.processors import lscpu, slurmd
+from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.discovery.topology import topology
 from strategies.machines import infiniband
 
@@ -129,6 +130,11 @@ def test_a_tray_of_grace_is_recognised_by_its_gpus(tmp_path: Path) -> None:
     assert kind == {"system": "gb200-nvl72-tray", "real_memory": 979783}
     assert "CHECK: system is a guess by the GPUs alone: no row of the catalogue has this product name" in text
     assert "CHECK: ibstat shows the networks of mlx5_0, mlx5_1" in text
+
+
+@pytest.mark.parametrize(("product", "system"), [("DGX GB200", "dgx-gb200"), ("NVIDIA DGX GB300 NVL72", "dgx-gb300")])
+def test_a_tray_of_a_dgx_rack_is_recognised_by_its_product(product: str, system: str) -> None:
+    assert [made.id for made in named_systems(product)] == [system]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ H100 = (
 )
 DGX = (
     "use one of, by GPU: A100 (dgx-a100-40, dgx-a100-80, dgx-station-a100), B200 (dgx-b200), B300 (dgx-b300),"
-    " H100 (dgx-h100), H200 (dgx-h200), V100 (dgx1-v100, dgx2)"
+    " GB200 (dgx-gb200), GB300 (dgx-gb300), H100 (dgx-h100), H200 (dgx-h200), V100 (dgx1-v100, dgx2)"
 )
 MIG = changed(TINY, ("{system: dgx-h100}", "{system: dgx-h100, gpus: {mig: half}}"))
 PLAN = changed(MIG, ("slurm:", "gpu: {mig_plans: {half: PLAN}}\nslurm:"))
@@ -333,14 +333,19 @@ HINTS = {
         FABRIC,
         ("leaf: qm9700", "leaf: sn5600"),
         "switch-fabric",
-        "use 'qm9700', 'qm9790' or 'q3400'",
+        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
     ),
-    "a slow leaf": (FABRIC, ("leaf: qm9700", "leaf: qm8700"), "switch-too-slow", "use 'qm9700', 'qm9790' or 'q3400'"),
+    "a slow leaf": (
+        FABRIC,
+        ("leaf: qm9700", "leaf: qm8700"),
+        "switch-too-slow",
+        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
+    ),
     "a listed Ethernet switch": (
         FABRIC,
         ("plan: {leaf: qm9700}", 'switches: [{name: leaf1, model: sn5600, nodes: "gpu[1-4]"}]'),
         "switch-fabric",
-        "use 'qm9700', 'qm9790' or 'q3400'",
+        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
     ),
     "one address too few": (TINY, ("[11-14]", "[11-13]"), "address-count", 'write "10.0.0.[11-14]"'),
     "a node type of login nodes": (

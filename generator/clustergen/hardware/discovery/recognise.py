@@ -51,8 +51,8 @@ def system_of(node: NodeFacts) -> System | None:
 
 
 def is_board(made: System) -> bool:
-    """True if its GPUs alone name it: a board of any maker's servers, or a tray of a rack."""
-    return made.id.startswith(("hgx-", "mgx-")) or made.nvlink_domain_nodes > 1
+    """True if its GPUs alone name it: a board of any maker's servers, or a tray of any maker's rack."""
+    return made.id.startswith(("hgx-", "mgx-")) or (made.nvlink_domain_nodes > 1 and not made.id.startswith("dgx-"))
 
 
 @lru_cache(maxsize=1024)
