@@ -84,7 +84,7 @@ def test_a_block_says_what_it_is_for(page: Path) -> None:
     for block in blocks(page):
         assert block.words, f"{block}: a fence without a language"
         if block.words[0] == "yaml" and block.file is None:
-            assert block.words[1:2] in (("manifest",), ("fragment",), ("wrong",), ("ci",)), block
+            assert block.words[1:2] in (("manifest",), ("fragment",), ("wrong",), ("ci",), ("system",)), block
 
 
 def words_of(command: str) -> list[str]:

@@ -5,6 +5,7 @@ What a fenced block is for stands in its info string, after the language:
     yaml manifest              a whole manifest: valid without a word, and renders
     yaml fragment              sections that go into the manifest of docs/getting-started.md: valid together
     yaml wrong CODE            a fragment that gets this diagnostic
+    yaml system                a file of the catalogue's systems/, which tests/catalogue/test_systems.py reads
     yaml ci                    jobs of a CI, which tests/packaging/test_image.py runs in the container image
     … file=PATH                the reader saves it under that name, in the directory where the page's sessions run
     console session            commands after `$ `, and all that they print; `…` stands for what may differ
