@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
 from clustergen.facility.placement import devices, fixtures
+from clustergen.features.facility.device_types import device_types
 from clustergen.features.facility.elevations import elevations
+from clustergen.features.facility.netbox import devices_csv
 from strategies.trees import HEAD, manifest
 
 SYSTEM = "dgx-gb200"
@@ -53,6 +56,11 @@ def test_a_full_rack_has_shelves_outside_and_switches_amid_the_trays(tmp_path: P
     assert len(picture.racks[0].boxes) == 35
     assert [text.text for text in picture.racks[0].head] == ["r1", "132 kW"]
     assert "13 U free" in {text.text for text in picture.racks[0].foot}
+    table = devices_csv(cluster)
+    assert table is not None
+    roles = Counter(line.split(",")[1] for line in str(table.text).splitlines())
+    assert (roles["nvlink-switch"], roles["power-shelf"], roles["slurm-compute"]) == (9, 8, 18)
+    assert {part.name for part in fixtures(cluster)["r1"]} <= device_types(cluster).keys()
 
 
 @pytest.mark.parametrize(
