@@ -13,6 +13,7 @@ from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.features.user_guide.guide_part import Part
 from clustergen.features.user_guide.guide_servers import reachable, servers
@@ -24,7 +25,7 @@ from clustergen.features.user_guide.guide_tables import (
     template_table,
     unfit_table,
 )
-from clustergen.features.user_guide.job_site import JobSite, job_site
+from clustergen.features.user_guide.job_site import job_site
 from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.features.user_guide.scripts import LIBRARY, job_scripts
 from clustergen.records import record

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.features.user_guide.guide_part import Part
-from clustergen.features.user_guide.job_site import JobSite
 from clustergen.features.user_guide.scripts import job_scripts
 
 

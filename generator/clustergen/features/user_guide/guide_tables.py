@@ -9,9 +9,9 @@ from clustergen.cluster.exports import serves
 from clustergen.cluster.groups import users_groups
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.slurm.associations import Associations
+from clustergen.cluster.slurm.job_site import JobSite, shared_with_jobs, visible
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import parents_first, rights_of
-from clustergen.features.user_guide.job_site import JobSite, shared_with_jobs, visible
 from clustergen.features.user_guide.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.hostlist import compress
 from clustergen.render.views.report_policy import qos_rows

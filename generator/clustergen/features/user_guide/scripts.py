@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
 from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.jobs import Resources
-from clustergen.features.user_guide.job_site import JobSite, job_site, service_site, unfit
+from clustergen.features.user_guide.job_site import job_site, service_site, unfit
 from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.records import record
 from clustergen.units import Duration
