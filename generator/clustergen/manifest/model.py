@@ -81,6 +81,7 @@ class Manifest(Section):
     reports: Place
     backups: Place
     user_guide: Place
+    notebooks: Place
     health: Place
     acceptance: Place
     drift: Place

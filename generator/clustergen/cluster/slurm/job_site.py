@@ -40,7 +40,7 @@ class JobSite:
 
 def site_of(cluster: Cluster, name: str | None) -> JobSite | None:
     """That of a partition, or of the default one; None where it is not defined or runs no jobs."""
-    partition = _partition(cluster, name)
+    partition = partition_of(cluster, name)
     kind = _kind(cluster, partition) if partition else None
     if partition is None or kind is None:
         return None
@@ -68,7 +68,7 @@ def site_of(cluster: Cluster, name: str | None) -> JobSite | None:
     )
 
 
-def _partition(cluster: Cluster, name: str | None) -> Partition | None:
+def partition_of(cluster: Cluster, name: str | None) -> Partition | None:
     """The named one, else the default, else the first that is open to users; one that is not UP will be again."""
     usable = sorted((one for one in cluster.slurm.partitions if one.hosts), key=lambda one: one.state != "UP")
     if name is not None:

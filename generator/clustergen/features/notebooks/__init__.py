@@ -1,0 +1,5 @@
+"""JupyterHub: users start notebooks as Slurm jobs from a browser."""
+
+from __future__ import annotations
+
+REQUIRES = "slurm"

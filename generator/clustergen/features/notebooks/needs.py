@@ -1,0 +1,104 @@
+"""Contributions of notebooks to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import (
+    Certificate,
+    Daemon,
+    Exported,
+    Group,
+    JobPeer,
+    NodePath,
+    Package,
+    Requisite,
+    ScrapeJob,
+    Source,
+    Substitution,
+    Targets,
+    Variables,
+)
+from clustergen.cluster.model import Cluster
+from clustergen.features.notebooks.resolved import Notebooks
+
+PROGRAMS = "/opt/jupyterhub"
+"""Where the role `notebooks` installs JupyterHub, on the node of the hub and on those of notebooks."""
+JOB = "jupyterhub"
+METRICS = ("jupyterhub_running_servers", "jupyterhub_server_spawn_duration_seconds_count")
+
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    if cluster.has(Notebooks):
+        notebooks = cluster.of(Notebooks)
+        names = notebooks.partitions
+        hosts = {host for one in cluster.slurm.partitions if one.name in names for host in one.hosts}
+        yield Group("notebook_hub", tuple(group for group in cluster.groups if notebooks.host in group.hosts))
+        yield Group("notebook_node", tuple(group for group in cluster.compute if not hosts.isdisjoint(group.hosts)))
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if not cluster.has(Notebooks):
+        return
+    notebooks = cluster.of(Notebooks)
+    source: Source | None = "anyone" if notebooks.tls else None  # without TLS it listens on localhost
+    yield Daemon(notebooks.port, notebooks.port_at, "JupyterHub", "notebook_hub", source)
+    yield Daemon(notebooks.hub_port, notebooks.hub_port_at, "JupyterHub's API", "notebook_hub")
+
+
+def peers(cluster: Cluster) -> Iterator[JobPeer]:
+    """The hub's proxy connects browsers with notebooks."""
+    if cluster.has(Notebooks):
+        yield JobPeer("notebook_hub")
+
+
+def packages(_: Cluster) -> Iterator[Package]:
+    yield Package("notebook_hub", "notebook_hub")
+    yield Package("notebook_node", "virtual_environments")
+
+
+def node_paths(cluster: Cluster) -> Iterator[NodePath]:
+    if cluster.has(Notebooks):
+        yield NodePath("notebook_hub", f"{PROGRAMS}/proxy/node_modules/.bin/configurable-http-proxy")
+        yield NodePath("notebook_node", f"{PROGRAMS}/bin/jupyterhub-singleuser")
+
+
+def variables(cluster: Cluster) -> Iterator[Variables]:
+    if cluster.has(Notebooks):
+        yield Variables("Notebooks", {"notebooks_directory": PROGRAMS})
+
+
+def certificates(cluster: Cluster) -> Iterator[Certificate]:
+    if cluster.has(Notebooks) and (tls := cluster.of(Notebooks).tls):
+        yield Certificate(tls.certificate)
+
+
+def requisites(cluster: Cluster) -> Iterator[Requisite]:
+    if not cluster.has(Notebooks):
+        return
+    notebooks = cluster.of(Notebooks)
+    hub = ("notebook_hub",)
+    yield Requisite("group of the users of notebooks", hub, f"Unix group {notebooks.group}; its members log in")
+    if tls := notebooks.tls:
+        yield Requisite("certificate and key of JupyterHub", hub, f"{tls.certificate}, {tls.key}")
+
+
+def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+    if cluster.has(Notebooks):
+        notebooks = cluster.of(Notebooks)
+        target = Targets((f"{notebooks.host}:{notebooks.hub_port}",))
+        yield ScrapeJob(JOB, path="/hub/metrics", others=(target,))
+
+
+def exported(cluster: Cluster) -> Iterator[Exported]:
+    if cluster.has(Notebooks):
+        yield Exported(METRICS)
+
+
+def substitutions(cluster: Cluster) -> Iterator[Substitution]:
+    if cluster.has(Notebooks):
+        yield Substitution(
+            "no notebooks",
+            "JupyterHub comes from PyPI and npm, which the containers of a lab may not reach",
+            lambda document: document.pop("notebooks"),
+        )
