@@ -70,6 +70,18 @@ class JobPeer:
 
 
 @record
+class GuidePart:
+    """A section of the guide for users: sentences, then commands, then sentences below these. Text between backquotes
+    is code.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    commands: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@record
 class Fact:
     """A row of the table in the tree's README that describes the whole cluster."""
 

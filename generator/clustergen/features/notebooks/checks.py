@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.verify.check import Check, Reader, paths
 
 COMPONENT = "login"
+_READ = 'status=0; for file; do "$program" -cf "$file" >/dev/null || status=1; done; exit "$status"'
 CHECKS = (
     Check(
         "sudoers",
@@ -12,6 +13,6 @@ CHECKS = (
         "visudo -c",
         "visudo accepts every rule. Users and groups need not exist.",
         paths("/etc/sudoers.d/*"),
-        Reader("visudo", '"$program" --version | head -1', 'for file; do "$program" -qcf "$file"; done', newest=True),
+        Reader("visudo", '"$program" --version | head -1', _READ, newest=True),
     ),
 )

@@ -9,6 +9,7 @@ from clustergen.cluster.contributions import (
     Daemon,
     Exported,
     Group,
+    GuidePart,
     JobPeer,
     NodePath,
     Package,
@@ -20,6 +21,7 @@ from clustergen.cluster.contributions import (
     Variables,
 )
 from clustergen.cluster.model import Cluster
+from clustergen.features.notebooks.choices import choices
 from clustergen.features.notebooks.resolved import Notebooks
 
 PROGRAMS = "/opt/jupyterhub"
@@ -66,6 +68,44 @@ def node_paths(cluster: Cluster) -> Iterator[NodePath]:
 def variables(cluster: Cluster) -> Iterator[Variables]:
     if cluster.has(Notebooks):
         yield Variables("Notebooks", {"notebooks_directory": PROGRAMS})
+
+
+def guide(cluster: Cluster) -> Iterator[GuidePart]:
+    if not cluster.has(Notebooks):
+        return
+    notebooks = cluster.of(Notebooks)
+    is_local = "//localhost:" in notebooks.address
+    port = notebooks.port
+    tunnel = (f"ssh -N -L {port}:localhost:{port} $USER@{notebooks.host}",) if is_local else ()
+    idle = f", or when nobody has used it for {duration(notebooks.idle_minutes)}" if notebooks.idle_minutes else ""
+    yield GuidePart(
+        "Notebooks in the browser",
+        (
+            f"Open {notebooks.address}{' through a tunnel, which you leave open,' if is_local else ''} and log in with "
+            f"your name and password; you have to be a member of the Unix group `{notebooks.group}`. Choose the "
+            f"resources: {'; '.join(choice.title for choice in choices(cluster))}.",
+            "The notebook is a Slurm job: it may wait in the queue, it counts as your other jobs do, and it ends after "
+            f"the run time that you chose{idle}. Save your work before; what runs in a cell is lost.",
+        ),
+        (
+            *tunnel,
+            "squeue --me --name=notebook",
+            "cat ~/.notebook.log",
+            "~/venv/bin/pip install ipykernel",
+            "~/venv/bin/python -m ipykernel install --user --name venv",
+        ),
+        (
+            "`squeue` shows whether the job waits, and `.notebook.log` why a notebook did not start. The last two "
+            "commands add a kernel with the packages of your virtual environment.",
+        ),
+    )
+
+
+def duration(minutes: int) -> str:
+    """`90 minutes`, `1 hour`."""
+    hours, rest = divmod(minutes, 60)
+    count, unit = (minutes, "minute") if rest else (hours, "hour")
+    return f"{count} {unit}{'s' if count > 1 else ''}"
 
 
 def certificates(cluster: Cluster) -> Iterator[Certificate]:

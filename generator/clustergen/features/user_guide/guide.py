@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import CleanedDirectories, PrivateDirectories
+from clustergen.cluster.contributions import CleanedDirectories, GuidePart, PrivateDirectories
 from clustergen.cluster.groups import users_groups
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
@@ -54,11 +54,17 @@ def guide(cluster: Cluster) -> Guide | None:
         _accounts(cluster),
         _storage(cluster, site),
         _templates(cluster),
+        *_of_features(cluster),
         *servers(cluster, site),
         *reachable(cluster),
         _pending(),
     )
     return Guide(cluster.name, cluster.of(Description).text, tuple(part for part in parts if part))
+
+
+def _of_features(cluster: Cluster) -> Iterator[Part]:
+    for part in cluster.needs(GuidePart):
+        yield Part(part.title, part.sentences, part.commands, part.after)
 
 
 def directory(cluster: Cluster) -> str:
