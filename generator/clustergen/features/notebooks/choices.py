@@ -23,7 +23,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """As users read it: `debug: 1 GPU, 14 CPUs, 180 GiB`."""
+        """Text for users: `debug: 1 GPU, 14 CPUs, 180 GiB`."""
         gpus = [f"{self.gpus} GPU{'s' if self.gpus > 1 else ''}"] if self.gpus else []
         cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
         return f"{self.partition}: {', '.join((*gpus, cpus, f'{self.memory_mib >> 10} GiB'))}"
@@ -31,8 +31,8 @@ class Choice:
 
 def sites(cluster: Cluster) -> tuple[JobSite, ...]:
     """Where notebooks run, by partition."""
-    found = (site_of(cluster, name) for name in cluster.of(Notebooks).partitions)
-    return tuple(site for site in found if site)
+    candidates = (site_of(cluster, name) for name in cluster.of(Notebooks).partitions)
+    return tuple(site for site in candidates if site)
 
 
 @once_per_cluster

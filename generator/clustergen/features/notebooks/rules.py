@@ -12,7 +12,7 @@ from clustergen.features.notebooks.choices import sites
 from clustergen.features.notebooks.resolved import ROLES
 from clustergen.features.notebooks.section import Notebooks
 
-_PYTHON = (3, 10)
+_PYTHON = (3, 11)  # of the releases that the role installs
 _HOME = "/home"
 
 
@@ -50,7 +50,7 @@ def notebooks_system(cluster: Cluster) -> Iterator[Finding]:
         version = tuple(map(int, group.type.os.fact("python").split(".")))
         if version < _PYTHON and _runs_notebooks(cluster, group):
             message = (
-                f"{group.type.os.id} of {group.folded} has Python {group.type.os.fact('python')}; JupyterHub requires"
+                f"{group.type.os.id} of {group.folded} has Python {group.type.os.fact('python')}; notebooks require"
                 f" {'.'.join(map(str, _PYTHON))}"
             )
             hint = "choose partitions of nodes with another system"
@@ -76,11 +76,11 @@ def notebooks_partition(cluster: Cluster, section: Notebooks) -> Iterator[Findin
 
 def gpus(cluster: Cluster, section: Notebooks) -> Iterator[Finding]:
     """Numbers that no notebook can have; by default, those are left out."""
-    found = sites(cluster)
-    most = max((site.gpus for site in found), default=0)
-    for index, count in enumerate(section.gpus if found and "gpus" in section.model_fields_set else ()):
+    usable = sites(cluster)
+    most = max((site.gpus for site in usable), default=0)
+    for index, count in enumerate(section.gpus if usable and "gpus" in section.model_fields_set else ()):
         if count > most:
-            where = " and ".join(quote(site.partition.name) for site in found)
+            where = " and ".join(quote(site.partition.name) for site in usable)
             message = f"a job on one node in partition {where} can have {most} GPUs, not {count}"
             yield Finding("value-out-of-range", ("notebooks", "gpus", index), message, f"write {most} or less")
 
