@@ -258,6 +258,14 @@ class JobRuntime:
 
 
 @record
+class JobImage:
+    """A container image of record that job templates use. `purpose`: pytorch or triton."""
+
+    purpose: str
+    address: str  # as Podman writes it: registry/name:tag
+
+
+@record
 class AddressPool:
     """Addresses that a program of the nodes hands out, so that no network may have them."""
 

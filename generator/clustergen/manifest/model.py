@@ -82,6 +82,7 @@ class Manifest(Section):
     backups: Place
     user_guide: Place
     notebooks: Place
+    environment: Place
     health: Place
     acceptance: Place
     drift: Place

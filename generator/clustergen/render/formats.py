@@ -59,6 +59,7 @@ _WORD = r"A-Za-z0-9_./:=,@%+^~\[\]*!() -"
 SLURM = Format("Slurm", ("# ", ""), _plain(_WORD + r"|&"))
 SHELL = Format("shell", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 PYTHON = Format("Python", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
+LUA = Format("Lua", ("-- ", ""), _plain(r"A-Za-z0-9_./:=,@%+-"))
 UNIT = Format("systemd", ("# ", ""), _plain(r"A-Za-z0-9_./:=,@+^~\[\]*!() -"))
 CONF = Format("configuration", ("# ", ""), _plain(_WORD + r"<>|&;{}?$'"))
 _YAML_WORD = r"(?!(?:y|n|yes|no|on|off|true|false|null|~)\Z)[A-Za-z_/][A-Za-z0-9_./@+:-]*(?<!:)|"
@@ -77,6 +78,7 @@ BARE = Format("list", None, _plain(_WORD))
 _SYSTEMD = re.compile(r"(^|/)(systemd|tmpfiles\.d|sysusers\.d)/")  # percent signs are specifiers in all of them
 _BY_SUFFIX = {
     ".sh": SHELL,
+    ".lua": LUA,
     ".service": UNIT,
     ".timer": UNIT,
     ".mount": UNIT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import TemplateKind, job_facts, template_kinds
+from clustergen.cluster.contributions import JobImage
 from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.job_site import JobSite
@@ -129,12 +130,11 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         *_shares(site, kind, gpus, tasks),
         *_special(kind),
     )
-    facts = job_facts()
-    image = {"triton": "triton-image", "pytorch-podman": "pytorch-oci-image"}.get(kind.name, "pytorch-image")
+    purpose = {"triton": "triton", "pytorch-podman": "pytorch-oci"}.get(kind.name, "pytorch")
     values = {
         "gpus": str(gpus),
         "interface": management_interface(cluster, site.kind) or "",  # of the network that bootstraps use
-        "image": facts[image],
+        "image": images(cluster)[purpose],
         "login": site.login,
         "mpi": cluster.of(Resources).mpi_default,
     }
@@ -147,14 +147,25 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         tasks=tasks,
         packages=" ".join(kind.packages),
         warning=_WARNINGS[kind.open],
-        usage=tuple(_usage(kind)),
+        usage=tuple(_usage(cluster, kind)),
         values=tuple(Value(name, text) for name, text in values.items() if kind.name in _READ_BY[name]),
         library=LIBRARY,
     )
 
 
-def _usage(kind: TemplateKind) -> Iterator[str]:
-    submit, facts = f"sbatch {kind.name}.sh", job_facts()
+@once_per_cluster
+def images(cluster: Cluster) -> dict[str, str]:
+    """Addresses of container images, as the runtimes of templates write them: those of record, or of the catalogue."""
+    names = ("pytorch", "pytorch-oci", "triton")
+    stated = {image.purpose: image.address for image in cluster.needs(JobImage)}
+    if "pytorch" in stated:
+        stated["pytorch-oci"] = stated["pytorch"]
+    for_enroot = {name: address.replace("/", "#", 1) for name, address in stated.items() if name != "pytorch-oci"}
+    return {name: job_facts()[f"{name}-image"] for name in names} | stated | for_enroot
+
+
+def _usage(cluster: Cluster, kind: TemplateKind) -> Iterator[str]:
+    submit = f"sbatch {kind.name}.sh"
     if kind.program:
         yield f"Your program and its arguments: {submit} my_training.py --epochs 10; without them, {kind.program}"
     elif kind.name in _ARGUMENTS:
@@ -167,10 +178,10 @@ def _usage(kind: TemplateKind) -> Iterator[str]:
         yield f"A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install {packages}"
     if kind.name == "pytorch-container":
         yield "The image is imported at the first start, which takes minutes. To import it once, for all nodes:"
-        yield f"srun enroot import --output ~/pytorch.sqsh docker://{facts['pytorch-image']}"
+        yield f"srun enroot import --output ~/pytorch.sqsh docker://{images(cluster)['pytorch']}"
         yield "and then IMAGE=~/pytorch.sqsh sbatch pytorch-container.sh"
     if kind.name == "pytorch-apptainer":
-        yield f"An image that all nodes see: apptainer pull ~/pytorch.sif docker://{facts['pytorch-oci-image']}"
+        yield f"An image that all nodes see: apptainer pull ~/pytorch.sif docker://{images(cluster)['pytorch-oci']}"
     if kind.name == "requeue":
         yield "The program ends with status 75 to be continued: the job is then queued again, under the same number."
 

@@ -84,6 +84,7 @@ def _storage(cluster: Cluster) -> Iterable[tuple[str, Entry]]:
 
 
 _BY_BRANCH = "_by_branch"  # ends the purposes whose packages have the driver's branch in their names
+_BY_RELEASE = "_by_release"  # ends those with another release, which the purpose of each has: cuda_toolkit_12-8
 
 
 def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
@@ -103,7 +104,14 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     cells.pop("manager", None)
     branches = sorted({kind.gpus.driver.branch or 0 for kind in cluster.gpu_types if kind.gpus and kind.os == os} - {0})
     packages: dict[str, list[str]] = {}
+    requested = dict.fromkeys(package.purpose for package in cluster.needs(Package))
     for name, text in cells.items():
+        if (purpose := name.removesuffix(_BY_RELEASE)) != name:
+            for one in requested:
+                if one.startswith(f"{purpose}_"):
+                    packages[one] = text.replace("{release}", one.removeprefix(f"{purpose}_")).split()
+                    origins[one] = origins.get(purpose, "")
+            continue
         purpose = name.removesuffix(_BY_BRANCH)
         if purpose == name:
             packages[name] = text.split()

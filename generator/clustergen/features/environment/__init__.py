@@ -1,0 +1,1 @@
+"""Software for users: CUDA toolkits, environment modules, Python environments on shared storage, images of record."""

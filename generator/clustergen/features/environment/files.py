@@ -1,0 +1,111 @@
+"""Modules for each release, pins of libraries, and the program that builds Python environments."""
+
+from __future__ import annotations
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.features.environment.needs import GROUP, PROGRAM
+from clustergen.features.environment.resolved import Environment
+from clustergen.records import record
+from clustergen.render.file import File
+
+
+@record
+class CudaModule:
+    """A toolkit."""
+
+    release: str
+    root: str
+
+
+@record
+class PythonModule:
+    """A Python environment. `cuda`: of the toolkit's module that it loads; empty for none."""
+
+    name: str
+    release: str
+    root: str
+    cuda: str
+
+
+@record
+class Defaults:
+    """Modules that a name without a release stands for."""
+
+    modules: tuple[str, ...]
+
+
+@record
+class Pins:
+    """Releases of libraries, as apt compares them."""
+
+    pins: tuple[tuple[str, str], ...]  # packages, version
+
+
+@record
+class Values:
+    """The program's."""
+
+    directory: str
+    environments: tuple[dict[str, object], ...]
+
+
+def cuda_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, CudaModule]:
+    releases = cluster.of(Environment).cuda if cluster.has(Environment) else ()
+    return {release: CudaModule(release, f"/usr/local/cuda-{release}") for release in releases}
+
+
+def python_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, PythonModule]:
+    if not cluster.has(Environment):
+        return {}
+    environment = cluster.of(Environment)
+    return {
+        module: PythonModule(name, release, f"{environment.directory}/{module}", one.cuda)
+        for module, one in environment.python.items()
+        for name, _, release in [module.partition("/")]
+    }
+
+
+def defaults(cluster: Cluster, _: OperatingSystem) -> Defaults | None:
+    if not cluster.has(Environment):
+        return None
+    environment = cluster.of(Environment)
+    first = {name.partition("/")[0]: name for name in reversed(list(environment.python))}
+    cuda = tuple(f"cuda/{release}" for release in environment.cuda[:1])
+    modules = (*cuda, *sorted(first.values()))
+    return Defaults(modules) if modules else None
+
+
+def pins(cluster: Cluster, os: OperatingSystem) -> Pins | None:
+    if not cluster.has(Environment) or os.fact("family") != "debian":
+        return None
+    environment = cluster.of(Environment)
+    result = []
+    for release in environment.cuda[:1]:
+        if environment.cudnn:
+            result.append(("cudnn* libcudnn*", f"{environment.cudnn}[.-]*"))
+        if environment.nccl:
+            result.append((" ".join(os.packages("nccl")), f"{environment.nccl}[.-]*+cuda{release}"))
+    return Pins(tuple(result)) if result else None
+
+
+def values(cluster: Cluster) -> Values | None:
+    if not cluster.has(Environment) or not cluster.of(Environment).python:
+        return None
+    environment = cluster.of(Environment)
+    builds: list[dict[str, object]] = [
+        {"name": name, "packages": list(one.packages), "index": one.index} for name, one in environment.python.items()
+    ]
+    return Values(environment.directory, tuple(builds))
+
+
+_MODULES = f"{GROUP}/{{os.module_dir}}"
+_SOURCE = f"{GROUP}/module_dir"
+FILES = (
+    File(f"{_MODULES}/cuda/{{release}}.lua", cuda_modules, per="os", source=f"{_SOURCE}/cuda.lua"),
+    File(f"{_MODULES}/{{module}}.lua", python_modules, per="os", source=f"{_SOURCE}/python.lua"),
+    File(f"{_MODULES}/.modulerc.lua", defaults, per="os", source=f"{_SOURCE}/modulerc.lua"),
+    File(f"{GROUP}/etc/apt/preferences.d/clustergen-environment", pins, per="os"),
+    File(f"{GROUP}{PROGRAM}", values, mode=0o755, program="environment/clustergen-environments.py"),
+    File(f"{GROUP}/etc/clustergen/environments.json", values, values=True),
+)

@@ -1,0 +1,76 @@
+"""Contributions of software for users to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import Group, GuidePart, JobImage, Package, Requisite
+from clustergen.cluster.model import Cluster
+from clustergen.features.environment.resolved import Environment, ImagesOfRecord
+
+GROUP = "software_node"
+_ROLES = ("login", "slurm-compute")
+PROGRAM = "/usr/local/sbin/clustergen-environments"
+
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    if cluster.has(Environment):
+        yield Group(GROUP, tuple(group for group in cluster.groups if any(map(group.has, _ROLES))))
+
+
+def major(release: str) -> str:
+    return release.partition(".")[0]
+
+
+def packages(cluster: Cluster) -> Iterator[Package]:
+    if not cluster.has(Environment):
+        return
+    environment = cluster.of(Environment)
+    yield Package(GROUP, "lmod")
+    for release in environment.cuda:
+        yield Package(GROUP, f"cuda_toolkit_{release.replace('.', '-')}")
+    for release in environment.cuda[:1]:
+        if environment.cudnn:
+            yield Package(GROUP, f"cudnn_{major(environment.cudnn)}-cuda-{major(release)}")
+        if environment.nccl:
+            yield Package(GROUP, "nccl")
+    if environment.python:
+        yield Package(GROUP, "virtual_environments")
+
+
+def requisites(cluster: Cluster) -> Iterator[Requisite]:
+    if cluster.has(Environment) and cluster.of(Environment).python:
+        directory = cluster.of(Environment).directory
+        yield Requisite(
+            "Python environments", (GROUP,), f"run {PROGRAM} on one node, as the account that can write to {directory}"
+        )
+
+
+def images(cluster: Cluster) -> Iterator[JobImage]:
+    if cluster.has(ImagesOfRecord):
+        for purpose, address in cluster.of(ImagesOfRecord).images.items():
+            yield JobImage(purpose, address)
+
+
+def guide(cluster: Cluster) -> Iterator[GuidePart]:
+    if not cluster.has(Environment):
+        return
+    environment = cluster.of(Environment)
+    names = [f"cuda/{release}" for release in environment.cuda] + list(environment.python)
+    if not names:
+        return
+    example = next(iter(environment.python), "")
+    yield GuidePart(
+        "Software",
+        (
+            f"Modules set the paths of installed software: {', '.join(f'`{name}`' for name in names)}. A name without "
+            "a release is the default one, and another release of the same software takes its place.",
+        ),
+        (
+            "module avail",
+            f"module load {names[0]}",
+            *((f"module load {example}", 'python -c "import sys; print(sys.prefix)"') if example else ()),
+            "module list",
+        ),
+        ("Load modules in the job script as well, after `#!/bin/bash -l`, and the job does not depend on your shell.",),
+    )
