@@ -76,10 +76,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only report what is missing")
     parser.add_argument("names", nargs="*", metavar="NAME/RELEASE", help="default: all")
     arguments = parser.parse_args()
-    known = [one["name"] for one in VALUES["environments"]]
+    names = [one["name"] for one in VALUES["environments"]]
     for name in arguments.names:
-        if name not in known:
-            parser.error(f"there is no environment {name}: choose from {', '.join(known)}")
+        if name not in names:
+            parser.error(f"there is no environment {name}: choose from {', '.join(names)}")
     os.umask(0o022)
     status = 0
     for one in VALUES["environments"]:

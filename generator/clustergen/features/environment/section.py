@@ -15,7 +15,7 @@ ModuleName = Annotated[
 Requirement = Annotated[
     str,
     text(
-        r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[a-z0-9_,-]+\])?==[A-Za-z0-9][A-Za-z0-9.!+_-]*$",
+        r"^[A-Za-z0-9][A-Za-z0-9._-]*(\x5b[a-z0-9_,-]+\x5d)?==[A-Za-z0-9][A-Za-z0-9.!+_-]*$",
         "write a package with its release, as torch==2.8.0",
         120,
     ),
