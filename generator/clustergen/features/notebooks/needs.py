@@ -8,6 +8,7 @@ from clustergen.cluster.contributions import (
     Certificate,
     Daemon,
     Exported,
+    Fact,
     Group,
     GuidePart,
     JobPeer,
@@ -106,6 +107,12 @@ def duration(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
     count, unit = (minutes, "minute") if rest else (hours, "hour")
     return f"{count} {unit}{'s' if count > 1 else ''}"
+
+
+def facts(cluster: Cluster) -> Iterator[Fact]:
+    if cluster.has(Notebooks):
+        notebooks = cluster.of(Notebooks)
+        yield Fact("Notebooks", f"JupyterHub on {notebooks.host}: {notebooks.address}")
 
 
 def certificates(cluster: Cluster) -> Iterator[Certificate]:
