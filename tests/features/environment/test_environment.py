@@ -57,7 +57,7 @@ module --terse --default avail 2>&1
 
 @pytest.mark.real
 def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
-    root = root_with("lua5.4")
+    root = root_with("lua5.3")
     if root is None or not (root / "etc/profile.d/lmod.sh").exists():
         pytest.skip("run clustergen setup parsers")
     for place, file in node_files(tree, "c1").items():

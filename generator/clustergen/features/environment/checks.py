@@ -20,6 +20,6 @@ CHECKS = (
         "lmod: check_module_tree_syntax",
         "Lmod evaluates every module. What they point to need not exist.",
         paths("/etc/lmod/modules/*", "/etc/modulefiles/*"),
-        Reader("lua5.4", "dpkg-query -W -f '${Version}' lmod", _READ, newest=True),
+        Reader("lua5.3", "dpkg-query -W -f '${Version}' lmod", _READ, newest=True),
     ),
 )

@@ -29,10 +29,10 @@ class PythonModule:
 
 
 @record
-class Defaults:
-    """Modules that a name without a release stands for."""
+class Default:
+    """The module that a name without a release stands for."""
 
-    modules: tuple[str, ...]
+    module: str
 
 
 @record
@@ -66,14 +66,13 @@ def python_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, PythonModu
     }
 
 
-def defaults(cluster: Cluster, _: OperatingSystem) -> Defaults | None:
+def defaults(cluster: Cluster, _: OperatingSystem) -> dict[str, Default]:
+    """By name of the software: the first release in the manifest."""
     if not cluster.has(Environment):
-        return None
+        return {}
     environment = cluster.of(Environment)
-    first = {name.partition("/")[0]: name for name in reversed(list(environment.python))}
-    cuda = tuple(f"cuda/{release}" for release in environment.cuda[:1])
-    modules = (*cuda, *sorted(first.values()))
-    return Defaults(modules) if modules else None
+    modules = [*(f"cuda/{release}" for release in environment.cuda), *environment.python]
+    return {module.partition("/")[0]: Default(module) for module in reversed(modules)}
 
 
 def pins(cluster: Cluster, os: OperatingSystem) -> Pins | None:
@@ -104,7 +103,7 @@ _SOURCE = f"{GROUP}/module_dir"
 FILES = (
     File(f"{_MODULES}/cuda/{{release}}.lua", cuda_modules, per="os", source=f"{_SOURCE}/cuda.lua"),
     File(f"{_MODULES}/{{module}}.lua", python_modules, per="os", source=f"{_SOURCE}/python.lua"),
-    File(f"{_MODULES}/.modulerc.lua", defaults, per="os", source=f"{_SOURCE}/modulerc.lua"),
+    File(f"{_MODULES}/{{software}}/.modulerc.lua", defaults, per="os", source=f"{_SOURCE}/modulerc.lua"),
     File(f"{GROUP}/etc/apt/preferences.d/clustergen-environment", pins, per="os"),
     File(f"{GROUP}{PROGRAM}", values, mode=0o755, program="environment/clustergen-environments.py"),
     File(f"{GROUP}/etc/clustergen/environments.json", values, values=True),

@@ -14,7 +14,7 @@ from clustergen.verify.wheels import run_pip
 def set_up(report: Callable[[str, str], None]) -> None:
     """Unpack JupyterHub and batchspawner from PyPI.
 
-    The check of jupyterhub_config.py needs them: some 120 MB, without the proxy and without JupyterLab.
+    The check of jupyterhub_config.py needs them: some 140 MB, without the proxy and without JupyterLab.
     """
     directory = hub_directory()
     if directory.is_dir():
@@ -24,7 +24,7 @@ def set_up(report: Callable[[str, str], None]) -> None:
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent) as work:
         target = Path(work) / "packages"
-        options = ["--quiet", "--no-compile", "--only-binary", ":all:", "--target", str(target)]
+        options = ["--quiet", "--only-binary", ":all:", "--target", str(target)]
         run_pip("JupyterHub", ["install", *options, "--constraint", str(pins()), "jupyterhub", "batchspawner"])
         shutil.rmtree(directory, ignore_errors=True)
         target.rename(directory)
