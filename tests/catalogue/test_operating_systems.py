@@ -109,7 +109,7 @@ def test_facts_are_those_of_the_architecture() -> None:
             assert system.fact("architecture") == system.arch == arch
             for field, text in system.facts.items():
                 assert not any(other in text for other in others), (system.key, field, text)
-                assert set(re.findall(r"{(\w+)}", text)) <= {"branch"}, (system.key, field, text)
+                assert set(re.findall(r"{(\w+)}", text)) <= {"branch", "release"}, (system.key, field, text)
 
 
 def test_yes_or_no_fails_closed() -> None:

@@ -61,7 +61,7 @@ class Environment(Section):
     python: dict[ModuleName, PythonEnvironment] = field(
         {}, "Python environments by module, which clustergen-environments builds in the directory."
     )
-    images: Images | None = field(None, "Container images of record.")
+    images: Annotated[Images | None, NOT_EMPTY] = field(None, "Container images of record.")
 
 
 PLACES = {

@@ -58,7 +58,7 @@ def resolve(section: manifest.Notebooks, cluster: Cluster) -> Notebooks:
         gpus=tuple(dict.fromkeys(section.gpus)),
         max_minutes=section.max_time.minutes,
         idle_minutes=section.idle.minutes,
-        qos=section.qos or "",
+        qos=section.job_qos or "",
     )
 
 

@@ -69,9 +69,11 @@ def notebooks_partition(cluster: Cluster, section: Notebooks) -> Iterator[Findin
         message = "no partition has nodes and accepts jobs, so that no notebook can start"
         yield Finding("notebooks-partition", ("notebooks",), message, "add a partition with nodes", key=True)
     qos = {name for site in sites(cluster) for name in site.partition.allow_qos}
-    if section.qos and qos and section.qos.lower() not in map(str.lower, qos):
-        message = f"no partition of notebooks allows the QOS {quote(section.qos)}"
-        yield Finding("notebooks-partition", ("notebooks", "qos"), message, f"write one of {', '.join(sorted(qos))}")
+    if section.job_qos and qos and section.job_qos.lower() not in map(str.lower, qos):
+        message = f"no partition of notebooks allows the QOS {quote(section.job_qos)}"
+        yield Finding(
+            "notebooks-partition", ("notebooks", "job_qos"), message, f"write one of {', '.join(sorted(qos))}"
+        )
 
 
 def gpus(cluster: Cluster, section: Notebooks) -> Iterator[Finding]:

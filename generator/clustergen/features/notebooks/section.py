@@ -49,7 +49,7 @@ class Notebooks(Section):
         "8h", "Longest run time to choose; Slurm's own limits hold as well.", validate_default=True
     )
     idle: Minutes = field("1h", "Time after which a notebook that nobody uses is stopped.", validate_default=True)
-    qos: AnyName | None = field(None, "QOS of the jobs, which can limit them; default: that of the user's account.")
+    job_qos: AnyName | None = field(None, "QOS of the jobs, which can limit them; default: that of the user's account.")
 
 
 PLACES = {
