@@ -70,10 +70,8 @@ def notebooks_partition(cluster: Cluster, section: Notebooks) -> Iterator[Findin
         yield Finding("notebooks-partition", ("notebooks",), message, "add a partition with nodes", key=True)
     qos = {name for site in sites(cluster) for name in site.partition.allow_qos}
     if section.job_qos and qos and section.job_qos.lower() not in map(str.lower, qos):
-        message = f"no partition of notebooks allows the QOS {quote(section.job_qos)}"
-        yield Finding(
-            "notebooks-partition", ("notebooks", "job_qos"), message, f"write one of {', '.join(sorted(qos))}"
-        )
+        message, hint = f"no partition of notebooks allows the QOS {quote(section.job_qos)}", ", ".join(sorted(qos))
+        yield Finding("notebooks-partition", ("notebooks", "job_qos"), message, f"write one of {hint}")
 
 
 def gpus(cluster: Cluster, section: Notebooks) -> Iterator[Finding]:
