@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import runpy
+import sqlite3
+import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -161,6 +165,36 @@ def test_home_directories_are_those_of_the_hub(clients: list[str], tmp_path: Pat
     data = notebooks()
     data["storage"]["home"]["clients"] = clients
     assert "notebooks-without-home" in codes_of(data, tmp_path)
+
+
+def test_the_database_is_copied_while_the_hub_writes_it(tmp_path: Path) -> None:
+    data = notebooks(backup="/backup/notebooks")
+    data["storage"]["backup"] = HOME | {"path": "/backup", "mount": "/backup", "clients": ["login"]}
+    changes = {"/backup/notebooks": tmp_path / "copies", "/var/lib/jupyterhub": tmp_path / "state"}
+    tree = tree_of(data, tmp_path)
+    program = runnable(tree, "login1", "/usr/local/sbin/clustergen-notebooks-backup", tmp_path, changes)
+    for directory in changes.values():
+        directory.mkdir()
+    with contextlib.closing(sqlite3.connect(tmp_path / "state/jupyterhub.sqlite", isolation_level=None)) as database:
+        database.execute("create table servers (name)")
+        database.execute("insert into servers values ('alice')")
+        database.execute("begin")
+        database.execute("insert into servers values ('half')")
+        for day in range(20, 25):
+            (tmp_path / f"copies/jupyterhub-202001{day}T031500.sqlite").touch()
+            os.utime(tmp_path / f"copies/jupyterhub-202001{day}T031500.sqlite", (day, day))
+        done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    *old, new = sorted((tmp_path / "copies").iterdir())
+    assert [path.name[11:19] for path in old] == ["20200123", "20200124"]
+    assert new.stat().st_mode & 0o077 == 0
+    with contextlib.closing(sqlite3.connect(new)) as copy:
+        assert copy.execute("select name from servers").fetchall() == [("alice",)]
+    (tmp_path / "state/jupyterhub.sqlite").write_bytes(b"no database" * 1000)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert "no backup of" in done.stderr
+    assert len(list((tmp_path / "copies").glob("jupyterhub-*"))) == 3
 
 
 @pytest.mark.real

@@ -9,12 +9,13 @@ from clustergen.features.notebooks.choices import Choice, choices
 from clustergen.features.notebooks.needs import PROGRAMS
 from clustergen.features.notebooks.resolved import Notebooks
 from clustergen.records import record
-from clustergen.render.effects import CREATE, restart
+from clustergen.render.effects import CREATE, DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
 
 UNIT = "jupyterhub.service"
 _STATE = "/var/lib/jupyterhub"
+_BACKUP = "/usr/local/sbin/clustergen-notebooks-backup"
 _START = 600  # seconds that a job may wait in the queue
 
 
@@ -34,6 +35,8 @@ class Values:
     idle_seconds: int
     start_seconds: int
     choices: tuple[dict[str, Any], ...]
+    backup: str
+    backup_days: int
 
 
 @record
@@ -44,6 +47,15 @@ class Hub:
     group: str
     programs: str
     state: str
+
+
+@record
+class Backup:
+    """Its timer and service. `host`: the one of the group's nodes that runs the hub."""
+
+    host: str
+    directory: str
+    program: str
 
 
 def values(cluster: Cluster) -> Values | None:
@@ -64,6 +76,8 @@ def values(cluster: Cluster) -> Values | None:
         idle_seconds=(notebooks.idle_minutes or 0) * 60,
         start_seconds=_START,
         choices=tuple(map(_row, choices(cluster))),
+        backup=notebooks.backup,
+        backup_days=notebooks.backup_days,
     )
 
 
@@ -86,7 +100,15 @@ def hub(cluster: Cluster) -> Hub | None:
     return Hub(notebooks.host, notebooks.group, PROGRAMS, _STATE)
 
 
+def backup(cluster: Cluster) -> Backup | None:
+    if not cluster.has(Notebooks) or not cluster.of(Notebooks).backup:
+        return None
+    notebooks = cluster.of(Notebooks)
+    return Backup(notebooks.host, notebooks.backup, _BACKUP)
+
+
 _RESTART = restart(UNIT)
+_TIMER = "clustergen-notebooks-backup.timer"
 _ETC = "notebook_hub/etc"
 FILES = (
     File(f"{_ETC}/sysusers.d/clustergen-jupyterhub.conf", hub, CREATE),
@@ -95,4 +117,7 @@ FILES = (
     File(f"{_ETC}/pam.d/jupyterhub", hub, format=CONF),
     File(f"{_ETC}/sudoers.d/clustergen-jupyterhub", hub, mode=0o440, format=CONF),
     File(f"{_ETC}/systemd/system/{UNIT}", hub, _RESTART),
+    File(f"notebook_hub{_BACKUP}", backup, mode=0o755, program="notebooks/clustergen-notebooks-backup.py"),
+    File(f"{_ETC}/systemd/system/clustergen-notebooks-backup.service", backup, DAEMON_RELOAD),
+    File(f"{_ETC}/systemd/system/{_TIMER}", backup, restart(_TIMER)),
 )

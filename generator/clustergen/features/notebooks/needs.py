@@ -19,7 +19,9 @@ from clustergen.cluster.contributions import (
     Source,
     Substitution,
     Targets,
+    Use,
     Variables,
+    WrittenPath,
 )
 from clustergen.cluster.model import Cluster
 from clustergen.features.notebooks.choices import choices
@@ -27,6 +29,9 @@ from clustergen.features.notebooks.resolved import Notebooks
 
 PROGRAMS = "/opt/jupyterhub"
 """Where the role `notebooks` installs JupyterHub, on the node of the hub and on those of notebooks."""
+_BACKUP = Use(
+    "the copies of JupyterHub's database", "/backup/notebooks", "the copies would be lost with it", role="login"
+)
 JOB = "jupyterhub"
 METRICS = ("jupyterhub_running_servers", "jupyterhub_server_spawn_duration_seconds_count")
 
@@ -126,8 +131,16 @@ def requisites(cluster: Cluster) -> Iterator[Requisite]:
     notebooks = cluster.of(Notebooks)
     hub = ("notebook_hub",)
     yield Requisite("group of the users of notebooks", hub, f"Unix group {notebooks.group}; its members log in")
+    if notebooks.backup:
+        owner = f"{notebooks.backup}, mode 0700, of jupyterhub"
+        yield Requisite("directory of copies of JupyterHub's database", hub, owner)
     if tls := notebooks.tls:
         yield Requisite("certificate and key of JupyterHub", hub, f"{tls.certificate}, {tls.key}")
+
+
+def paths(cluster: Cluster) -> Iterator[WrittenPath]:
+    if cluster.has(Notebooks) and (backup := cluster.of(Notebooks).backup):
+        yield WrittenPath(("notebooks", "backup"), backup, _BACKUP)
 
 
 def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:

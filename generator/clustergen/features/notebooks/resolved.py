@@ -41,6 +41,8 @@ class Notebooks(Listener):
     max_minutes: int | None  # None: Slurm's limits alone
     idle_minutes: int | None  # None: notebooks are not stopped
     qos: str
+    backup: str  # directory; empty: no copies of the database
+    backup_days: int
 
 
 def resolve(section: manifest.Notebooks, cluster: Cluster) -> Notebooks:
@@ -59,6 +61,7 @@ def resolve(section: manifest.Notebooks, cluster: Cluster) -> Notebooks:
         max_minutes=section.max_time.minutes,
         idle_minutes=section.idle.minutes,
         qos=section.job_qos or "",
+        backup=(section.backup or "").rstrip("/"),
     )
 
 

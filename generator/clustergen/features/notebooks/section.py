@@ -49,6 +49,13 @@ class Notebooks(Section):
         "8h", "Longest run time to choose; Slurm's own limits hold as well.", validate_default=True
     )
     idle: Minutes = field("1h", "Time after which a notebook that nobody uses is stopped.", validate_default=True)
+    backup: AbsolutePath | None = field(
+        None,
+        "Existing directory of the user jupyterhub, mode 0700, for a daily copy of the hub's database; default: none.",
+    )
+    backup_days: Annotated[int, Field(ge=1, le=3650)] = field(
+        14, "Days after which a copy is removed; the last three always stay."
+    )
     job_qos: AnyName | None = field(None, "QOS of the jobs, which can limit them; default: that of the user's account.")
 
 
