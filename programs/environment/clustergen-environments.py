@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 VALUES: dict[str, Any] = json.loads(Path("/etc/clustergen/environments.json").read_text(encoding="utf-8"))
-DIRECTORY = Path(VALUES["directory"])
+DIRECTORY: Path = Path(VALUES["directory"])
 SECONDS = 3600
 
 
@@ -33,12 +33,12 @@ def digest(one: dict[str, Any]) -> str:
 
 
 def is_current(one: dict[str, Any]) -> bool:
-    link = DIRECTORY / one["name"]
+    link = DIRECTORY / str(one["name"])
     return link.is_symlink() and link.resolve() == target(one).resolve() and (link / "complete").exists()
 
 
 def target(one: dict[str, Any]) -> Path:
-    link = DIRECTORY / one["name"]
+    link = DIRECTORY / str(one["name"])
     return link.with_name(f".{link.name}-{digest(one)}")
 
 

@@ -41,11 +41,11 @@ def copy(work: Path) -> None:
 def main() -> int:
     os.umask(0o077)
     work = DIRECTORY / ".jupyterhub.new"
-    now = datetime.datetime.now().strftime("%Y%m%dT%H%M%S")
+    moment = datetime.datetime.now().strftime("%Y%m%dT%H%M%S")
     try:
         work.unlink(missing_ok=True)
         copy(work)
-        work.replace(DIRECTORY / f"jupyterhub-{now}.sqlite")
+        work.replace(DIRECTORY / f"jupyterhub-{moment}.sqlite")
         for old in sorted(DIRECTORY.glob("jupyterhub-*.sqlite"))[:-KEPT]:
             if time.time() - old.stat().st_mtime > VALUES["backup_days"] * DAY:
                 old.unlink()

@@ -12,8 +12,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from batchspawner import SlurmSpawner
-from jupyterhub.auth import PAMAuthenticator
+from batchspawner import SlurmSpawner  # type: ignore[import-not-found]
+from jupyterhub.auth import PAMAuthenticator  # type: ignore[import-not-found]
 
 VALUES: dict[str, Any] = json.loads(Path("/etc/clustergen/notebooks.json").read_text(encoding="utf-8"))
 PROGRAMS: str = VALUES["programs"]
@@ -100,8 +100,10 @@ def of_form(fields: dict[str, list[str]]) -> dict[str, Any]:
     return {name: values[0] for name, values in fields.items() if values}
 
 
-class NotebookSpawner(SlurmSpawner):
+class NotebookSpawner(SlurmSpawner):  # type: ignore[misc]
     """A job of the resources that the user chose."""
+
+    user_options: dict[str, Any]
 
     async def start(self) -> tuple[str, int]:
         chosen = request(dict(self.user_options))
