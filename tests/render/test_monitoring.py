@@ -227,6 +227,7 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("directory", {"identity": {"servers": ["ldap1"], "base": "dc=example,dc=org"}}),
     ("drift", {"drift": {"enabled": True, "interval": 3600}}),
     ("backups", {"backups": {"directory": "/backup/slurm"}}),
+    ("notebooks", {"notebooks": {"group": "notebooks"}, "nodes": [SERVER, MONITOR, LOGIN, COMPUTE]}),
     ("pull", {"slurm": {"version": "24.11", "configless": True}, "ansible": {"pull": {"repository": "file:///r"}}}),
     ("meta", {}),
     ("meta-pair", {"nodes": [HEAD, MONITOR, SECOND_MONITOR, COMPUTE], "monitoring": WATCHED}),

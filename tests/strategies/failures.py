@@ -35,6 +35,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("nvidia-dcgm-exporter.service", "GpuExporterDown"),
         ("prometheus.service, prometheus-alertmanager.service, alertmanager.service, other exporters", _TARGET),
         ("rsyslog.service", "LogsMissing"),
+        ("jupyterhub.service", "NotebookHubDown; NotebooksFail, if it runs and jobs do not start"),
         ("ssh.service, sshd.service", "ProbeFailed, with `blackbox`"),
         (
             "NetworkManager.service, weka-agent.service, docker.service, irqbalance.service, nfs-idmapd.service, nvidia-mig-manager.service",
