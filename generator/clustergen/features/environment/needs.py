@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from clustergen.cluster.contributions import Group, GuidePart, JobImage, Package, Requisite
+from clustergen.cluster.contributions import Group, GuidePart, JobImage, Package, Requisite, Substitution
 from clustergen.cluster.model import Cluster
 from clustergen.features.environment.resolved import Environment, ImagesOfRecord
 
@@ -74,3 +75,18 @@ def guide(cluster: Cluster) -> Iterator[GuidePart]:
         ),
         ("Load modules in the job script as well, after `#!/bin/bash -l`, and the job does not depend on your shell.",),
     )
+
+
+def substitutions(cluster: Cluster) -> Iterator[Substitution]:
+    if cluster.has(Environment) and cluster.of(Environment).cuda:
+        yield Substitution(
+            "no CUDA toolkits", "they come from NVIDIA's repository; Lmod and other modules are real", _without_cuda
+        )
+
+
+def _without_cuda(document: dict[str, Any]) -> None:
+    environment = document["environment"]
+    for name in ("cuda", "cudnn", "nccl"):
+        environment.pop(name, None)
+    for one in environment.get("python", {}).values():
+        one.pop("cuda", None)
