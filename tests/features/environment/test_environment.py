@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from clustergen.features.environment import checks
 from clustergen.render.tree import Tree
 from clustergen.verify import sandbox
+from clustergen.verify.check import Reader
+from clustergen.verify.programs import ask, find
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, runnable, text_of, tree_of
 
@@ -58,7 +61,7 @@ module --terse --default avail 2>&1
 @pytest.mark.real
 def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
     root = root_with("lua5.3")
-    if root is None or not (root / "etc/profile.d/lmod.sh").exists():
+    if root is None or not _has_lmod():
         pytest.skip("run clustergen setup parsers")
     for place, file in node_files(tree, "c1").items():
         if place.startswith("/etc/lmod/"):
@@ -78,6 +81,35 @@ def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
         "none none",
     ], done
     assert {"cuda/12.8", "tiny/1.0"} <= set(done.stdout.split())
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("module", "complaint"),
+    [
+        ('family("a-b")', "family names must be"),
+        ('setenv("A"', "syntax errors"),
+        ('depends_on("missing/1")', "unknown"),
+        ('setenv("A", "b")', ""),
+    ],
+)
+def test_verify_sees_modules_that_lmod_refuses(module: str, complaint: str, tmp_path: Path) -> None:
+    if not _has_lmod():
+        pytest.skip("run clustergen setup parsers")
+    place = tmp_path / "lmod/modules/x/1.lua"
+    place.parent.mkdir(parents=True)
+    place.write_text(f"{module}\n", encoding="utf-8")
+    reader = checks.CHECKS[0].ask
+    assert isinstance(reader, Reader)
+    arguments, stand_ins = ["/etc/lmod/modules/x/1.lua"], ((tmp_path, "/etc"),)
+    answer = ask(find(reader.program), reader.script, version="echo 1", arguments=arguments, stand_ins=stand_ins)
+    assert (answer.code != 0) == bool(complaint)
+    assert complaint in " ".join(answer.lines)
+
+
+def _has_lmod() -> bool:
+    root = root_with("lua5.3")
+    return root is not None and (root / "etc/profile.d/lmod.sh").exists()
 
 
 def _index(directory: Path) -> None:

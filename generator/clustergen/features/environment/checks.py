@@ -6,10 +6,13 @@ from clustergen.verify.check import Check, Reader, paths
 
 COMPONENT = "login"
 _READ = r"""
-status=0
-places=$(printf '%s\n' "$@" | sed -E 's#^(/etc/(lmod/modules|modulefiles)).*#\1#' | sort -u)
-for directory in $places; do
-  "$program" /usr/share/lmod/lmod/libexec/check_module_tree_syntax "$directory" || status=1
+lmod=/usr/share/lmod/lmod/libexec status=0
+for file; do
+  directory=$(printf '%s\n' "$file" | sed -E 's#^(/etc/(lmod/modules|modulefiles))/.*#\1#') name=${file#"$directory"/}
+  [ -n "${checked-}" ] || "$program" "$lmod/check_module_tree_syntax" "$directory" || status=1
+  checked=yes
+  case $name in */.modulerc.lua) continue ;; esac
+  MODULEPATH=$directory "$program" "$lmod/lmod" bash load "${name%.lua}" >/dev/null || status=1
 done
 exit "$status"
 """
@@ -17,8 +20,8 @@ CHECKS = (
     Check(
         "modules",
         "environment modules",
-        "lmod: check_module_tree_syntax",
-        "Lmod evaluates every module. What they point to need not exist.",
+        "lmod",
+        "Lmod parses every module and loads it. What it points to need not exist.",
         paths("/etc/lmod/modules/*", "/etc/modulefiles/*"),
         Reader("lua5.3", "dpkg-query -W -f '${Version}' lmod", _READ, newest=True),
     ),
