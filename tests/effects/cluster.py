@@ -5,7 +5,8 @@
 A spec has `work`, `layers`, `database`, `files` (name below /etc/slurm → text), `jobs`, `before` (a command that runs
 before the daemons start), `nodes` (those that run slurmd from the start), `finish` (seconds) and `rounds`: each with
 `files`, `steps` (pairs of an action and what it is about), `checks` and `settle`. With `keep` it only makes a database
-for others and leaves it in that directory.
+for others and leaves it in that directory. With `ask` there are no rounds: triples of a user, a command, and a pattern
+that its output has in the end; the result is their outputs. `install` has files for that, by their path.
 """
 
 from __future__ import annotations
@@ -379,6 +380,28 @@ class Cluster:
             "log": complaints,
         }
 
+    def answers_to(self, questions: list[tuple[str, str, str]]) -> list[str]:
+        """Output of each command as its user; it is repeated until the pattern is in it, or 20 seconds are over."""
+        for path, text in self.spec["install"].items():
+            place = self.machine.root / path.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+            place.chmod(0o755)
+        self.bring_up()
+        outputs = []
+        for user, command, pattern in questions:
+            output = ""
+
+            def matches(user: str = user, command: str = command, pattern: str = pattern) -> bool:
+                nonlocal output
+                output = self.run(f"cd /tmp; {command}", user="" if user == "root" else user, timeout=60)
+                return bool(re.search(pattern, output, re.MULTILINE))
+
+            self.until(matches, 20, command)
+            self.say(user, command, output.strip())
+            outputs.append(output)
+        return outputs
+
 
 def prepare(spec: dict[str, Any]) -> None:
     """A database with the accounts of all changes."""
@@ -411,7 +434,7 @@ def main(path: str) -> None:
         return
     cluster = Cluster(spec)
     try:
-        result = cluster.measured()
+        result = cluster.answers_to(spec["ask"]) if "ask" in spec else cluster.measured()
     finally:
         cluster.end()
     Path(spec["result"]).write_text(json.dumps(result, indent=1), encoding="utf-8")
