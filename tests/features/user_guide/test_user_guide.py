@@ -86,6 +86,25 @@ def test_mig_instances_are_requested_by_their_type(tmp_path: Path) -> None:
     assert f"`{typed.removesuffix(':1')}" in files["guide.md"]
 
 
+@pytest.mark.parametrize(
+    ("preemption", "qos", "sentence"),
+    [
+        ({}, {}, None),
+        ({"by": "qos", "mode": "requeue"}, {"low": {}, "high": {"preempt": ["low"]}}, "Jobs of QOS high from low take"),
+        ({"by": "partition", "mode": "requeue"}, {}, "Jobs of partition urgent take nodes from others"),
+    ],
+)
+def test_symptoms_name_who_preempts_whom(
+    preemption: dict[str, str], qos: dict[str, Any], sentence: str | None, tmp_path: Path
+) -> None:
+    partitions = {"batch": {"nodes": "all", "default": True}, "urgent": {"nodes": "all", "priority_tier": 5}}
+    slurm = {"partitions": partitions, "qos": qos, **({"preemption": preemption} if preemption else {})}
+    guide = files_of(guided(slurm), tmp_path)["guide.md"]
+    assert "| a job waits | `why JOBID` |" in guide
+    assert ("| a job stops and waits again" in guide) == bool(sentence)
+    assert sentence is None or sentence in guide
+
+
 def test_without_shared_home_directories_the_guide_says_why_templates_are_missing(tmp_path: Path) -> None:
     files = files_of(guided(storage={}), tmp_path)
     assert sorted(files) == ["guide.html", "guide.md"]
@@ -160,7 +179,7 @@ def test_both_pages_say_the_same(tmp_path: Path) -> None:
     files = files_of(guided({"accounts": accounts}), tmp_path)
     page = ElementTree.fromstring(files["guide.html"])
     words = re.sub(r"\W+", " ", " ".join(page.find("body").itertext()))  # type: ignore[union-attr]
-    text = re.sub(r"<!--.*-->|^\|[-|]+\|$|```sh", "", files["guide.md"], flags=re.MULTILINE)
+    text = re.sub(r"<!--.*-->|^\|[-|]+\|$|```sh|\\(?=_)", "", files["guide.md"], flags=re.MULTILINE)
     assert re.sub(r"\W+", " ", text).split() == words.split()
 
 

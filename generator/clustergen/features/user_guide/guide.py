@@ -17,6 +17,7 @@ from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.features.user_guide.guide_part import Part
 from clustergen.features.user_guide.guide_servers import reachable, servers
+from clustergen.features.user_guide.guide_symptoms import symptoms
 from clustergen.features.user_guide.guide_tables import (
     account_table,
     partition_table,
@@ -57,7 +58,7 @@ def guide(cluster: Cluster) -> Guide | None:
         *_of_features(cluster),
         *servers(cluster, site),
         *reachable(cluster),
-        _pending(),
+        symptoms(cluster, site),
     )
     return Guide(cluster.name, cluster.of(Description).text, tuple(part for part in parts if part))
 
@@ -245,19 +246,6 @@ def _templates(cluster: Cluster) -> Part:
             *missing,
         ),
         tables=(installed, *((unfit,) if unfit.rows else ())),
-    )
-
-
-def _pending() -> Part:
-    return Part(
-        "When a job does not start",
-        ("`squeue` shows the reason in its last column.",),
-        ("squeue --me --start", "scontrol show job JOBID", "sbatch --test-only pytorch-srun.sh"),
-        (
-            "`Resources` and `Priority`: the job waits for nodes, or for jobs with a higher priority. "
-            "`Dependency`: it waits for another job. Reasons that begin with `QOS` or `Assoc` are limits of the tables "
-            "above. `--test-only` checks a script and estimates its start without submitting it.",
-        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue.job_templates import quota_commands
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
 from clustergen.cluster.groups import users_groups
 from clustergen.cluster.model import Cluster, NodeType
@@ -123,15 +124,26 @@ def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
         places = [word for word, names in (("login nodes", login), ("compute nodes", jobs)) if name in names]
         if not places:
             continue
-        served = any(serves(cluster, group, entry) for group in cluster.groups)
-        asked = not served or entry.shows_quotas
+        served = _is_served(cluster, entry)
         yield {
             "Directory": entry.mount.rstrip("/"),
             "Type": f"{entry.type}, from this cluster" if served else entry.type,
             "Available on": " and ".join(places),
             "Use": _use(name in shared, not entry.is_shared, entry.read_only),
-            "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount) if asked else "",
+            "Your quota": quota_commands().get(entry.type, "").format(mount=entry.mount)
+            if is_asked(cluster, entry)
+            else "",
         }
+
+
+def _is_served(cluster: Cluster, entry: Entry) -> bool:
+    """True if a node of the cluster is its server."""
+    return any(serves(cluster, group, entry) for group in cluster.groups)
+
+
+def is_asked(cluster: Cluster, entry: Entry) -> bool:
+    """True if users can ask for their quota: also of a server elsewhere, whose quotas are unknown here."""
+    return not _is_served(cluster, entry) or entry.shows_quotas
 
 
 def _use(is_shared: bool, is_local: bool, read_only: bool) -> str:
