@@ -116,7 +116,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
 
     def value(kind: type, of: Resolve) -> object:
         if of is ground.resolve:
-            return ground.resolve(manifest.slurm, cluster, report) if manifest.slurm else None
+            return ground.resolve(manifest.slurm, cluster, report, _costs(manifest)) if manifest.slurm else None
         if not cluster.meets(requirement(of.__module__)):
             return None
         with Attributed(kind.__module__):
@@ -128,6 +128,12 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         if (made_record := made(record, partial(value, record, resolve_record))) is not None:
             resolved[record] = made_record
     return cluster
+
+
+def _costs(manifest: Manifest) -> Mapping[str, float]:
+    """Prices of the site, on which billing depends: those of a node type are needed before the section is resolved."""
+    prices = manifest.facility.prices if manifest.facility else None
+    return prices.items if prices else {}
 
 
 def _system(manifest: Manifest) -> OperatingSystem:

@@ -29,7 +29,9 @@ from clustergen.slurmrules.fields import rows
 _LONGEST_TIMEOUT = 65533
 
 
-def resolve(section: Section, cluster: Cluster, report: Report = lambda _: None) -> Slurm:
+def resolve(
+    section: Section, cluster: Cluster, report: Report = lambda _: None, costs: Mapping[str, float] | None = None
+) -> Slurm:
     leaves = leaves_of(cluster.switches, {host for group in cluster.compute for host in group.hosts})
     plugin = section.topology.plugin
     names: tuple[Name, ...] = get_args(Name)
@@ -47,7 +49,7 @@ def resolve(section: Section, cluster: Cluster, report: Report = lambda _: None)
         daemons=daemons,
         slurmdbd_hosts=hosts,
         keeps_books=bool(hosts) or elsewhere.lower().endswith("slurmdbd"),
-        partitions=resolve_partitions(section, cluster.groups, report),
+        partitions=resolve_partitions(section, cluster.groups, report, costs or {}),
         topology=_topology(cluster, SlurmRelease(section.version), bool(leaves)) if plugin == "auto" else plugin,
         leaves=leaves,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.model import NodeGroup, NodeType
+from clustergen.cluster.slurm.billing import Prices, prices_of, weights_of
 from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import compress, expand, span_of
@@ -15,12 +16,13 @@ from clustergen.manifest.slurm import Slurm as Section
 from clustergen.records import copied
 
 DEFAULT_PARTITION = "main"
-_BILLED = 1000  # of a GPU's share
 _HOUR = 60
 
 
-def resolve_partitions(section: Section, groups: tuple[NodeGroup, ...], report: Report) -> tuple[Partition, ...]:
-    """Those of the manifest, or one of all nodes where it has none."""
+def resolve_partitions(
+    section: Section, groups: tuple[NodeGroup, ...], report: Report, costs: Mapping[str, float]
+) -> tuple[Partition, ...]:
+    """Those of the manifest, or one of all nodes where it has none. `costs`: `facility.prices.items`."""
     bare = section.defaults == "slurm"
     specs = section.partitions
     if not specs and not bare:
@@ -33,8 +35,9 @@ def resolve_partitions(section: Section, groups: tuple[NodeGroup, ...], report: 
         for name, text in section.node_sets.items()
     }
     only = len(specs) == 1
+    prices = None if bare else prices_of({id(kind): kind for kind in where.values()}.values(), costs)
     return tuple(
-        _partition(name, spec, where, hosts, sets, report, only=only, bare=bare) for name, spec in specs.items()
+        _partition(name, spec, where, hosts, sets, report, only=only, prices=prices) for name, spec in specs.items()
     )
 
 
@@ -103,8 +106,9 @@ def _partition(
     report: Report,
     *,
     only: bool,
-    bare: bool,
+    prices: Prices | None,
 ) -> Partition:
+    """`prices`: None where Slurm's own defaults hold."""
     hosts: list[str] = []
     if spec.nodes == "all":
         hosts = list(where)
@@ -124,12 +128,12 @@ def _partition(
         name=name,
         nodes="ALL" if spec.nodes == "all" else spec.nodes,
         hosts=frozenset(hosts),
-        default=spec.default or (only and not bare),
+        default=spec.default or (only and prices is not None),
         max_time_minutes=longest,
         max_time_at=(*path, "max_time") if limit else None,
         default_time_minutes=default.minutes if default else min(_HOUR, longest or _HOUR),
         default_time_at=(*path, "default_time") if default else None,
-        **(_stated_shares(spec) if bare else _shares(spec, kinds, has_gpus=any(kind.gpus for kind in where.values()))),
+        **(_stated_shares(spec) if prices is None else _shares(spec, kinds, prices)),
     )
 
 
@@ -143,7 +147,7 @@ def _stated_shares(spec: Spec) -> dict[str, Any]:
     }
 
 
-def _shares(spec: Spec, kinds: list[NodeType], *, has_gpus: bool) -> dict[str, Any]:
+def _shares(spec: Spec, kinds: list[NodeType], prices: Prices) -> dict[str, Any]:
     """The same, worked out where the manifest does not state them; Slurm takes one of the three defaults of memory."""
     stated = _stated_shares(spec)
     cpus, memory = _per_gpu(kinds, spec.max_cpus_per_node)
@@ -158,7 +162,7 @@ def _shares(spec: Spec, kinds: list[NodeType], *, has_gpus: bool) -> dict[str, A
         "mem_per_cpu_mib": stated["mem_per_cpu_mib"]
         if spec.memory_per_cpu
         else (mem_per_cpu or None if without_gpus and not own_memory else None),
-        "billing": _billing(kinds, has_gpus=has_gpus) if spec.billing is None else stated["billing"],
+        "billing": weights_of(kinds, prices) if spec.billing is None else stated["billing"],
     }
 
 
@@ -197,20 +201,3 @@ def _weights(stated: Mapping[str, float | str]) -> dict[str, float]:
 def _by_gib(weight: str) -> float:
     unit = weight[-1] if weight[-1].isalpha() else "M"
     return float(weight.removesuffix(unit)) * 1024.0 ** ("KMGTP".index("G") - "KMGTP".index(unit))
-
-
-def _billing(kinds: list[NodeType], *, has_gpus: bool) -> dict[str, float]:
-    """A whole node bills 1000 per GPU, whichever resource a job takes most of: CPUs and memory weigh as their share.
-    Slurm counts whole numbers, so a unit less than a GPU's share would get lost.
-
-    `has_gpus`: others have GPUs. Then a whole node without bills as one GPU: Slurm's own unit is a CPU, of which a node
-    has many more than GPUs.
-    """
-    cpus, memory = _per_gpu(kinds)
-    weights = {"GRES/gpu": float(_BILLED)}
-    if has_gpus and not cpus and kinds:
-        cpus = max(1, min(kind.job_cores * kind.threads_per_core for kind in kinds))
-        memory, weights = max(1, min(kind.job_memory_mib for kind in kinds)), {}
-    if not cpus or not memory:
-        return {}
-    return {"CPU": round(_BILLED / cpus, 3), "Mem": round(_BILLED * 1024 / memory, 3), **weights}
