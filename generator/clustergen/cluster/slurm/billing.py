@@ -85,7 +85,7 @@ def weights_of(kinds: Iterable[NodeType], prices: Prices) -> dict[str, float]:
 
 
 def _of_gpus(kinds: Iterable[NodeType], prices: Prices) -> dict[str, float]:
-    """One weight of all GPUs where it is the same, or Slurm knows no types; otherwise one by type. Then shares of GPUs."""
+    """One weight of all GPUs where it is the same, or Slurm knows no types; else one by type. Then shares of GPUs."""
     weights: dict[str, float] = {}
     shares: dict[str, float] = {}
     for kind in kinds:
@@ -104,7 +104,7 @@ def _of_gpus(kinds: Iterable[NodeType], prices: Prices) -> dict[str, float]:
 
 
 def gpu_prices(gpus: GpuSet, unit: float) -> dict[str, float]:
-    """TRES → units of an hour, of whole GPUs and MIG instances. `unit`: of the node; one of seven slices is a seventh."""
+    """TRES → units of an hour of a whole GPU or MIG instance. `unit`: of the node; one slice of seven is a seventh."""
     whole = round(unit / gpus.count, 3)
     names: dict[str, float] = {}
     for profile in _profiles(gpus):
@@ -152,3 +152,8 @@ def price(cluster: Cluster, partition: Partition, amounts: Mapping[str, float]) 
     products = [weights.get(name.lower(), 0) * amount for name, amount in amounts.items()]
     is_summed = cluster.slurm.bare and "MAX_TRES" not in cluster.of(Priority).flags
     return sum(products) if is_summed else max(products)
+
+
+def is_billed(cluster: Cluster) -> bool:
+    """True if slurm.conf has the weights: slurmdbd keeps what they count, or the manifest states them."""
+    return bool(cluster.slurm.slurmdbd_hosts) or cluster.slurm.bare

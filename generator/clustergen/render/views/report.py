@@ -21,6 +21,7 @@ from clustergen.render.views.dashboards import dashboards, site
 from clustergen.render.views.diagram import Diagram, diagram, shortened
 from clustergen.render.views.report_policy import account_rows, accounts_intro, people_rows, qos_rows
 from clustergen.render.views.report_power import power, power_intro, racks, racks_intro
+from clustergen.render.views.report_prices import hour_prices, hour_prices_intro
 from clustergen.render.views.requisites import requisites
 from clustergen.render.views.tables import Table, files_by_group, table_of
 from clustergen.units import Bytes
@@ -77,6 +78,7 @@ def report(cluster: Cluster, outline: Outline) -> Report:
 
 def _slurm(cluster: Cluster) -> Iterator[Table]:
     yield table_of("Partitions", "", _partitions(cluster))
+    yield table_of("Prices", hour_prices_intro(cluster), hour_prices(cluster))
     yield table_of("QOS", "", qos_rows(cluster))
     yield table_of("Accounts", accounts_intro(cluster), account_rows(cluster))
     yield table_of("Users", "", people_rows(cluster))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.cores import slurm_cpu_list
 from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
+from clustergen.cluster.slurm.billing import is_billed
 from clustergen.cluster.slurm.keys.devices import gres
 from clustergen.cluster.slurm.keys.line import Line, Pairs, line, own_lines
 from clustergen.cluster.slurm.keys.printing import printed
@@ -102,7 +103,7 @@ def partition_line(cluster: Cluster, partition: Partition) -> Line:
         "DefCpuPerGPU": partition.cpus_per_gpu,
         "DefMemPerGPU": partition.mem_per_gpu_mib,
         "DefMemPerCPU": partition.mem_per_cpu_mib,
-        "TRESBillingWeights": _billing(partition) if cluster.slurm.slurmdbd_hosts or cluster.slurm.bare else None,
+        "TRESBillingWeights": _billing(partition) if is_billed(cluster) else None,
     }
     pairs: list[tuple[str, Value | None]] = [("PartitionName", partition.name)]
     for key, row in FIELDS[_FILE, "PartitionName"].items():

@@ -1,0 +1,49 @@
+"""Table of the tree's README.md: billing units of an hour by partition, node, GPU and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.slurm.billing import UNIT, is_billed, node_amounts, price, prices
+from clustergen.cluster.slurm.model import Partition
+
+
+def hour_prices_intro(cluster: Cluster) -> str:
+    """The introduction to the prices: what counts them, and where they come from."""
+    source = "facility.prices" if prices(cluster).stated else "the hardware"
+    unit = f" The unit follows from {source}: {UNIT} for the cheapest GPU." if prices(cluster).nodes else ""
+    return (
+        "Billing units, which fair share, sreport and limits on billing count. A job pays for the resource of which it "
+        f"takes the largest share.{unit}"
+    )
+
+
+def hour_prices(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """A row per partition and node type."""
+    for partition in cluster.slurm.partitions if is_billed(cluster) else ():
+        types = {group.type.name: group.type for group in cluster.compute if partition.hosts.intersection(group.hosts)}
+        for kind in types.values():
+            if kind.is_resolved:
+                yield _row(cluster, partition, kind)
+
+
+def _row(cluster: Cluster, partition: Partition, kind: NodeType) -> dict[str, str]:
+    amounts = node_amounts(kind)
+    types = [name for name in amounts if name.startswith("gres/gpu:")]
+    each = types or (["gres/gpu"] if kind.gpus else [])
+    gpus = {name.partition(":")[2]: price(cluster, partition, {name: 1, "gres/gpu": 1}) for name in each}
+    return {
+        "Partition": partition.name,
+        "Node type": kind.name,
+        "An hour of a node": _units(price(cluster, partition, amounts)),
+        "GPU": ", ".join(
+            f"{_units(units)} ({name})" if len(gpus) > 1 else _units(units) for name, units in gpus.items()
+        ),
+        "CPU": _units(price(cluster, partition, {"cpu": 1})),
+        "GiB of memory": _units(price(cluster, partition, {"mem": 1})),
+    }
+
+
+def _units(count: float) -> str:
+    return f"{count:.0f}" if count >= 100 else f"{count:.3g}"
