@@ -24,13 +24,14 @@ TYPES: dict[str, Any] = {
 }
 FAT = {**CPU, "memory": "1TiB"}
 SLICE, HALF = "gpu:nvidia_a100_1g.5gb", "gpu:nvidia_a100_3g.20gb"
+SHARE = "GPU and its share"
 JOBS = (  # partition, options, and what the README prices: column, number
     ("new", "--exclusive", "An hour of a node", 1),
     ("old", "--exclusive", "An hour of a node", 1),
     ("thin", "--exclusive", "An hour of a node", 1),
-    ("new", "--gres=gpu:1", "GPU", 1),
-    ("old", "--gres=gpu:2", "GPU", 2),
-    ("everything", "-w n1 --gres=gpu:h100:3", "GPU of new", 3),
+    ("new", "--gres=gpu:1", SHARE, 1),
+    ("old", "--gres=gpu:2", SHARE, 2),
+    ("everything", "-w n1 --gres=gpu:h100:3", f"{SHARE} of new", 3),
     ("split", f"--gres={SLICE}:2", SLICE, 2),
     ("split", f"--gres={HALF}:1", HALF, 1),
     ("thin", "-n 4 -c 2 --mem=1G", "CPU", 8),
@@ -71,7 +72,8 @@ def counted(release: str, tree: Any, directory: Path) -> list[tuple[float, int]]
     prepare(install, directory)
     trees_nodes, parts = block(tree, "NodeName"), block(tree, "PartitionName")
     usage = option(
-        PriorityFlags="MAX_TRES", PriorityDecayHalfLife="0", PriorityUsageResetPeriod="MONTHLY",
+        PriorityFlags="MAX_TRES", PriorityDecayHalfLife="0", PriorityUsageResetPeriod="MONTHLY", PriorityCalcPeriod="1",
+        PriorityWeightFairshare="1000", AccountingStorageEnforce="associations,limits,qos",
         AccountingStorageTRES=",".join(tracked(trees_nodes)),
     )  # fmt: skip
     configuration = Configuration(release, database=True).edited((usage,))
@@ -87,7 +89,7 @@ def counted(release: str, tree: Any, directory: Path) -> list[tuple[float, int]]
     names = [f"j{number}" for number in range(len(JOBS))]
     accounts = f"sacctmgr -i add account {','.join(names)}; sacctmgr -i add user alice account={','.join(names)}"
     submit = "; ".join(
-        f"sbatch -J {name} -A {name} -p {partition} -t 5 -o /dev/null {options} --wrap 'sleep 3'"
+        f"sbatch -J {name} -A {name} -p {partition} -t 5 -o /dev/null {options} --wrap 'sleep 2'"
         for name, (partition, options, _, _) in zip(names, JOBS, strict=True)
     )
     ended = "".join(rf"(?=.*^{name}\|COMPLETED)" for name in names)
@@ -149,11 +151,13 @@ def test_sshare_counts_the_prices_of_the_readme(
 
 def test_whole_nodes_cost_what_their_hardware_is_worth(tmp_path: Path) -> None:
     stated = prices(mixed(tmp_path, TYPES))
-    assert stated["old", "GPU"] == 1000
+    assert stated["old", SHARE] == 1000
     ratio = math.sqrt(989.4 / 125 * 3350 / 900)  # FP16 rate and bandwidth of H100 and V100
-    assert stated["new", "GPU"] == pytest.approx(1000 * ratio, rel=0.01)
-    assert stated["new", "An hour of a node"] == 8 * stated["new", "GPU"]
-    assert stated["split", HALF] == pytest.approx(3 * stated["split", SLICE], rel=0.01)
+    assert stated["new", SHARE] == pytest.approx(1000 * ratio, rel=0.01)
+    assert stated["new", "An hour of a node"] == 8 * stated["new", SHARE]
+    whole = stated["split", "An hour of a node"]
+    assert stated["split", HALF] == pytest.approx(whole * 3 / 7, rel=0.01)
+    assert stated["split", SLICE] == pytest.approx(whole / 5, rel=0.01), "its share of the CPUs is more than a seventh"
     assert stated["thin", "An hour of a node"] == 1000
     assert all(
         stated["everything", f"An hour of a node of {kind}"] <= stated[kind, "An hour of a node"] for kind in TYPES
@@ -171,4 +175,4 @@ def test_prices_of_the_site_replace_the_hardware(tmp_path: Path) -> None:
     stated = prices(tree)
     nodes = {kind: stated[kind, "An hour of a node"] for kind in TYPES}
     assert nodes == {kind: pytest.approx(cost / 10, rel=0.001) for kind, cost in items.items()}
-    assert stated["old", "GPU"] == 1000
+    assert stated["old", SHARE] == 1000

@@ -15,7 +15,7 @@ def hour_prices_intro(cluster: Cluster) -> str:
     unit = f" The unit follows from {source}: {UNIT} for the cheapest GPU." if prices(cluster).nodes else ""
     return (
         "Billing units, which fair share, sreport and limits on billing count. A job pays for the resource of which it "
-        f"takes the largest share.{unit}"
+        f"takes the largest share; a GPU comes with the CPUs and the memory that are the default per GPU.{unit}"
     )
 
 
@@ -32,12 +32,16 @@ def _row(cluster: Cluster, partition: Partition, kind: NodeType) -> dict[str, st
     amounts = node_amounts(kind)
     types = [name for name in amounts if name.startswith("gres/gpu:")]
     each = types or (["gres/gpu"] if kind.gpus else [])
-    gpus = {name.partition(":")[2]: price(cluster, partition, {name: 1, "gres/gpu": 1}) for name in each}
+    share = {
+        "cpu": partition.cpus_per_gpu or 0,
+        "mem": (partition.mem_per_gpu_mib or 0) / 1024,
+    }  # that a job gets with it
+    gpus = {name.partition(":")[2]: price(cluster, partition, {name: 1, "gres/gpu": 1, **share}) for name in each}
     return {
         "Partition": partition.name,
         "Node type": kind.name,
         "An hour of a node": _units(price(cluster, partition, amounts)),
-        "GPU": ", ".join(
+        "GPU and its share": ", ".join(
             f"{_units(units)} ({name})" if len(gpus) > 1 else _units(units) for name, units in gpus.items()
         ),
         "CPU": _units(price(cluster, partition, {"cpu": 1})),
