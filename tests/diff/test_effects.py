@@ -363,6 +363,15 @@ CASES = [
     Case(
         "slurm.conf",
         "PartitionName",
+        "TRESBillingWeights",
+        "",
+        {"slurm.partitions.few.billing": {"cpu": 100.0}},
+        _always(RECONFIGURE),
+        verdict="a new billing unit: running jobs are billed in the old one until they end",
+    ),
+    Case(
+        "slurm.conf",
+        "PartitionName",
         "*",
         "removed",
         {"slurm.partitions": {"all": {"nodes": "c[1-4]", "default": True}}},

@@ -124,6 +124,16 @@ CHANGES = (
     Change("part_rootonly", (partition(RootOnly="YES"),), (partition_of("RootOnly=YES"),), new_job=None),
     Change("part_defmem", (partition(DefMemPerCPU=150),), (partition_of("DefMemPerCPU=150"),)),
     Change("part_defcpupergpu", (partition(DefCpuPerGPU=2),), (partition_of("DefCpuPerGPU=2"),)),
+    Change(
+        "part_billing",
+        (partition(TRESBillingWeights="CPU=100"),),
+        (
+            partition_of("TRESBillingWeights=CPU=100"),
+            by("root", "scontrol show job $(squeue -h -n batch -o %i)", r"TRES=.*billing=2(,|$)"),
+        ),
+        old=(partition(TRESBillingWeights="CPU=1"),),
+        database=True,
+    ),
     Change("part_lln", (partition(LLN="YES"),), (partition_of("LLN=YES"),)),
     Change("part_allocnodes", (partition(AllocNodes="n1"),), (partition_of("AllocNodes=n1"),), new_job=None),
     Change("part_reqresv", (partition(ReqResv="YES"),), (partition_of("ReqResv=YES"),), new_job=None),

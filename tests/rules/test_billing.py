@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from conftest import CURRENT, SLURM_RELEASES, require_slurm
 from effects.configuration import Configuration, option
 from effects.measure import prepare, run, unavailable
 from strategies.slurm_trees import CPU, GPU, block, cluster, words
-from strategies.trees import HEAD
+from strategies.trees import HEAD, codes_of, diagnostics_of, manifest
 
 MIG = {"quarter": {"profiles": {"1g.5gb": 4, "3g.20gb": 1}}}
 TYPES: dict[str, Any] = {
@@ -176,3 +177,35 @@ def test_prices_of_the_site_replace_the_hardware(tmp_path: Path) -> None:
     nodes = {kind: stated[kind, "An hour of a node"] for kind in TYPES}
     assert nodes == {kind: pytest.approx(cost / 10, rel=0.001) for kind, cost in items.items()}
     assert stated["old", SHARE] == 1000
+
+
+@pytest.mark.parametrize(
+    ("billing", "names"),
+    [
+        ({}, []),
+        ({"new": {"CPU": 240, "GRES/gpu": 5400}, "thin": {"CPU": 15, "Mem": "4G"}}, []),
+        ({"thin": {"CPU": 30}}, []),  # a site may charge twice as much
+        ({"thin": {"CPU": 0}}, []),  # or nothing
+        ({"thin": {"CPU": 1}}, ["thin"]),
+        ({"thin": {}}, ["thin"]),  # Slurm bills CPUs
+        ({"new": {"GRES/gpu": 1}, "thin": {"CPU": 15}}, ["new"]),
+    ],
+)
+def test_other_units_are_reported(billing: dict[str, Any], names: list[str], tmp_path: Path) -> None:
+    partitions = {kind: {"nodes": f"n{n}"} for n, kind in enumerate(TYPES, 1)}
+    for name, weights_of_it in billing.items():
+        partitions[name]["billing"] = weights_of_it
+    nodes = [{"name": f"n{n}", "type": kind, "address": f"10.0.0.{40 + n}"} for n, kind in enumerate(TYPES, 1)]
+    data = manifest(
+        node_types=TYPES,
+        nodes=[HEAD, *nodes],
+        slurm={"version": "24.11", "partitions": partitions},
+        gpu={"mig_plans": MIG},
+    )
+    reported = [each for each in diagnostics_of(data, tmp_path) if each.code == "billing-units-differ"]
+    assert [re.findall("in partition '(.*?)'", each.message) for each in reported] == [[name] for name in names]
+    for name, each in zip(names, reported, strict=True):
+        snippet = re.search(r"write billing: (\{.*?\})", each.hint or "")
+        assert snippet, each
+        data["slurm"]["partitions"][name]["billing"] = yaml.safe_load(snippet[1])
+    assert "billing-units-differ" not in codes_of(data, tmp_path)

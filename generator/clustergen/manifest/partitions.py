@@ -64,7 +64,7 @@ class Partition(Section):
     billing: dict[str, Weight] | None = field(
         None,
         "TRESBillingWeights, as {cpu: 1.0, mem: 0.25G}; memory without a unit counts MiB, as in Slurm. By default"
-        " a whole node bills 1000 for each of its GPUs, and one without GPUs 1000 where others have some.",
+        " all partitions have one unit, of which the cheapest or least capable GPU is 1000.",
     )
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = field("UP", "State: whether jobs are accepted and started.")
     hidden: bool = field(False, "Hidden from users who cannot use it.")

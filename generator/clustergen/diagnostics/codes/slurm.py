@@ -76,6 +76,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("user-unknown", ERROR, "Not a user of the account"),
     Code("qos-flag-unknown", ERROR, "An unknown QOS flag"),
     Code("limits-not-enforced", WARNING, "Limits that are not enforced"),
+    Code("billing-units-differ", WARNING, "Partitions bill in different units"),
     Code("tres-unknown", ERROR, "A resource (TRES) that is not tracked"),
     Code("accounts-missing", WARNING, "Accounting is enforced, but no account is declared"),
     Code("account-unknown", ERROR, "An account is not defined"),
