@@ -367,7 +367,6 @@ CASES = [
         "",
         {"slurm.partitions.few.billing": {"cpu": 100.0}},
         _always(RECONFIGURE),
-        verdict="a new billing unit: running jobs are billed in the old one until they end",
     ),
     Case(
         "slurm.conf",

@@ -131,6 +131,14 @@ def test_partitions_that_count_for_running_jobs(edit: tuple[str, str], expected:
     assert list(running(CONF, CONF.replace(*edit))) == (expected if expected == over_time else [])
 
 
+def test_other_billing_weights_are_named() -> None:
+    new = CONF.replace(BATCH, f"{BATCH} TRESBillingWeights=CPU=2")
+    sides = ({"/etc/slurm/slurm.conf": side} for side in (CONF, new))
+    (change,) = slurm_changes(*sides, SlurmRelease("24.11"))
+    assert [effect.kind for effect in change.effects] == ["reconfigure"]
+    assert change.reason.startswith("other billing weights: running jobs are billed by the old ones until they end")
+
+
 POLICY = """\
   preemption: {by: qos, mode: requeue}
   qos:

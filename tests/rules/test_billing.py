@@ -150,6 +150,7 @@ def test_sshare_counts_the_prices_of_the_readme(
         assert usage / seconds == pytest.approx(stated[partition, column] * number, rel=0.01), (partition, options)
 
 
+@pytest.mark.slow
 def test_whole_nodes_cost_what_their_hardware_is_worth(tmp_path: Path) -> None:
     stated = prices(mixed(tmp_path, TYPES))
     assert stated["old", SHARE] == 1000
@@ -165,11 +166,13 @@ def test_whole_nodes_cost_what_their_hardware_is_worth(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_of_a_fat_node_half_is_its_memory(tmp_path: Path) -> None:
     stated = prices(mixed(tmp_path, {"gpu": GPU, "thin": CPU, "fat": FAT}))
     assert stated["fat", "An hour of a node"] == pytest.approx(1000 * (1 + 4) / 2, rel=0.03)
 
 
+@pytest.mark.slow
 def test_prices_of_the_site_replace_the_hardware(tmp_path: Path) -> None:
     items = {"new": 320000, "old": 40000, "split": 30000, "thin": 8000}
     tree = mixed(tmp_path, TYPES, facility={"prices": {"currency": "EUR", "items": items}})
@@ -179,6 +182,8 @@ def test_prices_of_the_site_replace_the_hardware(tmp_path: Path) -> None:
     assert stated["old", SHARE] == 1000
 
 
+@pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("billing", "names"),
     [
