@@ -96,6 +96,7 @@ def answers(release: str, directory: Path) -> dict[str, str]:
     configuration = Configuration(release, database=True).edited(CLUSTER)
     ids = "fill=$(squeue -ha -n fill -o %i); failed=$(sacct -nX --name=failed -o jobid%-9)"
     waiting = "; ".join(submit(name, options) for name, (options, _, _) in WAITING.items())
+    others = "$(sacct -nX --name=failed -o jobid%-9) $(squeue -ha -n user-a -o %i)"
     order = " ".join(HELPED)
     first = "grep -o '`scontrol [^`]*`' | head -1 | tr -d '`' | sh"
     follow = f"{PATH}; for name in {order}; do why $(squeue -ha -n $name -o %F) | {first}; done"
@@ -115,7 +116,7 @@ def answers(release: str, directory: Path) -> dict[str, str]:
         ("root", "scontrol hold $(squeue -ha -n admin -o %i)", ""),
         ("root", "squeue -ha -t pending -o %j=%r", f"(?s){reasons}"),
         ("alice", f"{PATH}; why", "waits"),
-        ("alice", f"{PATH}; why $(sacct -nX --name=failed,user-a -o jobid%-9) 99999; echo $?; why 1x", "usage"),
+        ("alice", f"{PATH}; why {others} 99999; echo $?; why 1x", "usage"),
         ("alice", follow, ""),
         ("root", "squeue -ha -o %j=%T", f"(?s){states}"),
     ]  # fmt: skip
@@ -168,6 +169,10 @@ def test_every_limit_has_its_words() -> None:
     assert [reason for reason in reasons if limit_of(reason) is None] == []
 
 
-def test_all_nodes_of_slurm_have_it(tmp_path: Path) -> None:
-    tree = tree_of(manifest(), tmp_path)
-    assert FILES.keys() <= node_files(tree, "head").keys()
+@pytest.mark.parametrize("defaults", ["recommended", "slurm"])
+def test_all_nodes_of_slurm_have_it(defaults: str, tmp_path: Path) -> None:
+    """Unless the manifest leaves all to Slurm, as that of an imported cluster."""
+    slurm = {"version": "24.11", "defaults": defaults, "partitions": {"main": {"nodes": "all", "default": True}}}
+    tree = tree_of(manifest(slurm=slurm), tmp_path)
+    for host in ("head", "c1"):
+        assert (FILES.keys() <= node_files(tree, host).keys()) == (defaults == "recommended")
