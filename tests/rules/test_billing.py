@@ -214,3 +214,14 @@ def test_other_units_are_reported(billing: dict[str, Any], names: list[str], tmp
         assert snippet, each
         data["slurm"]["partitions"][name]["billing"] = yaml.safe_load(snippet[1])
     assert "billing-units-differ" not in codes_of(data, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("billing", "names"), [(None, []), ({"GRES/gpu": 1}, ["new"])])
+def test_slurms_unit_for_all_is_one_unit(billing: dict[str, Any] | None, names: list[str], tmp_path: Path) -> None:
+    partitions = {"new": {"nodes": "n1", **({"billing": billing} if billing else {})}, "thin": {"nodes": "n2"}}
+    nodes = [{"name": f"n{n}", "type": kind, "address": f"10.0.0.{40 + n}"} for n, kind in enumerate(partitions, 1)]
+    slurm = {"version": "24.11", "partitions": partitions, "defaults": "slurm"}
+    types = {kind: TYPES[kind] for kind in partitions}
+    reported = diagnostics_of(manifest(node_types=types, nodes=[HEAD, *nodes], slurm=slurm), tmp_path)
+    assert [each.message.partition("'")[2][:3] for each in reported if each.code == "billing-units-differ"] == names

@@ -16,7 +16,7 @@ _FACTOR = 3
 
 
 def billing_units_differ(cluster: Cluster, section: Mapping[str, Partition]) -> Iterator[Finding]:
-    stated = {name for name, spec in section.items() if spec.billing is not None or cluster.slurm.bare}
+    stated = {name for name, spec in section.items() if spec.billing is not None}
     if not is_billed(cluster) or not stated:
         return
     rates = [

@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,10 +170,10 @@ def test_every_limit_has_its_words() -> None:
     assert [reason for reason in reasons if limit_of(reason) is None] == []
 
 
-@pytest.mark.parametrize("defaults", ["recommended", "slurm"])
-def test_all_nodes_of_slurm_have_it(defaults: str, tmp_path: Path) -> None:
-    """Unless the manifest leaves all to Slurm, as that of an imported cluster."""
-    slurm = {"version": "24.11", "defaults": defaults, "partitions": {"main": {"nodes": "all", "default": True}}}
-    tree = tree_of(manifest(slurm=slurm), tmp_path)
+@pytest.mark.parametrize(
+    ("more", "has_it"), [({}, True), ({"manage": ["slurm"]}, False), ({"manage": ["users"]}, True)]
+)
+def test_all_nodes_of_slurm_have_it(more: dict[str, Any], has_it: bool, tmp_path: Path) -> None:
+    tree = tree_of(manifest(**more), tmp_path)
     for host in ("head", "c1"):
-        assert (FILES.keys() <= node_files(tree, host).keys()) == (defaults == "recommended")
+        assert (FILES.keys() <= node_files(tree, host).keys()) == has_it

@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+AREA = "users"
 REQUIRES = "slurm"

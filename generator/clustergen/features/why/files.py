@@ -8,15 +8,11 @@ from clustergen.render.file import File
 _LIBRARY = "slurm_node/usr/local/lib/clustergen"
 
 
-def is_installed(cluster: Cluster) -> bool:
-    """False where the manifest asks for Slurm's own defaults, as that of an imported cluster: it adds nothing."""
-    return not cluster.slurm.bare
+def always(_: Cluster) -> bool:
+    return True
 
 
 FILES = (
-    File("slurm_node/usr/local/bin/why", is_installed, mode=0o755, program="jobs/why.py"),
-    *(
-        File(f"{_LIBRARY}/{name}.py", is_installed, program=f"lib/{name}.py")
-        for name in ("slurm_limits", "slurm_records")
-    ),
+    File("slurm_node/usr/local/bin/why", always, mode=0o755, program="jobs/why.py"),
+    *(File(f"{_LIBRARY}/{name}.py", always, program=f"lib/{name}.py") for name in ("slurm_limits", "slurm_records")),
 )
