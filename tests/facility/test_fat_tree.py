@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -98,29 +99,113 @@ def test_what_cannot_be_built_says_what_can(nodes, ports, unit, words):
             shape(caught.value.most + 1, 8, Ports.by_ratio(ports), ports, ports)
 
 
+QM9700, Q3400 = Ports.by_ratio(64), Ports.by_ratio(144)
+# Nodes → leaves, spines, cores and cables between switches, of three systems: from the tables above where these have the
+# size (31, 64, 127, 256 and 512), and from `trees` below.
+SIZES = {
+    ("dgx-h100", 8, QM9700): {
+        **{2: (1, 0, 0, 0), 4: (1, 0, 0, 0), 8: (1, 0, 0, 0), 16: (4, 2, 0, 128), 31: (8, 4, 0, 256)},
+        **{32: (8, 4, 0, 256), 64: (16, 8, 0, 512), 127: (32, 16, 0, 1024), 256: (64, 32, 0, 2048)},
+        512: (128, 128, 64, 8192),
+    },
+    ("dgx-b300", 8, Q3400): {
+        **{2: (1, 0, 0, 0), 4: (1, 0, 0, 0), 8: (1, 0, 0, 0), 16: (1, 0, 0, 0), 31: (4, 2, 0, 248)},
+        **{32: (4, 2, 0, 256), 64: (8, 4, 0, 512), 127: (16, 8, 0, 1152), 256: (32, 18, 0, 2304)},
+        512: (64, 36, 0, 4608),
+    },
+    ("gb200-nvl72-tray", 4, QM9700): {
+        **{2: (1, 0, 0, 0), 4: (1, 0, 0, 0), 8: (1, 0, 0, 0), 16: (1, 0, 0, 0), 31: (4, 2, 0, 128)},
+        **{32: (4, 2, 0, 128), 64: (8, 4, 0, 256), 127: (16, 8, 0, 512), 256: (32, 16, 0, 1024)},
+        512: (64, 32, 0, 2048),
+    },
+}
+
+
+def trees(nodes: int, rails: int, ports: int, ratio: float, least_leaves: int) -> Iterator[tuple[int, int]]:
+    """Switches, and cables between them, of every tree of one or two tiers with equal bundles that serves the nodes.
+
+    Several units have a leaf for each rail and are full, but for the last; a full leaf has no port to spare.
+    """
+    unit = int(ports * ratio / (ratio + 1))
+    if nodes * rails <= ports and least_leaves == 1:
+        yield 1, 0
+    units = -(-nodes // unit)
+    for leaves in range(least_leaves, rails + 1) if units == 1 else (rails * units,):
+        down = nodes * -(-rails // leaves) if units == 1 else unit
+        for up in range(ports - down if down == unit else 1, ports - down + 1):
+            for spines in (number for number in range(1, up + 1) if up % number == 0):
+                if leaves > 1 and down / up <= ratio and leaves * up // spines <= ports:
+                    yield leaves + spines, leaves * up
+
+
+def assert_ports_suffice(tree: Shape, nodes: int, leaf: Ports, ports: int) -> None:
+    """Every switch has the ports that it needs, and every leaf the uplinks that its nodes do."""
+    everything = {member.name: member for member in members(tree)}
+    used = Counter({name: sum(member.uplinks.values()) for name, member in everything.items()})
+    up = dict(used)
+    for number, member in enumerate(one for one in everything.values() if one.tier == "leaf"):
+        unit = min(nodes, tree.unit_nodes) if tree.units > 1 else nodes
+        mine = min(unit, nodes - number // tree.columns * tree.unit_nodes) * (len(member.rails) or tree.rails)
+        used[member.name] += -(-mine // leaf.nodes_each)
+        if len(everything) > 1:
+            assert mine / leaf.nodes_each <= up[member.name] * (leaf.ratio or 1)
+    for member in everything.values():
+        used.update(member.uplinks)
+    assert max(used.values()) <= ports
+    served = Counter(rail for member in everything.values() if member.tier == "leaf" for rail in member.rails)
+    assert all(served[rail] == tree.units for rail in range(tree.rails)) or tree.columns == 1
+
+
+@pytest.mark.parametrize(("system", "nodes"), [(system, nodes) for system, sizes in SIZES.items() for nodes in sizes])
+def test_sizes_of_a_system(system: tuple[str, int, Ports], nodes: int) -> None:
+    _, rails, leaf = system
+    tree = shape(nodes, rails, leaf, leaf.single, leaf.single)
+    assert (*counted(tree), sum(cables(tree))) == SIZES[system][nodes]
+    assert_ports_suffice(tree, nodes, leaf, leaf.single)
+
+
+@pytest.mark.parametrize("least_leaves", [1, 2])
+@pytest.mark.parametrize("ratio", [1, 2, 3])
+@pytest.mark.parametrize(("rails", "ports"), [(8, 64), (8, 144), (4, 64), (2, 40), (1, 64), (9, 64)])
+def test_no_tree_of_fewer_switches_or_cables_serves_the_nodes(
+    rails: int, ports: int, ratio: float, least_leaves: int
+) -> None:
+    leaf = Ports.by_ratio(ports, ratio)
+    for nodes in (1, 2, 4, 7, 8, 9, 12, 16, 20, 31, 32, 33, 64, 127):
+        tree = shape(nodes, rails, leaf, ports, ports, least_leaves=least_leaves)
+        assert not tree.cores
+        assert (tree.switches, tree.switch_cables) == min(trees(nodes, rails, ports, ratio, min(least_leaves, rails)))
+        assert_ports_suffice(tree, nodes, leaf, ports)
+
+
 @pytest.mark.parametrize(
-    ("nodes", "ratio", "up", "spines"),
+    ("nodes", "ratio", "reserved", "up", "spines", "leaves"),
     [
-        (8, 1, 8, 1),  # 8 leaves x 8 uplinks are the 64 ports of one spine
-        (9, 1, 10, 2),  # 9 uplinks have no equal bundle to two spines
-        (16, 1, 16, 2),
-        (31, 1, 32, 4),
-        (32, 1, 32, 4),
-        (8, 3, 3, 1),
-        (48, 3, 16, 2),
+        (8, 1, 0, 0, 0, 1),  # 8 nodes x 8 rails are the 64 ports of one switch
+        (8, 1, 1, 26, 2, 3),  # and one more port needs a second leaf: 8 x 3 + 1 node ports
+        (9, 1, 0, 28, 2, 3),  # 27 uplinks have no equal bundle to two spines
+        (17, 1, 0, 18, 3, 8),
+        (31, 1, 1, 32, 4, 8),
+        (48, 3, 0, 16, 2, 8),
     ],
 )
-def test_a_unit_that_is_not_full_has_the_uplinks_that_its_nodes_need(
-    nodes: int, ratio: float, up: int, spines: int
+def test_rails_share_leaves_where_that_saves_switches(
+    nodes: int, ratio: float, reserved: int, up: int, spines: int, leaves: int
 ) -> None:
-    tree = shape(nodes, 8, Ports.by_ratio(64, ratio), 64, 64)
-    assert (tree.up, tree.all_spines, tree.units) == (up, spines, 1)
+    tree = shape(nodes, 8, Ports.by_ratio(64, ratio), 64, 64, reserved=reserved)
+    assert (tree.up, tree.all_spines, tree.leaves, tree.units) == (up, spines, leaves, 1)
 
 
-@pytest.mark.parametrize("nodes", range(1, 33))
-def test_a_leaf_passes_on_what_its_nodes_send(nodes: int) -> None:
-    tree = shape(nodes, 8, Ports.by_ratio(64), 64, 64)
-    assert nodes <= tree.up <= 32
+def test_a_stated_unit_has_a_leaf_for_each_rail() -> None:
+    tree = shape(2, 8, QM9700, 64, 64, unit=32)
+    assert counted(tree) == (8, 1, 0)
+    assert {member.rails for member in members(tree) if member.tier == "leaf"} == {(rail,) for rail in range(8)}
+
+
+def test_rails_that_are_not_joined_need_no_spine() -> None:
+    tree = shape(16, 8, QM9700, 64, 64, joined=False)
+    assert counted(tree) == (2, 0, 0)
+    assert [member.rails for member in members(tree)] == [(0, 1, 2, 3), (4, 5, 6, 7)]
 
 
 def test_uplink_ports_of_their_own_are_all_used() -> None:

@@ -224,7 +224,7 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
             power_w=None,
             rack_units=1,
             nodes=(),
-            rail=None,
+            rails=(),
             uplinks={top: 1},
         )
 

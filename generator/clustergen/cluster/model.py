@@ -194,8 +194,13 @@ class Switch:
     power_w: int | None  # maximum; None where nobody knows it
     rack_units: int  # height
     nodes: Hosts  # that are connected to it
-    rail: int | None  # None: it serves all rails
+    rails: tuple[int, ...]  # that it serves; empty: all
     uplinks: Mapping[str, int]  # switch above → cables
+
+    @property
+    def rail(self) -> int | None:
+        """The rail that it serves; null: several, or all."""
+        return self.rails[0] if len(self.rails) == 1 else None
 
 
 @record

@@ -35,6 +35,7 @@ class Plan:
     oversubscription: float  # bandwidth of a leaf's node ports to that of its uplinks
     unit: int | None  # nodes; None: as many as a leaf has ports for
     capacity: int | None  # nodes that it is planned for; None: the present ones
+    leaves: int | None  # at least, that the ports of a node are spread over; None: 1 in the fabric, else one for each port
     spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit
@@ -196,7 +197,7 @@ def resolve_fabric(manifest: Manifest, cluster: Cluster) -> Fabric | None:
         return None
     layout = section.layout or (
         "rail"
-        if any(switch.rail is not None for switch in cluster.switches)
+        if any(switch.rails for switch in cluster.switches)
         else "fat-tree"
         if any(switch.uplinks for switch in cluster.switches)
         else "single"

@@ -66,7 +66,7 @@ def resolve_switches(
                 model,
                 rate,
                 nodes,
-                rail,
+                () if rail is None else (rail,),
                 {top: uplink.links for uplink in spec.uplinks for top in expand(uplink.to)},
             )
             for name, rail in zip(names, rails, strict=True)
@@ -122,7 +122,10 @@ def _planned(
     rails = max((max(rails_of[host]) + 1 for host in hosts), default=0)
     rate = gbit(network.rate) if network.rate else None
     joined = plan.spines is not None or not isinstance(network, Fabric) or not network.has_separate_rails
-    tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, path, report) if of_tier and rails else None
+    if not of_tier or not rails:
+        return ()
+    leaves = plan.leaves or (1 if name == "fabric" else rails)
+    tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, leaves, path, report)
     if tree is None:
         return ()
     units = _units(hosts, tree, plan.reserved_ports)
@@ -134,9 +137,10 @@ def _planned(
         if member.tier == "leaf":
             if member.unit >= len(units):
                 continue  # of a unit that is to come
-            nodes = tuple(host for host in units[member.unit] if (member.rail or 0) in rails_of[host])
+            mine = set(member.rails or range(rails))
+            nodes = tuple(host for host in units[member.unit] if not mine.isdisjoint(rails_of[host]))
         rack, model = rack_of.get(member.name), of_tier[member.tier]
-        switches.append(_switch(member.name, None, None, rack, model, rate, nodes, member.rail, dict(member.uplinks)))
+        switches.append(_switch(member.name, None, None, rack, model, rate, nodes, member.rails, dict(member.uplinks)))
     return tuple(switches)
 
 
@@ -155,13 +159,14 @@ def _tree(
     rails: int,
     rate: int | None,
     joined: bool,
+    least_leaves: int,
     path: ManifestPath,
     report: Report,
 ) -> Shape | None:
     """The fat tree of a plan; None where these switches cannot carry the nodes, or with too many cables."""
     try:
         tree = shape(
-            max(nodes + plan.reserved_ports, plan.capacity or 0),
+            max(nodes, (plan.capacity or 0) - plan.reserved_ports),
             rails,
             _leaf_ports(of_tier["leaf"], plan, rate),
             of_tier["spine"].ports,
@@ -169,6 +174,8 @@ def _tree(
             plan.unit or 0,
             plan.spines or 1,
             joined,
+            reserved=plan.reserved_ports,
+            least_leaves=least_leaves,
         )
     except DoesNotFitError as err:
         nodes_words = f"{nodes} {'node' if nodes == 1 else 'nodes'}"
@@ -177,7 +184,7 @@ def _tree(
         )
         report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
         return None
-    cables = tree.leaves * (tree.unit_nodes + tree.up) + tree.all_spines * tree.spine_up
+    cables = tree.units * tree.unit_nodes * tree.rails + tree.switch_cables
     if cables > MOST_CABLES:
         report(_too_many(path, cables))
         return None
@@ -232,7 +239,7 @@ def _switch(
     model: parts.Switch | None,
     rate: int | None,
     nodes: tuple[str, ...],
-    rail: int | None,
+    rails: tuple[int, ...],
     uplinks: dict[str, int],
 ) -> Switch:
     return Switch(
@@ -248,6 +255,6 @@ def _switch(
         power_w=(model.power_max_w or model.power_typ_w) if model else None,
         rack_units=(model.rack_units or 1) if model else 1,
         nodes=nodes,
-        rail=rail,
+        rails=rails,
         uplinks=uplinks,
     )

@@ -88,9 +88,10 @@ class _Network:
             0: Port(self.name, None, self.name, None, None, None, None)
         }
         numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
-        if switch.rail is not None:
-            if switch.rail in ports:
-                yield switch.rail, numbers[switch.rail], ports[switch.rail]
+        if switch.rails:
+            for rail in switch.rails:
+                if rail in ports:
+                    yield rail, numbers[rail], ports[rail]
             return
         leaves = self._shared[host]
         each = max(1, -(-len(ports) // len(leaves)))
@@ -138,7 +139,7 @@ def _shared_leaves(switches: Sequence[Switch]) -> dict[str, list[str]]:
     """Host → the leaves without a rail that it is on; its ports are divided among them."""
     leaves: dict[str, list[str]] = {}
     for switch in switches:
-        if switch.rail is None:
+        if not switch.rails:
             for host in switch.nodes:
                 leaves.setdefault(host, []).append(switch.name)
     return leaves

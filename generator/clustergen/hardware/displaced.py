@@ -16,8 +16,8 @@ def rails(pairs: Pairing) -> Iterator[Group]:
     wrong: dict[str, list[tuple[PlannedCable, End, Link]]] = defaultdict(list)
     for cable in pairs.wrong:
         other = pairs.link_at(cable.a)
-        rail = pairs.expected.rails.get(other[0].device) if other else None
-        if other and rail is not None and pairs.expected.rails.get(cable.b.device) not in (None, rail):
+        rails_there = pairs.expected.rails.get(other[0].device) if other else None
+        if other and rails_there and pairs.expected.rails.get(cable.b.device, ()) not in ((), rails_there):
             wrong[cable.a.device].append((cable, *other))
     items = []
     for host, cables in wrong.items():

@@ -34,7 +34,7 @@ class Expected:
 
     network: str
     cables: tuple[PlannedCable, ...]
-    rails: Mapping[str, int | None]  # switch → rail
+    rails: Mapping[str, tuple[int, ...]]  # switch → rails that it serves; empty: all
     adapters: Mapping[str, tuple[tuple[str, ...], ...]]  # node with planned cables → names of each of its ports
     hosts: frozenset[str]  # all of the manifest
     optional: frozenset[str]  # that exist only when somebody starts them
@@ -84,7 +84,7 @@ def expected(cluster: Cluster, network: str) -> Expected:
     return Expected(
         network,
         tuple(planned),
-        {name: switch.rail for name, switch in switches.items()},
+        {name: switch.rails for name, switch in switches.items()},
         connected,
         frozenset(kinds),
         frozenset(host for group in cluster.groups if group.is_dynamic for host in group.hosts),

@@ -154,8 +154,9 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _nics_on(switch: Switch, node_type: NodeType, leaves: int, most: int | None) -> int:
-    """NICs of a node that end in one leaf: one of its rail, else an even part, and never none. A plan has `most`."""
-    return 1 if switch.rail is not None else max(1, -(-len(node_type.fabric_ports()[:most]) // leaves))
+    """NICs of a node that end in one leaf: those of its rails, else an even part, and never none. A plan has `most`."""
+    ports = len(node_type.fabric_ports()[:most])
+    return max(1, min(ports, len(switch.rails)) if switch.rails else -(-ports // leaves))
 
 
 def fitting_switches(technology: str, rate: int | None) -> str:

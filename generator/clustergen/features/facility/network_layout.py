@@ -125,7 +125,7 @@ class Layout:
             self._rest(rest, y, [(counted(len(rest.switches), "leaf"), "name"), (units, "")])
 
     def _shown(self, box: Box, area: _Area) -> None:
-        rails = sorted({switch.rail for switch in box.switches if switch.rail is not None})
+        rails = sorted({rail for switch in box.switches for rail in switch.rails})
         name = shortened([switch.name for switch in box.switches])
         where = f"rail {rails[0]}" if len(rails) == 1 else f"rails {rails[0]} to {rails[-1]}" if rails else ""
         count = f"{len(box.switches)} switches" if len(box.switches) > 1 else ""

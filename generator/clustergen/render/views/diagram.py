@@ -63,7 +63,7 @@ def _switch_groups(switches: tuple[Switch, ...]) -> list[list[Switch]]:
 
 
 def _switch_label(group: Sequence[Switch]) -> str:
-    rails = sorted({switch.rail for switch in group if switch.rail is not None})
+    rails = sorted({rail for switch in group for rail in switch.rails})
     of_rails = f"rails {rails[0]} to {rails[-1]}" if len(rails) > 1 else ""
     return "<br/>".join(filter(None, (_names([switch.name for switch in group]), group[0].model, of_rails)))
 
