@@ -297,7 +297,7 @@ def test_rails_that_are_not_routed_need_no_spine(tmp_path, fabric, plan, has_spi
     data = manifest(node_types={"gpu": gpu}, nodes=[HEAD, {**DGX, "name": "c[1-4]", "address": "10.0.0.[11-14]"}])
     data["nodes"][1]["type"] = "gpu"
     rails = {"type": "roce", "rate": "400Gb/s", "rails": ["10.1.0.0/24", "10.1.1.0/24"]}
-    data["networks"]["fabric"] = {**rails, "plan": {"leaf": "sn5600", **plan}, **fabric}
+    data["networks"]["fabric"] = {**rails, "plan": {"leaf": "sn5600", "leaves": 2, **plan}, **fabric}
     tree = tree_of(data, tmp_path)
     rows = list(csv.DictReader(io.StringIO(tree.files["facility/cables.csv"].content.decode())))
     assert {row["side_b_device"] for row in rows if row["side_a_device"].startswith("c")} == {"leaf01-r0", "leaf01-r1"}

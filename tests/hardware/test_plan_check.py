@@ -47,6 +47,29 @@ def test_the_planned_fabric_has_no_findings() -> None:
     assert report.agreement == "832 of 832 planned cables are linked as planned"
 
 
+@pytest.mark.parametrize(
+    ("other", "code", "words"),
+    [
+        (3, "rail-swapped", "planned: mlx5_0 on leaf01, mlx5_5 on leaf02"),
+        (1, "cable-port", "gpu0004"),
+        (None, "cable-missing", "gpu0004 mlx5_0 (OSFP4P2) – leaf01 port 7"),
+    ],
+)
+def test_a_fault_on_a_leaf_that_rails_share_is_found(other: int | None, code: str, words: str) -> None:
+    """16 nodes have rails 0 and 1 on leaf01, 2 and 3 on leaf02."""
+    cluster = cluster_of(superpod(16))
+    net = planned_net(cluster)
+    assert not check(net, cluster).diagnostics()
+    adapters = net.adapters_of("gpu0004")
+    if other is None:
+        net.cut((adapters[0], 1))
+    else:
+        net.exchange((adapters[0], 1), (adapters[other], 1))
+    report = check(net, cluster)
+    assert [group.code for group in report.groups] == [code]
+    assert words in messages(report)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found_and_nothing_else(name: str) -> None:
     plant, code, words = FAULTS[name]

@@ -67,19 +67,32 @@ def pod() -> Cluster:
     return cluster_of(superpod(40))
 
 
-def test_128_nodes_are_a_fat_tree() -> None:
-    cluster = cluster_of(superpod(128))
-    subnet = bring_up(planned_net(cluster))
-    assert subnet.is_fat_tree
+def planned(text: str) -> tuple[Cluster, Subnet]:
+    cluster = cluster_of(text)
+    return cluster, bring_up(planned_net(cluster), seconds=400)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [16, 20, 128, *(pytest.param(nodes, marks=pytest.mark.long) for nodes in (2, 4, 8, 31, 32, 64, 127, 256))],
+)
+def test_the_fabric_of_a_size_comes_up_and_is_as_planned(nodes: int) -> None:
+    """16 nodes have two rails on a leaf, 20 three spines, and up to 8 one switch, which is no tree."""
+    cluster, subnet = planned(superpod(nodes))
+    assert subnet.is_fat_tree == (nodes > 8)
     assert codes(cluster, subnet) == []
 
 
-@pytest.mark.parametrize("nodes", [8, 20])
-def test_a_unit_that_is_not_full_is_a_fat_tree(nodes: int) -> None:
-    """One spine for 8 nodes, three for 20."""
-    cluster = cluster_of(superpod(nodes))
-    subnet = bring_up(planned_net(cluster))
-    assert subnet.is_fat_tree
+@pytest.mark.long
+@pytest.mark.parametrize("nodes", [2, 16, 31, 64, 256])
+@pytest.mark.parametrize(
+    ("system", "rate", "leaf"), [("dgx-b300", "XDR", "q3400"), ("gb200-nvl72-tray", "NDR", "qm9700")]
+)
+def test_the_fabric_of_another_system_is_as_planned(system: str, rate: str, leaf: str, nodes: int) -> None:
+    text = superpod(nodes, plan=f"leaf: {leaf}").replace("dgx-h100", system).replace("rate: NDR", f"rate: {rate}")
+    text = text.replace("ubuntu-22.04", "ubuntu-24.04")
+    cluster, subnet = planned(text)
+    assert subnet.is_fat_tree == any(switch.uplinks for switch in cluster.switches)
     assert codes(cluster, subnet) == []
 
 
@@ -87,13 +100,17 @@ def test_a_unit_that_is_not_full_is_a_fat_tree(nodes: int) -> None:
 @pytest.mark.parametrize("plan", ["leaf: qm9700", "leaf: qm9700, oversubscription: 3"])
 def test_512_nodes_are_a_fat_tree(plan: str) -> None:
     """Non-blocking they need three tiers."""
-    cluster = cluster_of(superpod(512, plan=plan))
-    subnet = bring_up(planned_net(cluster), seconds=400)
+    cluster, subnet = planned(superpod(512, plan=plan))
     assert subnet.is_fat_tree
     assert codes(cluster, subnet) == []
 
 
-@pytest.mark.parametrize("name", ["cable-missing", "cable-crossed", "switch-missing", "rail-swapped", "crossed nodes"])
+_ALWAYS = ("cable-missing", "cable-crossed", "switch-missing", "rail-swapped", "crossed nodes")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in _ALWAYS else pytest.param(name, marks=pytest.mark.long) for name in FAULTS]
+)
 def test_a_fault_is_found_in_what_ibnetdiscover_prints(name: str) -> None:
     plant, code, words = FAULTS[name]
     net = planned_net(pod())
@@ -101,8 +118,8 @@ def test_a_fault_is_found_in_what_ibnetdiscover_prints(name: str) -> None:
     subnet = bring_up(net)
     assert codes(pod(), subnet) == [code]
     assert words in str(check_infiniband(pod(), subnet.discovered.encode(), "fabric.txt").groups)
-    # opensm itself notices unequal bundles, and neither a missing spine nor nodes on another rail.
-    assert subnet.is_fat_tree == (name not in ("cable-missing", "cable-crossed"))
+    # opensm notices unequal bundles and a leaf below a leaf, but neither a missing spine nor nodes on another rail.
+    assert subnet.is_fat_tree == (name not in ("cable-missing", "cable-crossed", "switch-unplanned"))
 
 
 def by_name(facts: Facts) -> set[frozenset[tuple[str, str]]]:

@@ -26,6 +26,7 @@ NO_FILE = {
     "catalogue.systems.*.power.redundant": "psu-redundancy",
     **{f"networks.{name}.plan.core": "network-value-unused" for name in ("management", "bmc", "storage")},
     "networks.bmc.plan.ports": "network-value-unused",
+    **{f"networks.{name}.plan.leaves": "network-value-unused" for name in ("management", "bmc", "storage", "fabric")},
     "networks.management.plan.spines": "network-value-unused",
     "networks.fabric.plan.unit": "plan-does-not-fit",
     "nccl.gid_index": "nccl-gid-useless",

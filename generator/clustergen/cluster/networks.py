@@ -35,7 +35,7 @@ class Plan:
     oversubscription: float  # bandwidth of a leaf's node ports to that of its uplinks
     unit: int | None  # nodes; None: as many as a leaf has ports for
     capacity: int | None  # nodes that it is planned for; None: the present ones
-    leaves: int | None  # at least, that the ports of a node are spread over; None: 1 in the fabric, else one for each port
+    leaves: int | None  # for the ports of a node, at least; None: 1 in the fabric, 2 with spines, else one a port
     spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit

@@ -124,7 +124,7 @@ def _planned(
     joined = plan.spines is not None or not isinstance(network, Fabric) or not network.has_separate_rails
     if not of_tier or not rails:
         return ()
-    leaves = plan.leaves or (1 if name == "fabric" else rails)
+    leaves = plan.leaves or (rails if name != "fabric" else 2 if plan.spines else 1)
     tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, leaves, path, report)
     if tree is None:
         return ()

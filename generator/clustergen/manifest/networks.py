@@ -41,8 +41,9 @@ class FabricPlan(Section):
         1, "Bandwidth of a leaf's node ports to that of its uplinks: 1 is non-blocking, 3 is 3:1."
     )
     unit: Annotated[int, Field(ge=1, le=1024)] | None = field(
-        None, "Nodes of a scalable unit, which has one leaf per rail; default: as many as a leaf has ports for, or fewer"
-        " if rails can share leaves."
+        None,
+        "Nodes of a scalable unit, which has one leaf per rail; default: as many as a leaf has ports for, and"
+        " rails share leaves while one unit has all nodes.",
     )
     capacity: Annotated[int, Field(ge=1, le=65536)] | None = field(
         None,
@@ -52,7 +53,7 @@ class FabricPlan(Section):
     leaves: Annotated[int, Field(ge=1, le=64)] | None = field(
         None,
         "Least number of leaves that the ports of a node are spread over, for redundancy; default: 1 in the fabric,"
-        " where rails share leaves if that saves switches, and one for each port of a node in other networks.",
+        " 2 with `spines`, where rails share leaves if that saves switches; in other networks one for each port.",
     )
     spines: Annotated[int, Field(ge=1, le=512)] | None = field(
         None, "Least number of spines, for redundancy; of each group of spines with three tiers."

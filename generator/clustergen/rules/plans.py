@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-from clustergen.cluster.model import Cluster, Rack
+from clustergen.cluster.model import Cluster, Rack, Switch
 from clustergen.cluster.networks import NETWORKS, Plan
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import ports_in
@@ -228,3 +228,18 @@ def plan_value_unused(cluster: Cluster) -> Iterator[Finding]:
                 needs = "leaves and spines only" if tiers == 2 else "leaves only"
                 message = f"{key} has no effect: the plan of the {name} network needs {needs}"
                 yield Finding("network-value-unused", path, message, f"remove {key}", key=True)
+        if plan.leaves and switches:
+            yield from _unused_leaves(name, plan.leaves, switches)
+
+
+def _unused_leaves(network: str, least: int, switches: Sequence[Switch]) -> Iterator[Finding]:
+    """More leaves than a node has ports."""
+    on = Counter(host for switch in switches for host in switch.nodes)
+    most = max(on.values())
+    if least > most:
+        yield Finding(
+            "network-value-unused",
+            ("networks", network, "plan", "leaves"),
+            f"{least} leaves have no effect: the nodes have ports for {most} in the {network} network",
+            f"write {most}",
+        )
