@@ -96,6 +96,9 @@ def test_the_switch_that_is_mistaken_for_hdr_is_edr() -> None:
     assert (edr.ports, edr.port_gbit, edr.rate, edr.managed) == (36, 100, "EDR", False)
     assert (hdr.ports, hdr.port_gbit, hdr.rate) == (40, 200, "HDR")
     assert (hdr.ports_at(200), hdr.ports_at(100), hdr.ports_at(400)) == (40, 80, None)
+    spectrum = hardware.switch("sn5400")
+    assert spectrum
+    assert [spectrum.ports_at(gbit) for gbit in (400, 200, 100, 50)] == [64, 128, 256, None]
 
 
 def test_every_rate_that_hardware_names_is_known() -> None:

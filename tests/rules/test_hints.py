@@ -333,19 +333,15 @@ HINTS = {
         FABRIC,
         ("leaf: qm9700", "leaf: sn5600"),
         "switch-fabric",
-        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
+        "use 'qm9700' or 'qm9790'",
     ),
-    "a slow leaf": (
-        FABRIC,
-        ("leaf: qm9700", "leaf: qm8700"),
-        "switch-too-slow",
-        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
-    ),
+    "a slow leaf": (FABRIC, ("leaf: qm9700", "leaf: qm8700"), "switch-too-slow", "use 'qm9700' or 'qm9790'"),
+    "a leaf of one rate": (FABRIC, ("leaf: qm9700", "leaf: q3400"), "switch-one-rate", "use 'qm9700' or 'qm9790'"),
     "a listed Ethernet switch": (
         FABRIC,
         ("plan: {leaf: qm9700}", 'switches: [{name: leaf1, model: sn5600, nodes: "gpu[1-4]"}]'),
         "switch-fabric",
-        "use 'qm9700', 'qm9790', 'q3400' or 'q3200'",
+        "use 'qm9700' or 'qm9790'",
     ),
     "one address too few": (TINY, ("[11-14]", "[11-13]"), "address-count", 'write "10.0.0.[11-14]"'),
     "a node type of login nodes": (

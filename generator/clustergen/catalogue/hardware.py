@@ -111,9 +111,10 @@ class Switch:
     port_gbit: int | None
     aliases: tuple[str, ...] = ()
     rate: str = ""
-    split_ports: int | None = None
-    """Ports when every one is split by a cable, and their speed."""
-    split_gbit: int | None = None
+    one_rate: bool = False
+    """Whether its ports run at `rate` and no other."""
+    splits: tuple[str, ...] = ()
+    """Ports when every one is split by a cable, as ports x Gb/s: `128x400`."""
     managed: bool = True
     """Whether it has a processor of its own, which on InfiniBand can run the subnet manager."""
     cages: int | None = None
@@ -146,7 +147,8 @@ class Switch:
         """How many ports of `gbit` Gb/s it offers, all alike; None when it has no such ports."""
         if gbit == self.port_gbit:
             return self.ports
-        return self.split_ports if gbit == self.split_gbit else None
+        splits = (split.split("x") for split in self.splits)
+        return next((int(ports) for ports, rate in splits if int(rate) == gbit), None)
 
 
 @record

@@ -79,7 +79,6 @@ LABELS = {
     "slurm_type": "type that Slurm detects",
     "sm": "compute capability",
     "sms": "SMs",
-    "split_gbit": "rate of a split port",
     "tdp_w": "maximum power",
     "uplink_cage": "cage of the uplinks",
     "uplink_gbit": "rate of the uplinks",

@@ -78,8 +78,8 @@ def _ports(row: System) -> str:
 
 
 def _switch_ports(row: hardware.Switch) -> str:
-    split = f", or {row.split_ports} × {row.split_gbit}" if row.split_ports else ""
-    return f"{row.ports} × {row.port_gbit} Gb/s{split}"
+    splits = "".join(f", or {split.replace('x', ' × ')}" for split in row.splits)
+    return f"{row.ports} × {row.port_gbit} Gb/s{splits}"
 
 
 def _cages(row: hardware.Switch) -> str:
@@ -221,7 +221,7 @@ TOPICS = {
             (
                 Column("switch", lambda row: row.id, is_code=True),
                 Column("fabric", lambda row: row.fabric),
-                Column("ports", _switch_ports, ("ports", "port_gbit", "split_ports", "split_gbit")),
+                Column("ports", _switch_ports, ("ports", "port_gbit", "splits")),
                 Column("cages", _cages, ("cages", "cage")),
                 Column("managed", lambda row: "yes" if row.managed else "no", ("managed",)),
                 Column("height", _height, ("rack_units",)),

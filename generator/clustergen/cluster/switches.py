@@ -226,9 +226,8 @@ def _leaf_ports(model: parts.Switch, plan: FabricPlan, rate: int | None) -> Port
 
 
 def _nics_per_port(model: parts.Switch, rate: int | None) -> int:
-    """2 where the network's rate splits a port between two nodes."""
-    split = model.split_ports and rate and rate == model.split_gbit != model.port_gbit
-    return model.split_ports // model.ports if model.split_ports and split else 1
+    """2 where the network's rate splits a port between two nodes, and 4 between four."""
+    return (model.ports_at(rate) or model.ports) // model.ports if rate else 1
 
 
 def _switch(

@@ -13,7 +13,7 @@ from clustergen.facility.model import Cable
 from clustergen.facility.placement import switches_of
 from clustergen.facility.unfit import alternatives, cause, reach_m
 from clustergen.hostlist import compress, span_of
-from clustergen.rules.fabric import fitting_switches
+from clustergen.rules.fabric import fitting_switches, of_other_rate
 from clustergen.units import BitRate
 
 
@@ -56,6 +56,8 @@ def planned_switches(cluster: Cluster) -> Iterator[Finding]:
                 message = f"{model.model} is an {model.fabric} switch, but the fabric is {kind}"
                 hint = fitting_switches("infiniband" if kind == "infiniband" else "ethernet", rate)
                 yield Finding("switch-fabric", path, message, hint)
+            elif other := of_other_rate(cluster, name, model, path):
+                yield other
             elif tier == "leaf" and rate and model.port_gbit and model.port_gbit < rate:
                 message = f"{model.model} has {model.port_gbit} Gb/s ports, but the rate of {name} is {network.rate}"
                 yield Finding("switch-too-slow", path, message, fitting_switches(model.fabric, rate))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.cluster import networks
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
@@ -163,9 +164,34 @@ def fitting_switches(technology: str, rate: int | None) -> str:
     """The hint for a switch that does not fit: models of that fabric for the rate, the slowest first."""
     from clustergen.catalogue.hardware import switches
 
-    models = [row for row in switches().values() if row.fabric == technology and (row.port_gbit or 0) >= (rate or 0)]
+    models = [
+        row
+        for row in switches().values()
+        if row.fabric == technology and (row.port_gbit or 0) >= (rate or 0) and not (rate and is_of_other_rate(row, rate))
+    ]
     ids = [row.id for row in sorted(models, key=lambda row: row.port_gbit or 0)]
     return f"use {one_of(ids, most=4)}" if ids else "run clustergen catalogue switches for all models"
+
+
+def is_of_other_rate(model: SwitchModel, rate: float) -> bool:
+    """True if the switch runs at one rate only, and at another one."""
+    return model.one_rate and model.port_gbit != rate
+
+
+def of_other_rate(cluster: Cluster, network: str, model: SwitchModel, path: ManifestPath) -> Finding | None:
+    """A switch that runs at one rate only, and nodes or a network of another one."""
+    rate = cluster.networks[network].rate_gbit
+    if rate is not None:
+        who = f"the rate of {network} is {cluster.networks[network].rate}"
+    else:
+        ports = [port for kind in cluster.node_types for port in kind.ports if port.network == network]
+        slowest = min((port for port in ports if port.max_gbit), key=lambda port: port.max_gbit or 0, default=None)
+        rate = int(slowest.max_gbit or 0) if slowest else None
+        who = f"{slowest.device} of the nodes has {rate} Gb/s" if slowest else ""
+    if not rate or not is_of_other_rate(model, rate):
+        return None
+    message = f"{model.model} runs at {model.rate or model.port_gbit} only, but {who}"
+    return Finding("switch-one-rate", path, message, fitting_switches(model.fabric, rate))
 
 
 def switch_kind(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
@@ -182,6 +208,8 @@ def switch_kind(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
                 f"{model.model} is an {model.fabric} switch, but the fabric is {fabric.type}",
                 fitting_switches(technology(fabric), rate),
             )
+        elif other := of_other_rate(cluster, "fabric", model, (*_SWITCHES, index, "model")):
+            yield other
         elif rate and model.port_gbit and model.port_gbit < rate:
             yield Finding(
                 "switch-too-slow",

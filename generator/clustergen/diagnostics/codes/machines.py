@@ -108,6 +108,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("plan-does-not-fit", ERROR, "The switches of a plan cannot carry its nodes"),
     Code("plan-node", ERROR, "A plan names a node that it cannot connect"),
     Code("switch-too-slow", ERROR, "A switch is slower than the fabric"),
+    Code("switch-one-rate", ERROR, "A switch that does not run at the rate of the network"),
     Code("nic-too-slow", WARNING, "A NIC is slower than the fabric"),
     Code("nic-faster-than-switch", WARNING, "A NIC is faster than its switch port"),
     Code("gpus-share-ports", WARNING, "Many GPUs share a fabric port"),

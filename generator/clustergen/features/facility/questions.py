@@ -17,7 +17,7 @@ from clustergen.hostlist import compress
 
 _PHYSICAL = (
     *("power_max_w", "psu", "psu_count", "psu_watt", "inlet", "rack_units", "depth_mm", "weight_kg", "airflow_cfm"),
-    *("liquid_share_pct", "inlet_c", "power_typ_w", "cages", "ports_per_cage", "split_ports", "split_gbit"),
+    *("liquid_share_pct", "inlet_c", "power_typ_w", "cages", "ports_per_cage", "splits"),
 )
 
 
