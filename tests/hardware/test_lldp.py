@@ -33,7 +33,7 @@ Neighbour = tuple[str, str, str]
 MANIFEST = (
     superpod(4, plan="leaf: sn5600, unit: 2")
     .replace("type: infiniband", "type: roce")
-    .replace("rate: NDR", "rate: 400Gb/s")
+    .replace("rate: NDR", "rate: 400Gb/s\n    routing: bridged")
 )
 
 

@@ -125,3 +125,36 @@ def test_a_range_of_rails_is_an_entry_for_each():
         replace(leaf, index=None, entry="") for leaf in folded.switches
     ]
     assert [leaf.rail for leaf in folded.switches] == [*range(8), None]
+
+
+ETHERNET = {"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "sn5600", "unit": 2}, "cidr": "10.1.0.0/24"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "addresses", "found"),
+    [
+        ({}, None, "rail-spans-leaves"),
+        ({"plan": {"leaf": "sn5600"}}, None, ""),
+        ({"type": "infiniband", "rate": "NDR", "plan": {"leaf": "qm9700", "unit": 2}}, None, ""),
+        ({"routing": "bridged"}, "10.1.0.[1-4]", ""),
+        ({"routing": "/26"}, None, ""),
+        ({"routing": "/26"}, "10.1.0.[1-2],10.1.0.[65-66]", ""),
+        ({"routing": "/26"}, "10.1.0.[1-4]", "leaf-network"),
+        ({"routing": "/26"}, "10.1.0.1,10.1.0.62,10.1.0.[65-66]", "leaf-network"),
+        ({"routing": "/26"}, "10.1.0.1,10.1.0.2,10.1.0.[64-65]", "leaf-network"),
+        ({"routing": "/31"}, "10.1.0.1,10.1.0.3,10.1.0.5,10.1.0.7", ""),
+        ({"routing": "/31"}, "10.1.0.[1-4]", "leaf-network"),
+        ({"routing": "/26", "cidr": "fd00::/64"}, "fd00::[1-4]", "leaf-network"),
+    ],
+)
+def test_leaves_of_an_ethernet_rail_are_joined(
+    changes: dict[str, Any], addresses: str | None, found: str, tmp_path: Path
+) -> None:
+    data = fabric_of({})
+    data["networks"]["fabric"] = {**ETHERNET, **changes}
+    kind = next(node["type"] for node in data["nodes"] if node["name"] == "c[1-4]")
+    data["node_types"][kind]["nics"] = [{"device": "mlx5_0", "interface": "ens1np0", "model": "cx7"}]
+    if addresses:
+        next(node for node in data["nodes"] if node["name"] == "c[1-4]")["addresses"] = {"fabric": addresses}
+    codes = {"rail-spans-leaves", "leaf-network"}.intersection(codes_of(data, tmp_path))
+    assert codes == ({found} if found else set())

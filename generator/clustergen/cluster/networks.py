@@ -134,8 +134,14 @@ class Fabric(Network):
     rails: tuple[str, ...]  # networks of the rails, where each has its own
     gateways: tuple[str, ...]  # by rail
     has_separate_rails: bool  # no packet goes from one rail to another
+    routing: str | None  # between leaves of a rail: bridged, or the prefix length of a leaf's network
     service_level: int | None  # of NCCL's traffic; None: the default
     ipoib_mode: Literal["datagram", "connected"]
+
+    @property
+    def leaf_prefix(self) -> int | None:
+        """Prefix length of the network of a leaf, which is the router in it; null: a rail is one network on its leaves."""
+        return int(self.routing[1:]) if self.routing and self.routing[0] == "/" and self.type != "infiniband" else None
 
 
 @record

@@ -29,6 +29,15 @@ RailRange = Annotated[
 """Rails of several switches, a name of the list each: `0-7`."""
 
 
+Routing = Annotated[
+    str,
+    text(
+        r"^(bridged|/(1[6-9]|2[0-9]|30|31))$",
+        "write bridged, or the prefix length of the network of one leaf, from /16 to /31: /26",
+    ),
+]
+
+
 class FabricPlan(Section):
     """A fat tree to be planned: switches, ports and cables follow from the nodes' ports."""
 
@@ -186,6 +195,13 @@ class Fabric(Network):
         None, "MTU in bytes of the fabric's ports; default 9000 on RoCE, 65520 in IPoIB connected mode."
     )
     gateways: tuple[Address, ...] = field((), "Router of each rail's network, if the rails are routed.")
+    routing: Routing | None = field(
+        None,
+        "How nodes of an Ethernet rail reach those on its other leaves. bridged: the switches extend the rail's network"
+        " over all of its leaves, by EVPN-VXLAN or a VLAN. A prefix length, as /26: each leaf has a network of that size"
+        " in that of the rail, is the router with its last address, and exchanges routes with the others; /31: each port"
+        " has one, whose other address is the leaf's.",
+    )
     interfaces: tuple[Device, ...] = field((), "Interface names by rail, if they differ from the catalogue's.")
     sharp: Place
     service_level: Annotated[int, Field(ge=0, le=15)] | None = field(None, "InfiniBand SL of NCCL traffic.")

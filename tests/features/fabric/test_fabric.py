@@ -164,6 +164,21 @@ SCRIPT = "/usr/local/sbin/clustergen-fabric-interfaces"
 
 
 @pytest.mark.real
+@pytest.mark.parametrize(
+    ("routing", "leaf", "other"), [("/26", "10.1.0.62", "10.1.1.62"), ("/31", "10.1.0.12", "10.1.1.12")]
+)
+def test_a_leaf_is_the_router_to_the_others(tmp_path: Path, routing: str, leaf: str, other: str) -> None:
+    tree = fabric_tree(tmp_path, TWO_RAILS, type="roce", routing=routing, **RAILS)
+    run = f"{LINKS} {SCRIPT} || echo FAILED; ip -o address show scope global; ip route; ip route show table 101"
+    done = in_sandbox(tree, "c3", tmp_path, run)
+    assert "FAILED" not in done.stdout, done.stdout + done.stderr
+    assert f"10.1.0.13{routing}" in done.stdout
+    assert f"10.1.0.0/24 via {leaf} dev ibp24s0 src 10.1.0.13" in done.stdout
+    assert done.stdout.count(f"10.1.1.0/24 via {other} dev ibp64s0 src 10.1.1.13") == 2
+    assert f"default via {other} dev ibp64s0" in done.stdout
+
+
+@pytest.mark.real
 def test_a_node_gets_its_own_addresses(tmp_path: Path) -> None:
     tree = fabric_tree(tmp_path, TWO_RAILS, type="roce", **RAILS)
     run = f"""{LINKS}
@@ -567,6 +582,20 @@ def test_on_infiniband_rdma_core_calls_a_device_as_its_interface(device: str, is
 def switch_page(directory: Path, **roce: Any) -> str:
     tree = fabric_tree(directory, type="roce", rails=RAILS["rails"], roce=roce)
     return next(file for file in tree if file.path == "facility/roce-switches.md").content.decode()
+
+
+def test_networks_of_leaves_are_listed_for_the_switches(tmp_path: Path) -> None:
+    nodes = {**COMPUTE, "addresses": {"fabric": ["10.1.0.[1-2],10.1.0.[65-66]", "10.1.1.[1-2],10.1.1.[65-66]"]}}
+    switches = [
+        {"name": f"leaf{unit}-r[0-1]", "rail": "0-1", "nodes": hosts, "uplinks": [{"to": "spine1"}]}
+        for unit, hosts in enumerate(("c[1-2]", "c[3-4]"))
+    ]
+    tree = fabric_tree(
+        tmp_path, nodes, type="roce", routing="/26", rails=RAILS["rails"], switches=[*switches, {"name": "spine1"}]
+    )
+    text = tree.files["facility/roce-switches.md"].content.decode()
+    lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
+    assert "| leaf1-r1 | 1 | 10.1.1.64/26 | 10.1.1.126 | c[3-4] |" in lines
 
 
 def test_switches_have_the_values_of_the_hosts(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ MACHINES: tuple[str | Code, ...] = (
     Code("nic-too-slow", WARNING, "A NIC is slower than the fabric"),
     Code("nic-faster-than-switch", WARNING, "A NIC is faster than its switch port"),
     Code("gpus-share-ports", WARNING, "Many GPUs share a fabric port"),
+    Code("rail-spans-leaves", ERROR, "An Ethernet rail has several leaves, and nothing joins them"),
+    Code("leaf-network", ERROR, "An address outside the network of its leaf"),
     Code("rails-apart", WARNING, "Rails that group the nodes differently"),
     Code("link-without-cable", WARNING, "No cable fits or reaches"),
     Code("fabric-ports-unknown", WARNING, "The names of the fabric ports are not known"),

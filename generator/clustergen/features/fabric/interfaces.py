@@ -31,6 +31,7 @@ class Row:
     network: str
     gateway: str
     table: str  # routing table of the rail
+    prefix: str  # length, of the network of a leaf; empty: the rail is one network
 
 
 @record
@@ -72,6 +73,7 @@ def table(cluster: Cluster, node_type: NodeType) -> Table | None:
             continue
         network = rail_network(fabric, port.rail) if port.rail < addressed else None
         gateway = rail_gateway(fabric, port.rail) if network else None
+        prefix = fabric.leaf_prefix if network else None
         # Where rails share a network, or have a router each, the source address decides on which rail a packet leaves.
         routed = network is not None and addressed > 1 and (gateway is not None or not fabric.rails)
         if network or fabric.type != "infiniband":
@@ -84,6 +86,7 @@ def table(cluster: Cluster, node_type: NodeType) -> Table | None:
                     network=network or "-",
                     gateway=gateway or "-",
                     table=str(_FIRST_TABLE + port.rail) if routed else "-",
+                    prefix=str(prefix or ""),
                 )
             )
     return Table(tuple(rows)) if rows else None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Fabric, Roce
+from clustergen.facility.leaf_networks import leaf_address, rail_leaves
 from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.render.file import File
@@ -21,6 +23,7 @@ _FRAME = 22  # bytes around the IP packet: Ethernet header, VLAN tag, checksum
 _SWITCH_MTU = 9216
 _NS_PER_METRE = 5  # light in fibre and signals in copper
 _NAME = "clustergen"
+_LEAF_NETWORKS = "Each leaf is the router of its nodes, and announces these networks to the other switches, by BGP or OSPF."
 _NVUE_CLASS = 3
 
 
@@ -37,13 +40,15 @@ def page(cluster: Cluster) -> Page | None:
     if fabric is None or not cluster.has(Roce):
         return None
     roce = cluster.of(Roce)
-    tables = (
+    tables = [
         table_of(
             "What must match", "Hosts: what clustergen-roce-qos.service sets and reads back.", _rows(fabric, roce)
         ),
         table_of("Where", "", _places(cluster)),
-    )
-    return Page(cluster.name, tables, Safe(_sonic(roce, _port_mtu(fabric))), tuple(_nvue(roce)))
+    ]
+    if fabric.leaf_prefix:
+        tables.append(table_of("Networks of leaves", _LEAF_NETWORKS, _leaf_rows(cluster, fabric.leaf_prefix)))
+    return Page(cluster.name, tuple(tables), Safe(_sonic(roce, _port_mtu(fabric))), tuple(_nvue(roce)))
 
 
 def _port_mtu(fabric: Fabric) -> int:
@@ -74,6 +79,7 @@ def _rows(fabric: Fabric, roce: Roce) -> Iterator[dict[str, str]]:
             "DCQCN reacts and notifies" if roce.ecn else "off",
             f"mark on queue {roce.priority} before PFC starts" if roce.ecn else "off",
         ),
+        *([("Rails", "one network each", "extend each over all of its leaves")] if fabric.routing == "bridged" else ()),
         ("MTU", f"{fabric.port_mtu} bytes of IP", f"frames of {_port_mtu(fabric)} bytes"),
     ]
     if rate:
@@ -98,6 +104,21 @@ def _places(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Ports to nodes": compress(switch.nodes) if switch.nodes else "",
             "Ports to switches": ", ".join(f"{count} to {name}" for name, count in switch.uplinks.items()),
         }
+
+
+def _leaf_rows(cluster: Cluster, prefix: int) -> Iterator[dict[str, str]]:
+    """Networks in which a leaf is the router, in the order of its ports."""
+    for rail, leaves in rail_leaves(cluster).items():
+        for leaf, ports in leaves.items():
+            networks: dict[IPv4Network, list[str]] = {}
+            addresses: dict[IPv4Network, str] = {}
+            for port in ports:
+                if port.address and (network := port.network(prefix)):
+                    networks.setdefault(network, []).append(port.host)
+                    addresses[network] = str(leaf_address(network, port.address))
+            for network, hosts in networks.items():
+                row = {"Switch": leaf, "Rail": str(rail), "Network": str(network)}
+                yield {**row, "Address of the switch": addresses[network], "Nodes": compress(hosts)}
 
 
 def _sonic(roce: Roce, port_mtu: int) -> str:
