@@ -167,7 +167,8 @@ def fitting_switches(technology: str, rate: int | None) -> str:
     models = [
         row
         for row in switches().values()
-        if row.fabric == technology and (row.port_gbit or 0) >= (rate or 0) and not (rate and is_of_other_rate(row, rate))
+        if row.fabric == technology and (row.port_gbit or 0) >= (rate or 0)
+        if not rate or not is_of_other_rate(row, rate)
     ]
     ids = [row.id for row in sorted(models, key=lambda row: row.port_gbit or 0)]
     return f"use {one_of(ids, most=4)}" if ids else "run clustergen catalogue switches for all models"

@@ -595,7 +595,7 @@ def test_networks_of_leaves_are_listed_for_the_switches(tmp_path: Path) -> None:
     )
     text = tree.files["facility/roce-switches.md"].content.decode()
     lines = [re.sub(r" +", " ", line) for line in text.splitlines()]
-    assert "| leaf1-r1 | 1 | 10.1.1.64/26 | 10.1.1.126 | c[3-4] |" in lines
+    assert "| leaf1-r1 | 1 | 10.1.1.64/26 | 10.1.1.126 | `c[3-4]` |" in lines
 
 
 def test_switches_have_the_values_of_the_hosts(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ _FRAME = 22  # bytes around the IP packet: Ethernet header, VLAN tag, checksum
 _SWITCH_MTU = 9216
 _NS_PER_METRE = 5  # light in fibre and signals in copper
 _NAME = "clustergen"
-_LEAF_NETWORKS = "Each leaf is the router of its nodes, and announces these networks to the other switches, by BGP or OSPF."
+_LEAF_NETWORKS = (
+    "Each leaf is the router of its nodes, and announces these networks to the other switches, by BGP or OSPF."
+)
 _NVUE_CLASS = 3
 
 
