@@ -196,6 +196,12 @@ class Switch:
     nodes: Hosts  # that are connected to it
     rails: tuple[int, ...]  # that it serves; empty: all
     uplinks: Mapping[str, int]  # switch above → cables
+    free_ports: int = 0  # that a plan leaves for devices that are not nodes, beside reserved ones
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has ports for nodes or other devices, and not for switches alone."""
+        return bool(self.nodes or self.free_ports)
 
     @property
     def rail(self) -> int | None:

@@ -140,7 +140,7 @@ class Fabric(Network):
 
     @property
     def leaf_prefix(self) -> int | None:
-        """Prefix length of the network of a leaf, which is the router in it; null: a rail is one network on its leaves."""
+        """Prefix length of the network of a leaf, which is the router in it; null: a rail is one network."""
         return int(self.routing[1:]) if self.routing and self.routing[0] == "/" and self.type != "infiniband" else None
 
 

@@ -95,19 +95,23 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
     types = made("types", lambda: _types(manifest, catalogue, report), "catalogue")
     groups = made("groups", lambda: resolve_nodes(manifest, types, report), "types")
     resolved: dict[type, object] = {}
+    switches = made("switches", lambda: resolve_switches(manifest, catalogue, groups, report), "catalogue", "groups")
+    racks = made("racks", lambda: resolve_racks(manifest))
     cluster = Cluster(
         name=made("name", lambda: manifest.name),
         os=made("os", lambda: _system(manifest)),
         catalogue=catalogue,
         node_types=made("node_types", lambda: _in_use(types, groups), "types", "groups"),
         groups=groups,
-        switches=made("switches", lambda: resolve_switches(manifest, catalogue, groups, report), "catalogue", "groups"),
-        racks=made("racks", lambda: resolve_racks(manifest)),
+        switches=switches,
+        racks=racks,
         other_switches=made(
             "other_switches",
-            lambda: resolve_other_switches(manifest, catalogue, groups, report),
+            lambda: resolve_other_switches(manifest, catalogue, groups, racks, switches, report),
             "catalogue",
             "groups",
+            "racks",
+            "switches",
         ),
         managed=made("managed", lambda: manifest.manage),
         _records=resolved,

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
 from clustergen.cluster.fat_tree import DoesNotFitError, Member, Ports, Shape, members, shape
-from clustergen.cluster.model import NodeGroup, NodeType, Port, Switch
+from clustergen.cluster.management_ports import management_ports
+from clustergen.cluster.model import NodeGroup, NodeType, Port, Rack, Switch
 from clustergen.cluster.networks import NETWORKS
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.hostlist import count, expand
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.networks import Fabric, FabricPlan, Network
 from clustergen.manifest.networks import Switch as SwitchEntry
+from clustergen.records import replace
 
 _PREFIXES = {"fabric": "", "storage": "storage-", "management": "mgmt-", "bmc": "bmc-"}  # of the names of switches
 
@@ -98,21 +100,32 @@ def ports_in(node_type: NodeType, network: str, most: int | None = None) -> dict
 
 
 def resolve_other_switches(
-    manifest: Manifest, view: CatalogueView, groups: Sequence[NodeGroup], report: Report
+    manifest: Manifest,
+    view: CatalogueView,
+    groups: Sequence[NodeGroup],
+    racks: Sequence[Rack],
+    fabric: Sequence[Switch],
+    report: Report,
 ) -> dict[str, tuple[Switch, ...]]:
-    """The switches of each other network that has a plan."""
-    networks = {name: getattr(manifest.networks, name) for name in NETWORKS[1:]}
-    return {
-        name: _planned(view, name, network, groups, report)
-        for name, network in networks.items()
-        if network is not None and network.plan is not None
-    }
+    """The switches of each other network that has a plan; that of BMCs is the last, and serves those of the others."""
+    planned: dict[str, tuple[Switch, ...]] = {}
+    for name in NETWORKS[1:]:
+        network = getattr(manifest.networks, name)
+        if network is not None and network.plan is not None:
+            others = 0
+            if name == "bmc":
+                managed = [*fabric, *(switch for switches in planned.values() for switch in switches)]
+                plans = [each.plan for _, each in manifest.networks if each is not None and each.plan]
+                guests = [guest for plan in plans if plan.reserved_for for guest in expand(plan.reserved_for)]
+                others = sum(management_ports(view, groups, racks, managed, guests).values())
+            planned[name] = _planned(view, name, network, groups, report, others)
+    return planned
 
 
 def _planned(
-    view: CatalogueView, name: str, network: Network, groups: Sequence[NodeGroup], report: Report
+    view: CatalogueView, name: str, network: Network, groups: Sequence[NodeGroup], report: Report, others: int = 0
 ) -> tuple[Switch, ...]:
-    """The switches that the plan of a network asks for, none where they cannot carry its nodes."""
+    """The switches that the plan of a network asks for, none where they cannot carry its nodes and `others`."""
     plan = network.plan
     assert plan is not None
     path: ManifestPath = ("networks", name, "plan")
@@ -125,22 +138,26 @@ def _planned(
     if not of_tier or not rails:
         return ()
     leaves = plan.leaves or (rails if name != "fabric" else 2 if plan.spines else 1)
-    tree = _tree(plan, of_tier, len(hosts), rails, rate, joined, leaves, path, report)
+    tree = _tree(plan, of_tier, len(hosts), others, rails, rate, joined, leaves, path, report)
     if tree is None:
         return ()
     units = _units(hosts, tree, plan.reserved_ports)
+    first_other = max(len(hosts) + plan.reserved_ports, plan.capacity or 0)
+    free = [_shared(unit, tree, range(first_other, first_other + others)) for unit in range(tree.units)]
     planned = list(members(tree, _PREFIXES[name]))
     rack_of = _racks(planned, plan)
     switches = []
     for member in planned:
         nodes: tuple[str, ...] = ()
         if member.tier == "leaf":
-            if member.unit >= len(units):
+            if member.unit >= len(units) and not free[member.unit]:
                 continue  # of a unit that is to come
             mine = set(member.rails or range(rails))
-            nodes = tuple(host for host in units[member.unit] if not mine.isdisjoint(rails_of[host]))
+            unit = units[member.unit] if member.unit < len(units) else ()
+            nodes = tuple(host for host in unit if not mine.isdisjoint(rails_of[host]))
         rack, model = rack_of.get(member.name), of_tier[member.tier]
-        switches.append(_switch(member.name, None, None, rack, model, rate, nodes, member.rails, dict(member.uplinks)))
+        made = _switch(member.name, None, None, rack, model, rate, nodes, member.rails, dict(member.uplinks))
+        switches.append(replace(made, free_ports=free[member.unit] if member.tier == "leaf" else 0))
     return tuple(switches)
 
 
@@ -156,6 +173,7 @@ def _tree(
     plan: FabricPlan,
     of_tier: Mapping[str, parts.Switch],
     nodes: int,
+    others: int,
     rails: int,
     rate: int | None,
     joined: bool,
@@ -166,7 +184,7 @@ def _tree(
     """The fat tree of a plan; None where these switches cannot carry the nodes, or with too many cables."""
     try:
         tree = shape(
-            max(nodes, (plan.capacity or 0) - plan.reserved_ports),
+            max(nodes, (plan.capacity or 0) - plan.reserved_ports) + others,
             rails,
             _leaf_ports(of_tier["leaf"], plan, rate),
             of_tier["spine"].ports,
@@ -182,6 +200,7 @@ def _tree(
         hint = (
             f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
         )
+        nodes_words += f" and {others} other management ports" if others else ""
         report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
         return None
     cables = tree.units * tree.unit_nodes * tree.rails + tree.switch_cables
@@ -196,6 +215,14 @@ def _units(hosts: Sequence[str], tree: Shape, reserved: int) -> list[Sequence[st
     first = tree.unit_nodes - reserved
     starts = [0, *range(first, len(hosts), tree.unit_nodes)] if tree.units > 1 else [0]
     return [hosts[start:end] for start, end in zip(starts, [*starts[1:], len(hosts)], strict=True)]
+
+
+def _shared(unit: int, tree: Shape, slots: range) -> int:
+    """How many of these ports, counted through all units, a unit has."""
+    if tree.units == 1:
+        return len(slots)
+    start, end = unit * tree.unit_nodes, (unit + 1) * tree.unit_nodes
+    return max(0, min(end, slots.stop) - max(start, slots.start))
 
 
 def _racks(planned: Sequence[Member], plan: FabricPlan) -> dict[str, str]:

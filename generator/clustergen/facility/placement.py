@@ -112,9 +112,7 @@ def _placement(cluster: Cluster) -> _Placement:
             if switch.rack:
                 switches.setdefault(switch.rack, []).append(switch)
     for several_in_rack in switches.values():
-        several_in_rack.sort(
-            key=lambda switch: bool(switch.nodes)
-        )  # leaves last: those of a new unit move no other switch
+        several_in_rack.sort(key=lambda switch: switch.is_leaf)  # leaves last: those of a new unit move no other switch
     places: dict[str, Place] = {}
     parts: dict[str, tuple[Fixture, ...]] = {}
     for rack in cluster.racks:

@@ -199,8 +199,8 @@ class Fabric(Network):
         None,
         "How nodes of an Ethernet rail reach those on its other leaves. bridged: the switches extend the rail's network"
         " over all of its leaves, by EVPN-VXLAN or a VLAN. A prefix length, as /26: each leaf has a network of that"
-        " size in that of the rail, is the router with its last address, and exchanges routes with the others; /31: each"
-        " port has one, whose other address is the leaf's.",
+        " size in that of the rail, is the router with its last address, and announces it to the others; /31: each port"
+        " has one, whose other address is the leaf's.",
     )
     interfaces: tuple[Device, ...] = field((), "Interface names by rail, if they differ from the catalogue's.")
     sharp: Place

@@ -220,7 +220,7 @@ def plan_value_unused(cluster: Cluster) -> Iterator[Finding]:
     networks = switches_of(cluster)
     for name, plan in _plans(cluster):
         switches = networks.get(name, ())
-        has_core = any(switch.uplinks and not switch.nodes for switch in switches)
+        has_core = any(switch.uplinks and not switch.is_leaf for switch in switches)
         tiers = 3 if has_core else 2 if any(switch.uplinks for switch in switches) else 1
         for tier, key in ((2, "spine"), (2, "spines"), (3, "core")):
             if switches and tiers < tier and getattr(plan, key):

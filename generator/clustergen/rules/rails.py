@@ -23,8 +23,8 @@ def rail_spans_leaves(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "rail-spans-leaves",
                 ("networks", "fabric", "plan" if fabric.plan else "switches"),
-                f"rail {rail} has {len(leaves)} leaves, {compress(list(leaves))}, and nothing states how nodes reach each"
-                " other across them",
+                f"rail {rail} has {len(leaves)} leaves, {compress(list(leaves))}, and nothing states how nodes reach"
+                " each other across them",
                 "set networks.fabric.routing: bridged if the switches extend the rail's network over its leaves, or"
                 " routing: /26 if each leaf is the router of a network of that size, or use larger switches",
                 key=True,

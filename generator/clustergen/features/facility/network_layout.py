@@ -153,7 +153,10 @@ class Layout:
             ]
             if len(listed) > _MOST_TYPES:
                 listed = [*listed[: _MOST_TYPES - 1], (f"{len(listed) - _MOST_TYPES + 1} more types", "")]
-            name = shortened(unit.nodes) or "no nodes"
+            name = shortened(unit.nodes)
+            if not name:
+                free = sum(switch.free_ports for box in unit.leaves for switch in box.switches)
+                name = counted(free, "other port") if free else "no nodes"
             area = _Area(first.x, y, last.x + last.width - first.x, 24 + _LINE * len(listed))
             words = [(name, "name"), *listed]
             self._box(unit.id, self._role(unit), "plain", area, len(unit.nodes) > 1, name, words)

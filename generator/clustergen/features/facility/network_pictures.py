@@ -87,6 +87,9 @@ def _sentences(graph: NetworkGraph) -> Iterator[str]:
     """The picture in words."""
     for unit in graph.units:
         count = sum(len(box.switches) for box in unit.leaves)
+        if not unit.nodes:
+            yield f"{counted(count, 'leaf')} for other devices."
+            continue
         yield f"{counted(len(unit.nodes), 'node')} {shortened(unit.nodes)} on {counted(count, 'leaf')}."
         for names in dict.fromkeys(unit.partial.values()):
             hosts = [host for host, leaves in unit.partial.items() if leaves == names]

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clustergen.cluster.facility import Facility
+from clustergen.cluster.management_ports import management_ports
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.networks import NETWORKS
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
 from clustergen.features.facility.bill import bill, total
@@ -24,10 +26,17 @@ _REDUCE = (
 _RUNS = "Days of the whole run; published runs took up to 30 % more or less. Checkpoints: their share of the time."
 
 
+_OTHERS = (
+    "The network of the BMCs has a port for each of these. They follow the ports of the nodes and are not in"
+    " cables.csv; coolant distribution units, and the switches of this network itself, are not counted."
+)
+
+
 def fabric_tables(cluster: Cluster) -> tuple[Table, ...]:
     return (
         table_of("Materials", "Lengths and prices are in bom.csv.", _materials(cluster)),
         table_of("Leaf ports", "", _ports(cluster)),
+        table_of("Management ports of other devices", _OTHERS, _others(cluster)),
         table_of("Fabric bandwidth", "", _bandwidth(cluster)),
         table_of("All-reduce", _REDUCE, _reduce(cluster)),
         table_of("Checkpoint", "All clients write at once; latency and metadata not included.", _checkpoint(cluster)),
@@ -65,23 +74,35 @@ def _ports(cluster: Cluster) -> Iterator[dict[str, str]]:
         lower.setdefault(cable.b.device, set()).add(cable.b.number)
         upper.setdefault(cable.a.device, set()).add(cable.a.number)
     for network, switches in switches_of(cluster).items():
-        alike: dict[tuple[str, int, int, int], list[str]] = {}
+        alike: dict[tuple[str, int, int, int, int], list[str]] = {}
         for switch in switches:
-            if switch.nodes and switch.ports:
+            if switch.is_leaf and switch.ports:
                 up = sum(number <= switch.ports for number in upper.get(switch.name, ()))
-                key = (switch.model or "", switch.ports, len(lower.get(switch.name, ())), up)
+                key = (switch.model or "", switch.ports, len(lower.get(switch.name, ())), switch.free_ports, up)
                 alike.setdefault(key, []).append(switch.name)
-        for (model, ports, used, up), names in alike.items():
+        for (model, ports, used, others, up), names in alike.items():
             yield {
                 "Network": network,
                 "Leaves": compress(names),
                 "Model": model,
                 "Ports": str(ports),
                 "To nodes": str(used),
+                "For other devices": str(others) if others else "",
                 "Uplinks": str(up),
-                "Left on each": str(max(0, ports - used - up)),
-                "Leaf ports left": str(len(names) * max(0, ports - used - up)),
+                "Left on each": str(max(0, ports - used - others - up)),
+                "Leaf ports left": str(len(names) * max(0, ports - used - others - up)),
             }
+
+
+def _others(cluster: Cluster) -> Iterator[dict[str, str]]:
+    """Kinds of devices for which the plan of the BMCs' network has ports."""
+    if not cluster.other_switches.get("bmc"):
+        return
+    switches = [switch for name, several in switches_of(cluster).items() if name != "bmc" for switch in several]
+    plans = [network.plan for name in NETWORKS if (network := cluster.networks.get(name)) and network.plan]
+    guests = [guest for plan in plans for guest in plan.reserved_for]
+    for kind, count in management_ports(cluster.catalogue, cluster.groups, cluster.racks, switches, guests).items():
+        yield {"Devices": kind, "Ports": f"{count:,}"}
 
 
 def _bandwidth(cluster: Cluster) -> Iterator[dict[str, str]]:
