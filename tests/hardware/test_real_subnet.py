@@ -5,6 +5,7 @@ ibsim knows no rate above QDR and runs every link at 4xSDR, so that rates are co
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -81,6 +82,9 @@ def test_the_fabric_of_a_size_comes_up_and_is_as_planned(nodes: int) -> None:
     cluster, subnet = planned(superpod(nodes))
     assert subnet.is_fat_tree == (nodes > 8)
     assert codes(cluster, subnet) == []
+    engines = re.findall(r"dump_routing_engine: +name: (\S+)", subnet.log)
+    assert "ftree" in engines
+    assert not [name for name in engines if name.startswith("ar_")], "adaptive-routing-absent says so"
 
 
 @pytest.mark.long

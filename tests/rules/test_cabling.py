@@ -158,3 +158,19 @@ def test_leaves_of_an_ethernet_rail_are_joined(
         next(node for node in data["nodes"] if node["name"] == "c[1-4]")["addresses"] = {"fabric": addresses}
     codes = {"rail-spans-leaves", "leaf-network"}.intersection(codes_of(data, tmp_path))
     assert codes == ({found} if found else set())
+
+
+@pytest.mark.parametrize(
+    ("fabric", "is_reported"),
+    [
+        ({"plan": {"leaf": "qm9700", "unit": 2}}, True),
+        ({"plan": {"leaf": "qm9700"}}, False),
+        ({"plan": {"leaf": "qm9700", "unit": 2}, "opensm_options": {"routing_engine": "updn,ar_updn"}}, False),
+        ({"plan": {"leaf": "qm9700", "unit": 2}, "subnet_manager": {"where": "ufm"}}, False),
+    ],
+)
+def test_opensm_of_a_distribution_does_not_spread_traffic_by_load(
+    fabric: dict[str, Any], is_reported: bool, tmp_path: Path
+) -> None:
+    data = fabric_of({"subnet_manager": {"where": "node"}, **fabric})
+    assert ("adaptive-routing-absent" in codes_of(data, tmp_path)) == is_reported

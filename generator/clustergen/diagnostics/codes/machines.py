@@ -134,6 +134,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("rate-of-other-fabric", ERROR, "A rate of another type of fabric"),
     Code("subnet-manager-missing", ERROR, "The InfiniBand fabric has no subnet manager"),
     Code("subnet-manager-useless", ERROR, "An unnecessary subnet manager"),
+    Code("adaptive-routing-absent", INFO, "A fabric of several tiers without adaptive routing"),
     "Power and space",
     Code("psu-too-small", ERROR, "Power supplies cannot feed the node"),
     Code("psu-redundancy", ERROR, "More redundant power supplies than there are"),

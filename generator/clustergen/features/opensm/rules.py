@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import SubnetManager
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.features.opensm.resolved import OpensmSettings
 from clustergen.manifest.networks import Fabric
 from clustergen.rules.fabric import not_infiniband, unused_of_fabric
 
@@ -32,6 +33,23 @@ def subnet_manager(cluster: Cluster) -> Iterator[Finding]:
         )
     elif where != "node":
         yield from _useless_managers(cluster, where)
+
+
+def adaptive_routing_absent(cluster: Cluster) -> Iterator[Finding]:
+    """Distributions have upstream's opensm, whose engines choose one path for each destination."""
+    settings = cluster.get(OpensmSettings)
+    if settings is None or not any(switch.uplinks for switch in cluster.switches):
+        return
+    engines = str(settings.options.get("routing_engine", settings.routing))
+    if not any(engine.strip().startswith("ar_") for engine in engines.split(",")):
+        yield Finding(
+            "adaptive-routing-absent",
+            ("networks", "fabric", "subnet_manager"),
+            "opensm of a distribution has no adaptive routing: flows that share an uplink stay on it while others are idle",
+            "with NVIDIA's opensm set networks.fabric.opensm_options: {routing_engine: ar_updn}, or set"
+            " networks.fabric.subnet_manager: {where: ufm}",
+            key=True,
+        )
 
 
 def without_effect(_: Cluster, section: Fabric) -> Iterator[Finding]:
