@@ -45,7 +45,7 @@ def adaptive_routing_absent(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "adaptive-routing-absent",
             ("networks", "fabric", "subnet_manager"),
-            "opensm of a distribution has no adaptive routing: flows that share an uplink stay on it while others are idle",
+            "opensm of a distribution has no adaptive routing: flows that share an uplink stay on it beside idle ones",
             "with NVIDIA's opensm set networks.fabric.opensm_options: {routing_engine: ar_updn}, or set"
             " networks.fabric.subnet_manager: {where: ufm}",
             key=True,
