@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter, defaultdict
 from copy import deepcopy
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -302,3 +303,38 @@ def test_rails_that_are_not_routed_need_no_spine(tmp_path, fabric, plan, has_spi
     rows = list(csv.DictReader(io.StringIO(tree.files["facility/cables.csv"].content.decode())))
     assert {row["side_b_device"] for row in rows if row["side_a_device"].startswith("c")} == {"leaf01-r0", "leaf01-r1"}
     assert any(row["side_b_device"].startswith("spine") for row in rows) is has_spines
+
+
+PLANES = [(2, 2, 0), (64, 16, 8), (128, 32, 16), pytest.param(512, 128, 64, marks=pytest.mark.slow)]
+"""Nodes with a port of 400 Gb/s in each of two planes for each of 8 GPUs → leaves and spines; from 64 on, those of
+docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300, table 3."""
+
+
+@pytest.mark.parametrize(("nodes", "leaves", "spines"), PLANES)
+def test_two_planes_share_no_switch(nodes: int, leaves: int, spines: int, tmp_path: Path) -> None:
+    nics = [{"device": f"mlx5_{port}", "interface": f"ens{port}", "model": "cx8"} for port in range(16)]
+    data = manifest(node_types={"gpu": {"system": "hgx-b300-8", "nics": nics}})
+    plan = {"leaf": "sn5600", "planes": 2, **({"unit": 64} if nodes > 2 else {})}
+    data["networks"]["fabric"] = {"type": "roce", "rate": "400Gb/s", "routing": "bridged", "plan": plan}
+    addresses = f"10.0.[1-{-(-nodes // 128)}].[11-{10 + min(nodes, 128)}]"
+    data["networks"]["management"] = {"cidr": "10.0.0.0/16"}
+    data["nodes"][1] |= {"type": "gpu", "name": f"c[1-{nodes}]", "address": addresses}
+    rows = list(csv.DictReader(io.StringIO(tree_of(data, tmp_path).files["facility/cables.csv"].content.decode())))
+    ends = [(row["side_a_device"], row["side_a_name"], row["side_b_device"]) for row in rows]
+    assert len({b for a, _, b in ends if a.startswith("c")}) == leaves
+    assert len({b for a, _, b in ends if not a.startswith("c")}) == spines
+    assert all(a[:2] == b[:2] for a, _, b in ends if not a.startswith("c"))
+    assert {(port, b[:2]) for a, port, b in ends if a == "c1"} == {
+        (f"mlx5_{port}", f"p{port % 2}") for port in range(16)
+    }
+
+
+@pytest.mark.parametrize(
+    ("ports", "kind", "is_reported"), [(2, "roce", False), (1, "roce", True), (2, "infiniband", True)]
+)
+def test_planes_need_ports_of_each(ports: int, kind: str, is_reported: bool, tmp_path: Path) -> None:
+    nics = [{"device": f"mlx5_{port}", "interface": f"ens{port}", "model": "cx8"} for port in range(ports)]
+    data = manifest(node_types={"gpu": {"system": "hgx-b300-8", "nics": nics}})
+    leaf = "qm9700" if kind == "infiniband" else "sn5600"
+    data["networks"]["fabric"] = {"type": kind, "plan": {"leaf": leaf, "planes": 2}}
+    assert ("plan-does-not-fit" in codes_of(data, tmp_path)) == is_reported

@@ -29,6 +29,7 @@ NO_FILE = {
     **{f"networks.{name}.plan.leaves": "network-value-unused" for name in ("management", "bmc", "storage", "fabric")},
     "networks.management.plan.spines": "network-value-unused",
     "networks.fabric.plan.unit": "plan-does-not-fit",
+    **{f"networks.{name}.plan.planes": "plan-does-not-fit" for name in ("bmc", "fabric")},
     "nccl.gid_index": "nccl-gid-useless",
     "node_types.*.disks[].device": "disk-twice",
     "nodes[].in_no_partition": "node-in-no-partition",

@@ -36,6 +36,7 @@ class Plan:
     unit: int | None  # nodes; None: as many as a leaf has ports for
     capacity: int | None  # nodes that it is planned for; None: the present ones
     leaves: int | None  # for the ports of a node, at least; None: 1 in the fabric, 2 with spines, else one a port
+    planes: int  # with switches of their own, between which the ports of a node alternate
     spines: int | None  # at least
     ports: int | None  # of a node; None: all
     reserved_ports: int  # node ports that stay free on each leaf of the first unit

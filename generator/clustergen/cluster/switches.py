@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.catalogue import hardware as parts
 from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_hint, gbit
@@ -137,14 +137,17 @@ def _planned(
     joined = plan.spines is not None or not isinstance(network, Fabric) or not network.has_separate_rails
     if not of_tier or not rails:
         return ()
+    if rails % plan.planes:
+        report(_unequal_planes(path, rails, plan.planes))
+        return ()
     leaves = plan.leaves or (rails if name != "fabric" else 2 if plan.spines else 1)
-    tree = _tree(plan, of_tier, len(hosts), others, rails, rate, joined, leaves, path, report)
+    tree = _tree(plan, of_tier, len(hosts), others, rails // plan.planes, rate, joined, leaves, path, report)
     if tree is None:
         return ()
     units = _units(hosts, tree, plan.reserved_ports)
     first_other = max(len(hosts) + plan.reserved_ports, plan.capacity or 0)
     free = [_shared(unit, tree, range(first_other, first_other + others)) for unit in range(tree.units)]
-    planned = list(members(tree, _PREFIXES[name]))
+    planned = [member for plane in range(plan.planes) for member in _members(tree, plane, plan.planes, _PREFIXES[name])]
     rack_of = _racks(planned, plan)
     switches = []
     for member in planned:
@@ -159,6 +162,22 @@ def _planned(
         made = _switch(member.name, None, None, rack, model, rate, nodes, member.rails, dict(member.uplinks))
         switches.append(replace(made, free_ports=free[member.unit] if member.tier == "leaf" else 0))
     return tuple(switches)
+
+
+def _members(tree: Shape, plane: int, planes: int, prefix: str) -> Iterator[Member]:
+    """The switches of one plane, whose rails are every so manieth port of a node."""
+    if planes == 1:
+        yield from members(tree, prefix)
+        return
+    for member in members(tree, f"{prefix}p{plane}-"):
+        rails = member.rails or (range(tree.rails) if member.tier == "leaf" else ())
+        yield replace(member, rails=tuple(rail * planes + plane for rail in rails))
+
+
+def _unequal_planes(path: ManifestPath, rails: int, planes: int) -> Finding:
+    ports = f"{rails} {'port' if rails == 1 else 'ports'}"
+    hint = f"list {planes * -(-rails // planes)} ports of the node type under nics, or remove planes"
+    return Finding("plan-does-not-fit", (*path, "planes"), f"{ports} of a node do not make {planes} planes", hint)
 
 
 def _models(view: CatalogueView, plan: FabricPlan, path: ManifestPath, report: Report) -> dict[str, parts.Switch]:
@@ -197,13 +216,12 @@ def _tree(
         )
     except DoesNotFitError as err:
         nodes_words = f"{nodes} {'node' if nodes == 1 else 'nodes'}"
-        hint = (
-            f"{err.part} of these switches has {err.most} nodes at most; use larger ones, or a higher oversubscription"
-        )
+        kinds = "nodes and other devices" if others else "nodes"
+        hint = f"{err.part} of these switches has {err.most} {kinds} at most; use larger ones, or more oversubscription"
         nodes_words += f" and {others} other management ports" if others else ""
         report(Finding("plan-does-not-fit", path, f"{nodes_words} do not fit: {err}", hint, key=True))
         return None
-    cables = tree.units * tree.unit_nodes * tree.rails + tree.switch_cables
+    cables = plan.planes * (tree.units * tree.unit_nodes * tree.rails + tree.switch_cables)
     if cables > MOST_CABLES:
         report(_too_many(path, cables))
         return None

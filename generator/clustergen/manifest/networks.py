@@ -64,6 +64,11 @@ class FabricPlan(Section):
         "Least number of leaves that the ports of a node are spread over, for redundancy; default: 1 in the fabric,"
         " 2 with `spines`, where rails share leaves if that saves switches; in other networks one for each port.",
     )
+    planes: Annotated[int, Field(ge=1, le=8)] = field(
+        1,
+        "Planes of an Ethernet network, each with leaves and spines of its own: the ports of a node alternate between"
+        " them, as the two ports of 400 Gb/s of a ConnectX-8.",
+    )
     spines: Annotated[int, Field(ge=1, le=512)] | None = field(
         None, "Least number of spines, for redundancy; of each group of spines with three tiers."
     )

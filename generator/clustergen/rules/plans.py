@@ -43,6 +43,16 @@ def plan_and_switches(_: Cluster, section: Fabric) -> Iterator[Finding]:
         )
 
 
+def planes(_: Cluster, section: Fabric) -> Iterator[Finding]:
+    if section.plan and section.plan.planes > 1 and section.type == "infiniband":
+        yield Finding(
+            "plan-does-not-fit",
+            ("networks", "fabric", "plan", "planes"),
+            "planes are networks of their own, and an InfiniBand fabric is one subnet",
+            "remove planes, or set networks.fabric.type: roce",
+        )
+
+
 def plan_node(cluster: Cluster, section: Networks) -> Iterator[Finding]:
     kinds = {host: group.type for group in cluster.groups for host in group.hosts}
     pending = {host for group in cluster.groups if is_pending(group) for host in group.hosts}

@@ -154,7 +154,9 @@ def _cross_nic(cluster: Cluster, node_type: NodeType, fabric: Fabric) -> Iterato
     """Said where the wiring leaves one answer; elsewhere NCCL weighs it up."""
     if len(node_type.fabric_ports()) < 2 or not cluster.switches:
         return
-    if fabric.has_separate_rails or (fabric.layout == "rail" and not rails_are_joined(cluster)):
+    if fabric.plan and fabric.plan.planes > 1:
+        yield Setting("Ports of one plane do not reach those of another.", "NCCL_CROSS_NIC", Safe("0"))
+    elif fabric.has_separate_rails or (fabric.layout == "rail" and not rails_are_joined(cluster)):
         how = "not routed" if fabric.has_separate_rails else "not connected to each other"
         yield Setting(f"The rails are {how}: stay on one.", "NCCL_CROSS_NIC", Safe("0"))
     elif fabric.layout == "single" and sum(bool(switch.nodes) for switch in cluster.switches) == 1:
