@@ -306,6 +306,7 @@ def test_every_kind_has_a_case() -> None:
         "facts-missing",
         "node-unplanned",
         "interface-missing",
+        "adapter-setting",
         "firmware-setting",
         "firmware-setting-differs",
         "node-off",
@@ -534,6 +535,60 @@ def test_a_firmware_setting_is_compared_with_the_node_type_and_with_other_nodes(
         ("firmware-setting", "gpu2", f"{subject}, {name}", value, expected),
         ("firmware-setting-differs", "gpu2", f"BIOS attribute {name}", value, usual),
     ]
+
+
+ADAPTERS = """\
+name: dgx
+os: ubuntu-24.04
+networks: {management: {cidr: 10.0.0.0/24}, fabric: {type: infiniband, rate: NDR}}
+node_types:
+  dgx: {system: dgx-h100, firmware: {adapters: {MAX_ACC_OUT_READ: 44, ADVANCED_PCI_SETTINGS: 1}}}
+nodes:
+  - {name: head, type: service, address: 10.0.0.1, roles: [slurm-controller]}
+  - {name: "gpu[1-2]", type: dgx, address: "10.0.0.[11-12]"}
+slurm: {version: "24.11"}
+"""
+QUERY = """\
+adapter mlx5_0
+
+Device #1:
+----------
+
+Device type:        ConnectX7
+Name:               MCX750500B-0D0K_DK_Ax
+Description:        Nvidia adapter card with four ConnectX-7; each up to 400Gb/s IB (default mode) or 400GbE
+Device:             0000:5e:00.0
+
+Configurations:                                      Next Boot
+        MODULE_SPLIT_M0                             Array[0..15]
+        ADVANCED_PCI_SETTINGS                       True(1)
+        MAX_ACC_OUT_READ                            44
+        NUM_OF_VFS                                  16
+        LINK_TYPE_P1                                IB(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "row"),
+    [
+        ("IB(1)", "ETH(2)", ("LINK_TYPE_P1 of mlx5_0", "ETH(2)", "IB")),
+        (" 44\n", " 0\n", ("MAX_ACC_OUT_READ of mlx5_0", "0", "44")),
+        ("True(1)", "False(0)", ("ADVANCED_PCI_SETTINGS of mlx5_0", "False(0)", "1")),
+        (" 16\n", " 0\n", None),  # the site does not state it
+    ],
+)
+def test_settings_of_adapters_are_those_of_the_fabric_and_the_manifest(
+    directory: Path, right: str, wrong: str, row: tuple[str, ...] | None
+) -> None:
+    Path("manifest.yaml").write_text(ADAPTERS, encoding="utf-8")
+    for name, text in (("gpu1", QUERY), ("gpu2", QUERY.replace(right, wrong))):
+        (directory / name).mkdir(parents=True)
+        (directory / name / "nic-firmware").write_text(text, encoding="utf-8")
+    rows = [
+        tuple(one[key] for key in ("kind", "hosts", "subject", "actual", "expected"))
+        for one in findings("--ignore", "facts-missing")
+    ]
+    assert rows == ([("adapter-setting", "gpu2", *row)] if row else [])
 
 
 def test_what_the_site_decides_is_only_compared_with_other_nodes(directory: Path) -> None:

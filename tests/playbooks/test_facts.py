@@ -145,4 +145,7 @@ def test_no_command_writes() -> None:
         "ip",
         "ls",
         "uname",
+        "sh",
     }
+    (script,) = [command for command in COMMANDS.values() if command.startswith("sh ")]
+    assert re.findall(r'mstconfig -d "\$\{link##\*/\}" (\w+)', script) == ["query"]

@@ -51,6 +51,13 @@ class FirmwareFamily:
     unverified: frozenset[str] = NOTHING
 
 
+ADAPTER_SETTINGS = (
+    *("LINK_TYPE_P1", "LINK_TYPE_P2", "ROCE_CC_PRIO_MASK_P1", "ROCE_CC_PRIO_MASK_P2", "MAX_ACC_OUT_READ"),
+    *("ADVANCED_PCI_SETTINGS", "SRIOV_EN", "NUM_OF_VFS"),
+)
+"""Settings of the firmware of NVIDIA's adapters that are compared, by their names in mlxconfig and mstconfig."""
+
+
 @cache
 def settings() -> Mapping[str, FirmwareSetting]:
     """By name, in the order of the table."""

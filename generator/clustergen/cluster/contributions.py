@@ -344,6 +344,22 @@ class FirmwareValue:
 
 
 @record
+class AdapterSetting:
+    """A setting of the firmware of an adapter of nodes of a type. `value`: its word or number, as IB or 44."""
+
+    node_type: str
+    device: str
+    name: str
+    value: str
+    why: str
+
+    def differs(self, shown: str) -> bool:
+        """Whether a value as mstconfig prints it, `IB(1)`, is another one."""
+        word, _, number = shown.partition("(")
+        return self.value.lower() not in (shown.lower(), word.lower(), number.rstrip(")").lower())
+
+
+@record
 class FirmwareItem:
     """A setting of firmware of nodes of a type. `expected`: on, off or a number; empty if the site decides.
     `attribute`, by which a BMC shows it: None if it is not known.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue.firmware import FirmwareFamily, family_of
-from clustergen.cluster.contributions import FirmwareItem
+from clustergen.cluster.contributions import AdapterSetting, FirmwareItem
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.file import File
@@ -28,16 +28,27 @@ class FirmwareSection:
 class FirmwarePage:
     name: str
     sections: tuple[FirmwareSection, ...]
+    adapters: Table
 
 
 def firmware_page(cluster: Cluster) -> FirmwarePage | None:
-    """None without a node type whose attributes the catalogue knows."""
+    """None without a node type whose attributes the catalogue knows, and without adapters whose settings matter."""
     sections = tuple(
         _section(cluster, node_type, family)
         for node_type in cluster.node_types
         if node_type.is_resolved and (family := family_of(node_type.system)) is not None
     )
-    return FirmwarePage(cluster.name, sections) if sections else None
+    adapters = table_of("", "", _adapter_rows(cluster.needs(AdapterSetting)))
+    return FirmwarePage(cluster.name, sections, adapters) if sections or adapters.rows else None
+
+
+def _adapter_rows(items: Iterable[AdapterSetting]) -> Iterator[dict[str, str]]:
+    """Ports of a node type with one value as one row."""
+    devices: dict[tuple[str, str, str, str], list[str]] = {}
+    for item in items:
+        devices.setdefault((item.node_type, item.name, item.value, item.why), []).append(item.device)
+    for (node_type, name, value, why), ports in devices.items():
+        yield {"Node type": node_type, "Ports": ", ".join(ports), "Setting": name, "Expected": value, "Reason": why}
 
 
 def _section(cluster: Cluster, node_type: NodeType, family: FirmwareFamily) -> FirmwareSection:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
-from clustergen.cluster.contributions import FirmwareItem, FirmwareValue
+from clustergen.catalogue.hardware import nic
+from clustergen.cluster.contributions import AdapterSetting, FirmwareItem, FirmwareValue
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.firmware.resolved import Firmwares
 
@@ -15,6 +16,20 @@ def items(cluster: Cluster) -> Iterator[FirmwareItem]:
     for node_type in cluster.node_types:
         if node_type.is_resolved:
             yield from _items(cluster, node_type)
+
+
+def adapters(cluster: Cluster) -> Iterator[AdapterSetting]:
+    """LINK_TYPE of adapters that have both, by the fabric's type, and what the manifest states of the fabric's ones."""
+    fabric = cluster.networks.fabric
+    for node_type in cluster.node_types if fabric else ():
+        stated = cluster.of(Firmwares).adapters.get(node_type.name, {})
+        for port in node_type.fabric_ports():
+            model = nic(port.model) if port.model else None
+            if fabric and model and model.infiniband and model.ethernet:
+                value, why = ("IB", "InfiniBand") if fabric.type == "infiniband" else ("ETH", "Ethernet")
+                yield AdapterSetting(node_type.name, port.device, "LINK_TYPE_P1", value, f"the fabric is {why}")
+            for name, number in stated.items():
+                yield AdapterSetting(node_type.name, port.device, name, str(number), "stated in the manifest")
 
 
 def _items(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:

@@ -14,6 +14,7 @@ class Firmwares:
     """Settings of firmware that the site decides."""
 
     by_type: Mapping[str, Mapping[str, str]]  # node type → settings: name in the catalogue → value
+    adapters: Mapping[str, Mapping[str, int]]  # node type → settings of the fabric's adapters: name → value
 
     def of(self, node_type: NodeType) -> Mapping[str, str]:
         return self.by_type.get(node_type.name, {})
@@ -22,9 +23,14 @@ class Firmwares:
 def resolve(section: Mapping[str, manifest.Firmware], _: Cluster) -> Firmwares:
     return Firmwares(
         {
-            name: {key.replace("_", "-"): value for key, value in firmware if value is not None}
+            name: {key.replace("_", "-"): value for key, value in firmware if isinstance(value, str)}
             for name, firmware in section.items()
-        }
+        },
+        {
+            name: {str(key): value for key, value in firmware.adapters.items()}
+            for name, firmware in section.items()
+            if firmware.adapters
+        },
     )
 
 

@@ -1,10 +1,21 @@
 """Settings of system firmware that the site decides: compared with what the BMC shows, and never set."""
 
-from typing import Annotated
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from clustergen.manifest.base import Section, field, section, text
 
 Setting = Annotated[str, text(r"^[ -~]+$", "write on, off, or the value of the Redfish attribute", 100)]
+AdapterSetting = Literal[
+    "ROCE_CC_PRIO_MASK_P1",
+    "ROCE_CC_PRIO_MASK_P2",
+    "MAX_ACC_OUT_READ",
+    "ADVANCED_PCI_SETTINGS",
+    "SRIOV_EN",
+    "NUM_OF_VFS",
+]
+AdapterValue = Annotated[int, Field(ge=0, le=65535)]
 
 
 class Firmware(Section):
@@ -14,6 +25,12 @@ class Firmware(Section):
     sr_iov: Setting | None = field(None, "SR-IOV.")
     c_states: Setting | None = field(None, "Deep idle states of processors.")
     power: Setting | None = field(None, "Power and performance profile, as PerfOptimized on PowerEdge.")
+
+    adapters: dict[AdapterSetting, AdapterValue] = field(
+        {},
+        "Settings of the firmware of the fabric's adapters, by their names in mstconfig: MAX_ACC_OUT_READ: 44."
+        " LINK_TYPE follows from the type of the fabric.",
+    )
 
 
 PLACES = {

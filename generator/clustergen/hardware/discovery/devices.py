@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clustergen.catalogue.firmware import ADAPTER_SETTINGS
 from clustergen.hardware.discovery.facts import PciFact, PortFact
 from clustergen.hardware.discovery.plain import MOST, number, plain
 
@@ -81,6 +82,21 @@ def ibstat(text: str) -> Iterator[PortFact]:
                 state=values.get("State", "").lower(),
                 physical=values.get("Physical state", "").lower(),
             )
+
+
+_ADAPTER = re.compile(r"adapter (\S{1,64})")
+_SETTING = re.compile(r"\s+([A-Z][A-Z0-9_]{1,60})\s+(\S{1,60})\s*")
+
+
+def adapter_settings(text: str) -> tuple[tuple[str, str, str], ...]:
+    """RDMA device, setting of its firmware and value, as `mstconfig query` prints them, of those that are compared."""
+    rows, device = [], ""
+    for line in plain(text).splitlines():
+        if match := _ADAPTER.fullmatch(line):
+            device = match[1]
+        elif device and (match := _SETTING.fullmatch(line)) and match[1] in ADAPTER_SETTINGS:
+            rows.append((device, match[1], match[2]))
+    return tuple(rows[:MOST])
 
 
 def infiniband(text: str) -> Iterator[PortFact]:

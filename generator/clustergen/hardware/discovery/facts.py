@@ -156,6 +156,8 @@ class NodeFacts:
     """Version of the BIOS."""
     bios: tuple[tuple[str, str], ...] = ()
     """Attributes of the BIOS that the catalogue knows, as the BMC shows them by Redfish."""
+    adapter_settings: tuple[tuple[str, str, str], ...] = ()
+    """RDMA device, setting of its adapter's firmware, and value: `IB(1)`."""
     bmc: BmcFact | None = None
     tree: TreeState | None = None
     unreachable: str = ""

@@ -160,6 +160,7 @@ class Reader:
             command_line=output("cmdline", commands.command_line, ""),
             firmware=output("dmidecode", commands.firmware, ""),
             bios=output(BIOS, commands.bios_attributes, ()),
+            adapter_settings=output("nic-firmware", devices.adapter_settings, ()),
             bmc=output(BMC, commands.bmc),
             tree=output(TREE, commands.tree_state),
             unreachable=output(UNREACHABLE, commands.first_line, ""),

@@ -14,6 +14,8 @@ COMMANDS = {
     "infiniband": "grep -H . /sys/class/infiniband/*/fw_ver /sys/class/infiniband/*/hca_type "
     "/sys/class/infiniband/*/ports/1/rate /sys/class/infiniband/*/ports/1/state "
     "/sys/class/infiniband/*/ports/1/phys_state /sys/class/infiniband/*/ports/1/link_layer",
+    "nic-firmware": "sh -c 'command -v mstconfig >/dev/null || exit 0; for device in /sys/class/infiniband/*; do "
+    'link=$(readlink -f "$device/device") && echo "adapter ${device##*/}" && mstconfig -d "${link##*/}" query; done\'',
     "net": "grep -H . /sys/class/net/*/speed /sys/class/net/*/operstate",
     "dmidecode": "dmidecode -t bios -t system",
     "lspci": "lspci -Dnnvv",

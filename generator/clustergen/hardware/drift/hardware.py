@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from clustergen.cluster.contributions import FirmwareItem
+from clustergen.cluster.contributions import AdapterSetting, FirmwareItem
 from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
@@ -44,6 +44,8 @@ class NodeCheck:
         yield from self._ports(node_type, facts)
         if facts.bios:
             yield from _firmware_settings(self._cluster.needs_by_type(FirmwareItem)[node_type.name], facts)
+        if facts.adapter_settings:
+            yield from _adapter_settings(self._cluster.needs_by_type(AdapterSetting).get(node_type.name, ()), facts)
 
     def _address(self, facts: NodeFacts) -> Iterator[DriftFinding]:
         """The facts have IPv4 addresses only."""
@@ -94,6 +96,15 @@ def _firmware_settings(items: Iterable[FirmwareItem], facts: NodeFacts) -> Itera
             if fnmatchcase(name, item.attribute.attribute) and item.differs(value):
                 subject = f"{item.setting.title}, {name}"
                 yield DriftFinding("firmware-setting", (facts.name,), subject, value, item.value)
+
+
+def _adapter_settings(items: Iterable[AdapterSetting], facts: NodeFacts) -> Iterator[DriftFinding]:
+    """A true or false is 1 or 0 to mstconfig."""
+    shown = {(device, name): value for device, name, value in facts.adapter_settings}
+    for item in items:
+        value = shown.get((item.device, item.name))
+        if value is not None and item.differs(value):
+            yield DriftFinding("adapter-setting", (facts.name,), f"{item.name} of {item.device}", value, item.value)
 
 
 def _processors(node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:

@@ -151,6 +151,11 @@ KINDS = {
         "a setting of the firmware was never made, or was reset by an update or a new mainboard",
         "drain {nodes}, set the attribute through the BMC or in the setup, and reboot; facility/firmware.md lists all",
     ),
+    "adapter-setting": Kind(
+        "hardware", "warning",
+        "a setting of an adapter's firmware was never made, or a new adapter came with the maker's",
+        "drain {nodes}, set it with mstconfig -d ADDRESS set, and reboot; facility/firmware.md lists all",
+    ),
     "machine-health": Kind(
         "hardware", "warning",
         "the BMC reports a fault of a part: power supply, fan, memory or temperature",
