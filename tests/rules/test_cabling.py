@@ -131,7 +131,7 @@ ETHERNET = {"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "sn5600", "unit"
 
 
 @pytest.mark.parametrize(
-    ("changes", "addresses", "found"),
+    ("changes", "addresses", "code"),
     [
         ({}, None, "rail-spans-leaves"),
         ({"plan": {"leaf": "sn5600"}}, None, ""),
@@ -148,7 +148,7 @@ ETHERNET = {"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "sn5600", "unit"
     ],
 )
 def test_leaves_of_an_ethernet_rail_are_joined(
-    changes: dict[str, Any], addresses: str | None, found: str, tmp_path: Path
+    changes: dict[str, Any], addresses: str | None, code: str, tmp_path: Path
 ) -> None:
     data = fabric_of({})
     data["networks"]["fabric"] = {**ETHERNET, **changes}
@@ -157,7 +157,7 @@ def test_leaves_of_an_ethernet_rail_are_joined(
     if addresses:
         next(node for node in data["nodes"] if node["name"] == "c[1-4]")["addresses"] = {"fabric": addresses}
     codes = {"rail-spans-leaves", "leaf-network"}.intersection(codes_of(data, tmp_path))
-    assert codes == ({found} if found else set())
+    assert codes == ({code} if code else set())
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,7 @@ class AdapterSetting:
     why: str
 
     def differs(self, shown: str) -> bool:
-        """Whether a value as mstconfig prints it, `IB(1)`, is another one."""
+        """True if a value as mstconfig prints it, `IB(1)`, is another one."""
         word, _, number = shown.partition("(")
         return self.value.lower() not in (shown.lower(), word.lower(), number.rstrip(")").lower())
 

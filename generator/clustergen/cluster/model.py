@@ -200,7 +200,7 @@ class Switch:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has ports for nodes or other devices, and not for switches alone."""
+        """True if it has ports for nodes or other devices, and not for switches alone."""
         return bool(self.nodes or self.free_ports)
 
     @property

@@ -43,7 +43,7 @@ def plan_and_switches(_: Cluster, section: Fabric) -> Iterator[Finding]:
         )
 
 
-def planes(_: Cluster, section: Fabric) -> Iterator[Finding]:
+def plan_does_not_fit(_: Cluster, section: Fabric) -> Iterator[Finding]:
     if section.plan and section.plan.planes > 1 and section.type == "infiniband":
         yield Finding(
             "plan-does-not-fit",

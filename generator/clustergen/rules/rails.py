@@ -53,7 +53,7 @@ def leaf_network(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _wrong(port: LeafPort, rail: int, leaf: str, prefix: int, owners: dict[IPv4Network, str]) -> str:
-    """What is wrong with the address of a port; `owners`: network → the leaf, or port, that has it."""
+    """Words for what is wrong with the address of a port; `owners`: network → the leaf, or port, that has it."""
     if port.address is None:
         return ""
     network = port.network(prefix)

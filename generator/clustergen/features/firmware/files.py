@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from clustergen.catalogue.firmware import FirmwareFamily, family_of
 from clustergen.cluster.contributions import AdapterSetting, FirmwareItem
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.features.firmware.resolved import Firmwares
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.views.tables import Table, table_of
@@ -32,14 +33,15 @@ class FirmwarePage:
 
 
 def firmware_page(cluster: Cluster) -> FirmwarePage | None:
-    """None without a node type whose attributes the catalogue knows, and without adapters whose settings matter."""
+    """None without a node type whose attributes the catalogue knows, or stated settings of adapters."""
     sections = tuple(
         _section(cluster, node_type, family)
         for node_type in cluster.node_types
         if node_type.is_resolved and (family := family_of(node_type.system)) is not None
     )
     adapters = table_of("", "", _adapter_rows(cluster.needs(AdapterSetting)))
-    return FirmwarePage(cluster.name, sections, adapters) if sections or adapters.rows else None
+    is_stated = any(cluster.of(Firmwares).adapters.values())
+    return FirmwarePage(cluster.name, sections, adapters) if sections or is_stated else None
 
 
 def _adapter_rows(items: Iterable[AdapterSetting]) -> Iterator[dict[str, str]]:

@@ -154,7 +154,7 @@ KINDS = {
     "adapter-setting": Kind(
         "hardware", "warning",
         "a setting of an adapter's firmware was never made, or a new adapter came with the maker's",
-        "drain {nodes}, set it with mstconfig -d ADDRESS set, and reboot; facility/firmware.md lists all",
+        "drain {nodes}, set it with mstconfig -d ADDRESS set NAME=VALUE, and reboot",
     ),
     "machine-health": Kind(
         "hardware", "warning",
