@@ -1,7 +1,7 @@
 """Example of an API in front of language models: one path for your application, behind which models can change.
 
-The job template vllm-replicas starts it with uvicorn. It answers whoever has the job's key, and asks HAProxy, which passes
-each request to the next of the models. Check and limit here what your users may ask for.
+The job template vllm-replicas starts it with uvicorn. It answers whoever has the job's key, and asks HAProxy, which
+passes each request to the next of the models. Check and limit here what your users may ask for.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ app = FastAPI(title="Text generation", lifespan=connected)
 
 
 class Question(BaseModel):
-    """What a user of the API sends."""
+    """The body of a request."""
 
     prompt: Annotated[str, Field(min_length=1, max_length=20_000)]
     tokens: Annotated[int, Field(ge=1, le=2000)] = 200
 
 
 class Answer(BaseModel):
-    """What the user gets."""
+    """The body of an answer."""
 
     text: str
 

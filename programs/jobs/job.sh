@@ -210,7 +210,7 @@ job_profile() {
   mkdir -p "profile-$SLURM_JOB_ID"
   if command -v nsys >/dev/null; then
     (($#)) || set -- train.py --steps 20 --every 0
-    before=(nsys profile --trace=cuda,nvtx,osrt --output="profile-$SLURM_JOB_ID/rank%q{SLURM_PROCID}")
+    before=(nsys profile --trace="cuda,nvtx,osrt" --output="profile-$SLURM_JOB_ID/rank%q{SLURM_PROCID}")
     echo "open the files of profile-$SLURM_JOB_ID with nsys-ui, or: nsys stats profile-$SLURM_JOB_ID/rank0.nsys-rep"
   elif (($#)); then
     echo "nsys is not on the PATH of $SLURMD_NODENAME, so $1 would run without a profile: load the module of Nsight Systems, or" \

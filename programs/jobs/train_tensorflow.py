@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Example of data-parallel training with TensorFlow: one process per node with all GPUs of the node.
 
-TF_CONFIG, which the job template sets, names the processes. Keras 2 (package tf_keras) trains; Keras 3 cannot fit a model
-with this strategy. A checkpoint is written after each epoch, and the next run resumes from it.
+TF_CONFIG, which the job template sets, names the processes. Keras 2 (package tf_keras) trains; Keras 3 cannot fit a
+model with this strategy. A checkpoint is written after each epoch, and the next run resumes from it.
 """
 
 from __future__ import annotations

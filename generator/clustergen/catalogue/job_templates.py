@@ -25,10 +25,10 @@ class TemplateKind:
     gpus: bool  # whether it requires them
     layout: Layout
     service: bool  # waits for requests
-    requires: Literal["", "pyxis", "apptainer", "podman", "mpi"]
+    requires: tuple[str, ...]  # runtimes of containers, programs, and what GPUs have to be
     program: str  # started without an argument; empty: the user names one
     packages: tuple[str, ...]  # of Python, that the user installs
-    open: Literal["", "torch", "vllm", "mpi"] = ""  # ports that serve other users, too
+    open: Literal["", "torch", "vllm", "tensorflow", "mpi"] = ""  # ports that serve other users, too
     source: str = ""
 
 

@@ -1,4 +1,4 @@
-"""For users: job templates that fit this cluster, an example to train, and a guide as Markdown and as an HTML page."""
+"""For users: job templates that fit this cluster, examples to train, and a guide as Markdown and as an HTML page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from clustergen.render.file import File
 from clustergen.render.formats import SHELL
 from clustergen.render.views.fixed import Fixed
 
-_TRAINING = frozenset(kind.name for kind in template_kinds().values() if kind.program == "train.py")
-"""Templates that run the example without an argument."""
+_PROGRAMS = {
+    **{
+        program: frozenset(kind.name for kind in template_kinds().values() if kind.program == program)
+        for program in dict.fromkeys(kind.program for kind in template_kinds().values() if kind.program)
+    },
+    "api.py": frozenset({"vllm-replicas"}),
+}
+"""Examples by the templates that run them without an argument."""
 
 
 def _script(name: str) -> Callable[[Cluster], dict[str, JobScript]]:
@@ -29,8 +35,11 @@ def _guide(cluster: Cluster) -> dict[str, Guide]:
     return {_place(cluster): page} if page else {}
 
 
-def _example(cluster: Cluster) -> dict[str, Fixed]:
-    return {_place(cluster): Fixed()} if _TRAINING & job_scripts(cluster).keys() else {}
+def _example(program: str) -> Callable[[Cluster], dict[str, Fixed]]:
+    def view(cluster: Cluster) -> dict[str, Fixed]:
+        return {_place(cluster): Fixed()} if _PROGRAMS[program] & job_scripts(cluster).keys() else {}
+
+    return view
 
 
 def _library(cluster: Cluster) -> bool:
@@ -49,7 +58,7 @@ FILES = (
         File(f"{_PLACE}/jobs/{name}.sh", _script(name), format=SHELL, source="user_node/jobs/job.sh")
         for name in template_kinds()
     ),
-    File(f"{_PLACE}/jobs/train.py", _example, program="jobs/train.py"),
+    *(File(f"{_PLACE}/jobs/{name}", _example(name), program=f"jobs/{name}") for name in _PROGRAMS),
     File(f"all{LIBRARY}", _library, program="jobs/job.sh"),
     File(f"{_PLACE}/guide.md", _guide, source="user_node/guide.md"),
     File(f"{_PLACE}/guide.html", _guide, source="user_node/guide.html"),

@@ -21,6 +21,7 @@ class UserGuide:
     partition: str | None
     service_partition: str | None
     templates: tuple[TemplateKind, ...]
+    is_selection: bool  # the manifest names templates
 
 
 def resolve(section: manifest.UserGuide, _: Cluster) -> UserGuide:
@@ -30,6 +31,7 @@ def resolve(section: manifest.UserGuide, _: Cluster) -> UserGuide:
         section,
         directory=section.directory.rstrip("/"),
         service_partition=section.service_partition or section.partition,
+        is_selection=bool(names),
         templates=tuple(kind for kind in template_kinds().values() if not names or kind.name in names),
     )
 

@@ -10,7 +10,7 @@ from clustergen.cluster.interfaces import management_interface
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.jobs import Resources
-from clustergen.features.user_guide.job_site import job_site, service_site, unfit
+from clustergen.features.user_guide.job_site import job_site, precision, runtimes, service_site, unfit
 from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.records import record
 from clustergen.units import Duration
@@ -27,6 +27,10 @@ _WARNINGS = {
     "": (),
     "torch": (*_MEETING, "If your program exchanges Python objects, not just tensors, they may run code as you."),
     "vllm": (*_MEETING, "Processes of vLLM exchange Python objects, so these users may run code as you."),
+    "tensorflow": (
+        "The ports at which the processes of TensorFlow meet have no authentication.",
+        "Other users of the cluster can reach them, end the job, change data, and may run operations as you.",
+    ),
     "mpi": (
         "MPI does not authenticate the connections between processes.",
         "Over TCP, other users of the cluster can reach them, end the job, and read or change messages.",
@@ -38,15 +42,22 @@ _ARGUMENTS = {
     "array": ("Your program", "python3 my_program.py"),
     "mpi": ("Your program and its arguments", "./my_program input.dat"),
     "triton": ("The model repository", "~/models"),
-    "vllm": ("The model and its options", "Qwen/Qwen2.5-7B-Instruct --max-model-len 8192"),
-    **dict.fromkeys(("deepspeed", "ray", "dask"), ("Your program and its arguments", "my_program.py --epochs 10")),
+    "triton-replicas": ("The model repository", "~/models"),
+    **dict.fromkeys(
+        ("vllm", "vllm-nodes", "vllm-replicas"),
+        ("The model and its options", "Qwen/Qwen2.5-7B-Instruct --max-model-len 8192"),
+    ),
+    **dict.fromkeys(("ray", "dask"), ("Your program and its arguments", "my_program.py --epochs 10")),
 }
+_VLLM, _TRITON = ("vllm", "vllm-nodes", "vllm-replicas"), ("triton", "triton-replicas")
 _READ_BY = {
-    "gpus": ("pytorch-torchrun", "accelerate", "pytorch-podman", "ray", "dask", "vllm"),
-    "interface": (*(name for name, kind in template_kinds().items() if kind.open == "torch"), "dask"),
-    "image": ("pytorch-container", "pytorch-podman", "triton"),
-    "login": ("jupyter", "vllm", "triton"),
+    "gpus": ("pytorch-torchrun", "accelerate", "pytorch-podman", "ray", "dask", *_VLLM),
+    "interface": (*(name for name, kind in template_kinds().items() if kind.open == "torch"), "dask", "tensorflow"),
+    "image": ("pytorch-container", "pytorch-podman", *_TRITON),
+    "login": ("jupyter", *_VLLM, *_TRITON),
     "mpi": ("mpi",),
+    "precision": tuple(name for name, kind in template_kinds().items() if kind.program),
+    "runtime": _TRITON,
 }
 """The values of a function of the library, by templates."""
 
@@ -130,13 +141,19 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         *_shares(site, kind, gpus, tasks),
         *_special(kind),
     )
-    purpose = {"triton": "triton", "pytorch-podman": "pytorch-oci"}.get(kind.name, "pytorch")
+    runtime = next(iter(runtimes(cluster)), "")
+    purpose = {
+        **dict.fromkeys(_TRITON, "triton" if runtime == "pyxis" else "triton-oci"),
+        "pytorch-podman": "pytorch-oci",
+    }.get(kind.name, "pytorch")
     values = {
         "gpus": str(gpus),
         "interface": management_interface(cluster, site.kind) or "",  # of the network that bootstraps use
         "image": images(cluster)[purpose],
         "login": site.login,
         "mpi": cluster.of(Resources).mpi_default,
+        "precision": precision(site),
+        "runtime": runtime,
     }
     return JobScript(
         name=kind.name,
@@ -147,7 +164,7 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
         tasks=tasks,
         packages=" ".join(kind.packages),
         warning=_WARNINGS[kind.open],
-        usage=tuple(_usage(cluster, kind)),
+        usage=tuple(_usage(cluster, kind, runtime)),
         values=tuple(Value(name, text) for name, text in values.items() if kind.name in _READ_BY[name]),
         library=LIBRARY,
     )
@@ -156,15 +173,14 @@ def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
 @once_per_cluster
 def images(cluster: Cluster) -> dict[str, str]:
     """Addresses of container images, as the runtimes of templates write them: those of record, or of the catalogue."""
-    names = ("pytorch", "pytorch-oci", "triton")
+    names = ("pytorch", "pytorch-oci", "triton", "triton-oci")
     stated = {image.purpose: image.address for image in cluster.needs(JobImage)}
-    if "pytorch" in stated:
-        stated["pytorch-oci"] = stated["pytorch"]
-    for_enroot = {name: address.replace("/", "#", 1) for name, address in stated.items() if name != "pytorch-oci"}
-    return {name: job_facts()[f"{name}-image"] for name in names} | stated | for_enroot
+    of_oci = {f"{name}-oci": stated[name] for name in ("pytorch", "triton") if name in stated}
+    for_enroot = {name: address.replace("/", "#", 1) for name, address in stated.items()}
+    return {name: job_facts()[f"{name}-image"] for name in names} | for_enroot | of_oci
 
 
-def _usage(cluster: Cluster, kind: TemplateKind) -> Iterator[str]:
+def _usage(cluster: Cluster, kind: TemplateKind, runtime: str) -> Iterator[str]:
     submit = f"sbatch {kind.name}.sh"
     if kind.program:
         yield f"Your program and its arguments: {submit} my_training.py --epochs 10; without them, {kind.program}"
@@ -182,6 +198,10 @@ def _usage(cluster: Cluster, kind: TemplateKind) -> Iterator[str]:
         yield "and then IMAGE=~/pytorch.sqsh sbatch pytorch-container.sh"
     if kind.name == "pytorch-apptainer":
         yield f"An image that all nodes see: apptainer pull ~/pytorch.sif docker://{images(cluster)['pytorch-oci']}"
+    if kind.name in _TRITON and runtime == "apptainer":
+        yield f"An image that all nodes see: apptainer pull ~/triton.sif docker://{images(cluster)['triton-oci']}"
+    if kind.name == "vllm-replicas":
+        yield "Your API instead of api.py, with an object app: API=my_api sbatch vllm-replicas.sh MODEL"
     if kind.name == "requeue":
         yield "The program ends with status 75 to be continued: the job is then queued again, under the same number."
 

@@ -10,7 +10,13 @@ JobTemplate = Literal[
     "pytorch-torchrun",
     "requeue",
     "accelerate",
+    "fsdp",
     "deepspeed",
+    "tensor-parallel",
+    "pipeline",
+    "tensorflow",
+    "profile",
+    "scaling",
     "pytorch-container",
     "pytorch-apptainer",
     "pytorch-podman",
@@ -19,7 +25,10 @@ JobTemplate = Literal[
     "mpi",
     "jupyter",
     "vllm",
+    "vllm-nodes",
+    "vllm-replicas",
     "triton",
+    "triton-replicas",
 ]
 
 

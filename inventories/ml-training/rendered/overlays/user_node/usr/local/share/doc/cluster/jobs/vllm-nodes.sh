@@ -1,0 +1,28 @@
+#!/bin/bash
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again. Template: user_node/jobs/job.sh.j2
+# vLLM: a language model that is larger than a node, over several nodes.
+# Copy it to a directory of your own, adapt it, and submit it with sbatch.
+# The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.
+# Other users of the cluster can reach them, end the job, and read or change what the processes exchange.
+# Processes of vLLM exchange Python objects, so these users may run code as you.
+#SBATCH --job-name=vllm-nodes
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=gpu-training
+# At most 7-00:00:00. Short jobs start earlier.
+#SBATCH --time=01:00:00
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+#SBATCH --gpus-per-node=h100:8
+# 30 CPUs are the share of a GPU.
+#SBATCH --cpus-per-task=240
+# The share of a GPU.
+#SBATCH --mem-per-gpu=186613M
+
+# The model and its options: sbatch vllm-nodes.sh Qwen/Qwen2.5-7B-Instruct --max-model-len 8192
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install vllm ray
+echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. Processes of vLLM exchange Python objects, so these users may run code as you.' >&2
+# This file has the commands: to change them, copy it to a directory that all nodes see, and name your copy here.
+# shellcheck source=/dev/null
+. /usr/local/lib/clustergen/job.sh
+gpus='8' login='login1' job_vllm_nodes "$@"
