@@ -18,8 +18,9 @@ _PROGRAMS = {
         for program in dict.fromkeys(kind.program for kind in template_kinds().values() if kind.program)
     },
     "api.py": frozenset({"vllm-replicas"}),
+    "airflow_dag.py": frozenset({"pytorch-srun"}),
 }
-"""Examples by the templates that run them without an argument."""
+"""Examples, by the templates that run them without an argument, or that they submit."""
 
 
 def _script(name: str) -> Callable[[Cluster], dict[str, JobScript]]:
