@@ -460,7 +460,7 @@ job_vllm_replicas() {
   export gpus private
   # shellcheck disable=SC2016 # expanded in each task
   srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$(declare -f serve_vllm)"'; serve_vllm "$@"' bash "$replicas" "$@" &
-  announce vllm-replicas "$port" /generate
+  announce vllm-replicas "$port" "/generate -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon a time\"}'"
   echo "The models themselves, behind HAProxy: https://$SLURMD_NODENAME:$balancer/v1/models, with the same options of curl"
   # api.py sends what it is asked to the balancer, with the job's key.
   export SERVER=https://$SLURMD_NODENAME:$balancer KEYS=$private MODEL=$1

@@ -6,84 +6,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import ssl
-import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from clustergen.catalogue.job_templates import template_kinds
 from clustergen.render.engine import carried
+from strategies.job_runs import SERVER, SERVERS, run
 from strategies.job_templates import all_templates, runnable_jobs
-
-SERVERS = {"dask": "dask", "ray": "ray", "jupyter": "jupyter", "vllm": "vllm", "triton": "tritonserver"}
-TOOLS = ("base64", "cat", "head", "mkdir", "mktemp", "openssl", "realpath", "rm", "tr")
-JOB = {
-    "SLURM_JOB_ID": "4711",
-    "SLURM_JOB_NODELIST": "localhost",
-    "SLURM_NNODES": "2",
-    "SLURM_CPUS_PER_TASK": "16",
-    "SLURM_NODEID": "0",
-    "SLURMD_NODENAME": "localhost",
-    "USER": "ada",
-}
-# A server: keeps what it can see of the job's files, with their modes, and what is in them.
-SERVER = """
-[[ $* != *get-auth-token* || -z $OLD ]] || exit 2
-find "$HOME" "$RECORD/tmp" -mindepth 1 -printf '%m %y %p\\n' >>"$RECORD/modes"
-cat "$HOME"/.*/token "$HOME"/.*/key.pem 2>/dev/null >>"$RECORD/secrets"
-env | sort >"$RECORD/environment"
-for ((i = 1; i < $#; i++)); do
-  next=$((i + 1))
-  case ${!i} in
-    --scheduler-file) echo '{}' >"${!next}" ;;
-    --ssl-certfile) cp "$(dirname "${!next}")"/*.pem "$RECORD" ;;
-  esac
-done
-"""
-STEP = """
-while [[ $1 == -* ]]; do shift; done
-exec "$@"
-"""
 
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The templates of a cluster that can run all of them."""
     return runnable_jobs(all_templates(), tmp_path_factory.mktemp("templates"))
-
-
-def run(script: str, directory: Path, *program: str, **environment: str) -> SimpleNamespace:
-    """Runs a job script; `calls` has the command line of every program that it starts."""
-    places = {name: directory / name for name in ("bin", "home", "tmp")}
-    for place in places.values():
-        place.mkdir()
-    stand_ins = dict.fromkeys((*SERVERS.values(), "python3", "torchrun", "podman", "accelerate", "apptainer"), SERVER)
-    stand_ins |= {"srun": STEP, "scontrol": "echo localhost", "sleep": "/bin/sleep 0.02"}
-    stand_ins |= {name: f'exec {shutil.which(name)} "$@"' for name in TOOLS}
-    for name, body in stand_ins.items():
-        text = f'#!/bin/bash\necho "{name} $*" >>"$RECORD/calls"\nPATH=$PATH:/usr/bin:/bin\n{body}\n'
-        (places["bin"] / name).write_text(text, encoding="utf-8")
-        (places["bin"] / name).chmod(0o755)
-    (directory / "job.sh").write_text(script, encoding="utf-8")
-    variables = {"PATH": str(places["bin"]), "HOME": str(places["home"]), "TMPDIR": str(places["tmp"]), "OLD": ""}
-    done = subprocess.run(
-        ["/bin/bash", str(directory / "job.sh"), *(program or (str(directory),))],
-        capture_output=True, text=True, timeout=20, check=False, cwd=directory,
-        env={**JOB, **variables, "RECORD": str(directory), **environment},
-    )  # fmt: skip
-
-    def record(name: str) -> str:
-        return (directory / name).read_text(encoding="utf-8") if (directory / name).exists() else ""
-
-    return SimpleNamespace(
-        code=done.returncode, output=done.stdout + done.stderr,
-        left=[*places["home"].iterdir(), *places["tmp"].iterdir()],
-        calls=record("calls"), modes=record("modes"), secrets=record("secrets"), environment=record("environment"),
-    )  # fmt: skip
 
 
 @pytest.mark.slow
@@ -108,7 +46,7 @@ def test_secrets_of_a_server_are_private_in_no_command_line_and_end_with_the_job
     assert job.left == []
 
 
-IN_CONTAINERS = ("pytorch-container", "pytorch-podman", "triton")
+IN_CONTAINERS = ("pytorch-container", "pytorch-podman", "triton", "triton-replicas")
 """Templates whose programs have a /tmp of their container."""
 
 
@@ -195,7 +133,7 @@ def test_a_ray_without_tokens_is_not_started(scripts: dict[str, str], tmp_path: 
     assert job.left == []
 
 
-@pytest.mark.parametrize("name", ["jupyter", "vllm", "triton", "ray", "pytorch-torchrun"])
+@pytest.mark.parametrize("name", ["jupyter", "vllm-replicas", "triton", "ray", "tensorflow"])
 def test_a_port_in_use_is_named_with_the_way_out(scripts: dict[str, str], tmp_path: Path, name: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -67,7 +67,7 @@ def _lacking(cluster: Cluster, site: JobSite, kind: TemplateKind, what: str) -> 
         "node": (site.gpus < 2, "requires two GPUs in a node, and a job gets one"),
         "haproxy": (
             not cluster.of(UserGuide).is_selection,
-            "is only installed, with haproxy on the compute nodes, if user_guide.templates names it",
+            "is only there if the operators choose it, as it requires haproxy on the compute nodes",
         ),
     }.get(what, (False, ""))
     return why if is_lacking else ""

@@ -28,8 +28,8 @@ _WARNINGS = {
     "torch": (*_MEETING, "If your program exchanges Python objects, not just tensors, they may run code as you."),
     "vllm": (*_MEETING, "Processes of vLLM exchange Python objects, so these users may run code as you."),
     "tensorflow": (
-        "The ports at which the processes of TensorFlow meet have no authentication.",
-        "Other users of the cluster can reach them, end the job, change data, and may run operations as you.",
+        "The port at which the processes of TensorFlow meet has no authentication.",
+        "Other users of the cluster can reach it, end the job, change data, and may run operations as you.",
     ),
     "mpi": (
         "MPI does not authenticate the connections between processes.",
