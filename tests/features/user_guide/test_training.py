@@ -1,4 +1,4 @@
-"""Job templates for training: precision by GPU, what each template starts, and what it refuses to do quietly less than."""
+"""Job templates for training: precision by GPU, the programs that they start, and refusals instead of doing less."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_scaling_test_compares_with_one_node(scripts: dict[str, str], tmp_path
         ["1", "8", "250", "100%"],
         ["2", "16", "250", "50%"],
     ]
-    steps = re.findall(r"^srun .* --nodes=(\d+) --ntasks=(\d+) ", job.calls, re.MULTILINE)
+    steps = re.findall(r"^srun --cpus-per-task=16 --nodes=(\d+) --ntasks=(\d+) ", job.calls, re.MULTILINE)
     assert steps == [("1", "8"), ("2", "16")]
 
 

@@ -1,0 +1,111 @@
+"""Examples for training as real jobs on two nodes of a real Slurm, with the real frameworks on CPUs.
+
+What needs a GPU and is not run: NCCL, the speed of bf16 and fp16, nsys, vLLM, and the launcher of Accelerate, which
+starts one process per machine on CPUs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify.slurm_roots import parsers_directory
+from strategies.job_templates import LIBRARY, all_templates, runnable_jobs
+from strategies.training_cluster import FAILED, JOBS, SUBMIT, adapted, submitted
+
+pytestmark = [pytest.mark.long, pytest.mark.real]
+
+# Directory → what pip tries to install there, the first that it can. PyTorch for CPUs is a fifth of the size.
+PACKAGES = {
+    "torch": (
+        "torch==2.13.0+cpu numpy accelerate transformers deepspeed",
+        "torch numpy accelerate transformers deepspeed",
+    ),
+    "tensorflow": ("tensorflow-cpu tf_keras",),
+    "airflow": ("apache-airflow",),
+}
+ROOT = "bookworm"  # its Python is 3.11, for which there are wheels of all of them
+PLACE = "opt/training"
+
+
+@pytest.fixture(scope="module")
+def packages() -> Path:
+    """The frameworks for Python 3.11, in the cache of this user."""
+    digest = hashlib.sha256(repr(PACKAGES).encode()).hexdigest()[:16]
+    layer = parsers_directory().parent / f"training-{digest}"
+    if layer.is_dir():
+        return layer
+    new = layer.with_suffix(".new")
+    shutil.rmtree(new, ignore_errors=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for name, attempts in PACKAGES.items():
+        where = ["--target", str(new / PLACE / name)]
+        if sys.version_info[:2] != (3, 11):
+            where += ["--python-version", "3.11", "--only-binary", ":all:"]
+        codes = (
+            subprocess.run([*pip, *where, *words.split()], timeout=1800, check=False).returncode for words in attempts
+        )
+        assert 0 in codes, f"pip could not install {attempts[-1]}"
+    binary = new / PLACE / "bin"
+    binary.mkdir()
+    (binary / "torchrun").write_text(
+        '#!/bin/sh\nexec /usr/bin/python3 -m torch.distributed.run "$@"\n', encoding="ascii"
+    )
+    (binary / "torchrun").chmod(0o755)
+    new.rename(layer)
+    return layer
+
+
+@pytest.fixture(scope="module")
+def outputs(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    directory = tmp_path_factory.mktemp("training")
+    rendered = runnable_jobs(all_templates(), directory)
+    # All nodes have the same /tmp here.
+    library = (directory / "library.sh").read_text(encoding="utf-8").replace(" mkdir -m 700 ", " mkdir -p -m 700 ")
+    texts = {path.removeprefix("jobs/"): text for path, text in rendered.items() if path.endswith(".py")}
+    texts["library.sh"] = library
+    texts["hang.py"] = texts["train.py"].replace(
+        "step += 1\n",
+        'step += 1\n            time.sleep(60 if step == 15 and "SLURM_RESTART_COUNT" not in os.environ else 0)\n',
+    )
+    commands = {}
+    for name, (template, tasks, arguments, _) in JOBS.items():
+        script = rendered[f"jobs/{template}.sh"].replace(str(directory / "library.sh"), "/tmp/jobs/library.sh")
+        script = adapted(script, tasks).replace(LIBRARY, "/tmp/jobs/library.sh")
+        texts[f"{name}.sh"] = re.sub(r"\bgpus='?8'?", "gpus=1", script)
+        options = "--nodes=1" if name == "alone" else ""
+        place = f"/{PLACE}/{'tensorflow' if template == 'tensorflow' else 'torch'}"
+        exports = f"export VENV=/{PLACE} PYTHONPATH={place} DS_ACCELERATOR=cpu\n"
+        commands[name] = exports + SUBMIT.format(options=options, script=f"{name}.sh", arguments=arguments)
+    texts["pytorch-srun.sh"] = texts["ddp.sh"].replace('"$@"', "train.py --cpu --steps 5 --checkpoint dag.pt")
+    dag = texts["airflow_dag.py"].replace("poke_interval=60", "poke_interval=2")
+    texts["dags.py"] = dag
+    commands["airflow"] = f"""
+export VENV=/{PLACE} AIRFLOW_HOME=/tmp/airflow AIRFLOW__CORE__LOAD_EXAMPLES=False
+export AIRFLOW__CORE__DAGS_FOLDER=/tmp/airflow/dags
+mkdir -p /tmp/airflow/dags; cp dags.py /tmp/airflow/dags/airflow_dag.py
+sed -i '2i export PYTHONPATH=/{PLACE}/torch' pytorch-srun.sh
+export PYTHONPATH=/{PLACE}/airflow
+python3 -m airflow db migrate >/dev/null 2>&1
+python3 -m airflow dags test train 2>&1 | grep -aoE "Marking run .*(successful|failed)|DagRun failed|sbatch: .*"
+cat pytorch-srun-*.out
+"""
+    return submitted(parsers_directory() / ROOT, packages, texts, commands, directory / "work")
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_trains_on_two_nodes_or_refuses(outputs: dict[str, str], name: str) -> None:
+    expected = JOBS[name][3]
+    assert re.search(expected, outputs[name]), outputs[name][-3000:]
+    assert re.search(rf"(?m)^{'FAILED' if name in FAILED else 'COMPLETED'}$", outputs[name]), outputs[name][-3000:]
+
+
+def test_a_workflow_of_airflow_submits_a_job_and_sees_its_end(outputs: dict[str, str]) -> None:
+    assert re.search(r"Marking run .* successful", outputs["airflow"]), outputs["airflow"]
+    assert "2 processes, bf16, steps 0 to 5, " in outputs["airflow"]
