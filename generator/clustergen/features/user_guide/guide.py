@@ -26,6 +26,7 @@ from clustergen.features.user_guide.guide_tables import (
     template_table,
     unfit_table,
 )
+from clustergen.features.user_guide.guide_training import training
 from clustergen.features.user_guide.job_site import job_site
 from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.features.user_guide.scripts import LIBRARY, job_scripts
@@ -51,6 +52,7 @@ def guide(cluster: Cluster) -> Guide | None:
         _login(cluster),
         _first_job(cluster, site),
         *_training(cluster),
+        *training(cluster, site),
         _partitions(cluster, site),
         _accounts(cluster),
         _storage(cluster, site),

@@ -9,10 +9,12 @@ from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.features.user_guide.guide_part import Part
 from clustergen.features.user_guide.scripts import job_scripts
 
+_CERTIFIED = ("vllm", "vllm-nodes", "vllm-replicas", "triton", "triton-replicas")
+
 
 def servers(cluster: Cluster, site: JobSite) -> Iterator[Part]:
     scripts = job_scripts(cluster)
-    names = [f"{name}.sh" for name in ("jupyter", "vllm", "triton", "dask", "ray") if name in scripts]
+    names = [f"{name}.sh" for name in ("jupyter", *_CERTIFIED, "dask", "ray") if name in scripts]
     if not names:
         return
     yield Part(
@@ -52,7 +54,23 @@ def servers(cluster: Cluster, site: JobSite) -> Iterator[Part]:
                     f"The output of {_listed(certified)} has the commands for a node and for your own computer, where "
                     "you need a copy of the key.",
                 )
-                if (certified := [f"{name}.sh" for name in ("vllm", "triton") if name in scripts])
+                if (certified := [f"{name}.sh" for name in _CERTIFIED if name in scripts])
+                else ()
+            ),
+            *(
+                (
+                    "`vllm-nodes.sh` serves a model that is larger than a node: `sbatch vllm-nodes.sh MODEL`. The "
+                    "output has `Application startup complete` when it answers.",
+                )
+                if "vllm-nodes" in scripts
+                else ()
+            ),
+            *(
+                (
+                    "`vllm-replicas.sh` starts the model on each node. HAProxy passes requests to the nodes in turn, "
+                    "and leaves out one that does not answer. Applications call `/generate` of `api.py`: adapt it.",
+                )
+                if "vllm-replicas" in scripts
                 else ()
             ),
             "A job whose port is in use ends with a message that names another: `JOB_PORT=21000 sbatch …`.",

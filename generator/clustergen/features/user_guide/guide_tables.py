@@ -24,7 +24,7 @@ _CODE = frozenset(
 )
 
 
-def _table(title: str, rows: Iterator[dict[str, str]]) -> Table:
+def code_table(title: str, rows: Iterator[dict[str, str]]) -> Table:
     table = table_of(title, "", rows)
     return Table(table.title, table.intro, table.columns, table.rows, _CODE)
 
@@ -35,7 +35,7 @@ def _memory(mib: int) -> str:
 
 
 def partition_table(cluster: Cluster) -> Table:
-    return _table("Partitions", _partition_rows(cluster))
+    return code_table("Partitions", _partition_rows(cluster))
 
 
 def _partition_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -91,11 +91,11 @@ def _gpu_types(node_type: NodeType) -> list[str]:
 
 
 def qos_table(cluster: Cluster) -> Table:
-    return _table("QOS", qos_rows(cluster))
+    return code_table("QOS", qos_rows(cluster))
 
 
 def account_table(cluster: Cluster) -> Table:
-    return _table("Accounts", _account_rows(cluster))
+    return code_table("Accounts", _account_rows(cluster))
 
 
 def _account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -113,7 +113,7 @@ def _account_rows(cluster: Cluster) -> Iterator[dict[str, str]]:
 
 
 def storage_table(cluster: Cluster, site: JobSite) -> Table:
-    return _table("File systems", _storage_rows(cluster, site))
+    return code_table("File systems", _storage_rows(cluster, site))
 
 
 def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
@@ -155,7 +155,7 @@ def _use(is_shared: bool, is_local: bool, read_only: bool) -> str:
 
 
 def template_table(cluster: Cluster) -> Table:
-    return _table("Templates", (_template_row(script) for script in job_scripts(cluster).values()))
+    return code_table("Templates", (_template_row(script) for script in job_scripts(cluster).values()))
 
 
 def _template_row(script: JobScript) -> dict[str, str]:
@@ -176,4 +176,4 @@ def _request(script: JobScript) -> str:
 
 def unfit_table(cluster: Cluster) -> Table:
     rows = ({"Template": f"{one.name}.sh", "For": one.title, "Why": one.why} for one in unfit_templates(cluster))
-    return _table("Not on this cluster", rows)
+    return code_table("Not on this cluster", rows)
