@@ -32,7 +32,6 @@ JOBS = {
     "resharded": ("fsdp", 2, "train_fsdp.py --cpu --steps 10", r"4 processes, bf16, steps 5 to 10, 526337 of 2104577 parameters"),
     "tensor": ("tensor-parallel", 2, "train_tensor_parallel.py --cpu --steps 5", r"2 nodes × 2 parts of a layer, bf16, 5 steps, up has \(256, 256\) here"),
     "pipeline": ("pipeline", 2, "train_pipeline.py --cpu --steps 5", r"2 pipelines of 2 stages, bf16, 5 steps, "),
-    "deepspeed": ("deepspeed", 1, "train_deepspeed.py --cpu --steps 5 --stage 3", r"2 processes, ZeRO 3, bf16, steps 0 to 5, "),
     "finetune": ("pytorch-srun", 1, "finetune.py --cpu --epochs 2 --batch 4", rf"2 processes, MULTI_CPU, \w+, \d+ steps, loss {NUMBER} → {NUMBER}"),
     "tensorflow": ("tensorflow", 1, "train_tensorflow.py --cpu --epochs 1 --steps 10", r"2 replicas, bf16, epochs 0 to 1, loss "),
     "scaling": ("scaling", 1, "train.py --cpu --steps 10 --every 0", r" 1 +1 +\d+ +100%\n +2 +2 +\d+ +\d+%\n"),
@@ -61,7 +60,7 @@ def adapted(script: str, tasks: int = 1) -> str:
     requests = {"partition": "batch", "ntasks-per-node": str(tasks), "cpus-per-task": "1", "gpus-per-node": "h100:1"}
     for name, value in {**requests, "mem-per-gpu": "3000M"}.items():
         script = re.sub(rf"(?m)^#SBATCH --{name}=.*$", f"#SBATCH --{name}={value}", script)
-    return re.sub(r"(?m)^(#SBATCH --nodes)=8$", r"\1=2", re.sub(r"\binterface=\S+", "interface=''", script))
+    return re.sub(r"(?m)^(#SBATCH --nodes)=[3-8]$", r"\1=2", re.sub(r"\binterface=\S+", "interface=''", script))
 
 
 def submitted(

@@ -7,6 +7,7 @@ starts one process per machine on CPUs.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.render.engine import carried
 from clustergen.verify.slurm_roots import parsers_directory
 from strategies.job_templates import LIBRARY, all_templates, runnable_jobs
 from strategies.training_cluster import FAILED, JOBS, SUBMIT, adapted, submitted
@@ -104,6 +106,32 @@ def test_a_job_trains_on_two_nodes_or_refuses(outputs: dict[str, str], name: str
     expected = JOBS[name][3]
     assert re.search(expected, outputs[name]), outputs[name][-3000:]
     assert re.search(rf"(?m)^{'FAILED' if name in FAILED else 'COMPLETED'}$", outputs[name]), outputs[name][-3000:]
+
+
+def test_deepspeed_shards_parameters_over_two_processes(packages: Path, tmp_path: Path) -> None:
+    """On this machine: on CPUs, DeepSpeed compiles an extension, and the root has no C++ compiler."""
+    place = packages / PLACE / "torch"
+    python = shutil.which("python3.11")
+    assert python is not None, "DeepSpeed was installed for Python 3.11, which this machine lacks"
+    assert shutil.which("g++") is not None, "DeepSpeed requires a C++ compiler"
+    names = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "24713", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    paths = {"PYTHONPATH": str(place), "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    environment = {**os.environ, **names, **paths, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    program = carried("programs") / "jobs/train_deepspeed.py"
+    words = [python, str(program), "--cpu", "--steps", "5", "--stage", "3", "--precision", "bf16"]
+    ranks = [
+        subprocess.Popen(
+            words,
+            cwd=tmp_path,
+            env={**environment, "RANK": rank, "LOCAL_RANK": rank},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in "01"
+    ]
+    outputs = [rank.communicate(timeout=600)[0] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0]
+    assert "2 processes, ZeRO 3, bf16, steps 0 to 5, " in outputs[0]
 
 
 def test_a_workflow_of_airflow_submits_a_job_and_sees_its_end(outputs: dict[str, str]) -> None:

@@ -66,6 +66,7 @@ first_nodes() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n "$1" | p
 # the compute nodes names the fabric.
 meet() {
   : "${interface?}"
+  set_precision
   select_port "$1"
   MASTER_ADDR=$(first_node)
   MASTER_PORT=$port
@@ -90,9 +91,11 @@ in_tasks() {
   srun --cpus-per-task="$SLURM_CPUS_PER_TASK" "${before[@]}" bash -c "$in_each_task" bash "$@"
 }
 
-# What a job script states before the call; shellcheck sees no assignment. Programs read PRECISION: bf16, fp16 or fp32.
-: "${gpus-}" "${interface-}" "${runtime-}"
-[[ -z ${precision-} ]] || export PRECISION=${PRECISION:-$precision}
+# What a job script states before the call; shellcheck sees no assignment.
+: "${gpus-}" "${interface-}" "${runtime-}" "${precision-}"
+
+# set_precision: the examples read PRECISION, which is bf16, fp16 or fp32; that of the GPUs unless you name one
+set_precision() { export PRECISION=${PRECISION:-${precision:-fp32}}; }
 
 need_program() { : "${1:?name your program after the name of this script}"; }
 
@@ -192,6 +195,7 @@ job_tensorflow() { # one process per node has all GPUs of the node; TF_CONFIG na
   local hosts
   (($#)) || set -- train_tensorflow.py
   use_venv
+  set_precision
   select_port tensorflow
   make_temporary tensorflow
   hosts=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed "s/.*/\"&:$port\"/" | paste -sd,)
@@ -271,10 +275,12 @@ job_pytorch_apptainer() {
 
 job_pytorch_podman() {
   (($#)) || set -- train.py --steps 200
+  set_precision
   # gpu=all: of the GPUs of the node, the job's control group admits those of the job.
   # The container has a network of its own: no other user reaches the port at which the processes meet.
   srun --cpus-per-task="$SLURM_CPUS_PER_TASK" \
-    podman run --rm --device=nvidia.com/gpu=all --ipc=host --volume="$PWD:$PWD" --workdir="$PWD" "${IMAGE:-${image:?}}" \
+    podman run --rm --device=nvidia.com/gpu=all --ipc=host --env=PRECISION --volume="$PWD:$PWD" --workdir="$PWD" \
+    "${IMAGE:-${image:?}}" \
     torchrun --nproc-per-node="$gpus" "$@"
 }
 
@@ -462,7 +468,7 @@ job_vllm_replicas() {
   export gpus private
   # shellcheck disable=SC2016 # expanded in each task
   srun --cpus-per-task="$SLURM_CPUS_PER_TASK" bash -c "$(declare -f serve_vllm)"'; serve_vllm "$@"' bash "$replicas" "$@" &
-  announce vllm-replicas "$port" /generate
+  announce vllm-replicas "$port" "/generate -H 'Content-Type: application/json' -d '{\"prompt\": \"Once upon a time\"}'"
   echo "The models themselves, behind HAProxy: https://$SLURMD_NODENAME:$balancer/v1/models, with the same options of curl"
   # api.py sends what it is asked to the balancer, with the job's key.
   export SERVER=https://$SLURMD_NODENAME:$balancer KEYS=$private MODEL=$1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
 # edit the manifest and render again. Template: user_node/jobs/job.sh.j2
-# Hugging Face Accelerate.
+# Hugging Face Accelerate and Transformers: a fine-tune.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.
 # The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.
 # Other users of the cluster can reach them, end the job, and read or change what the processes exchange.
@@ -19,10 +19,10 @@
 # The share of a GPU.
 #SBATCH --mem-per-gpu=30617M
 
-# Your program and its arguments: sbatch accelerate.sh my_training.py --epochs 10; without them, train.py
-# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy accelerate
+# Your program and its arguments: sbatch accelerate.sh my_training.py --epochs 10; without them, finetune.py
+# A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install torch numpy accelerate transformers
 echo 'The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo. Other users of the cluster can reach them, end the job, and read or change what the processes exchange. If your program exchanges Python objects, not just tensors, they may run code as you.' >&2
 # This file has the commands: to change them, copy it to a directory that all nodes see, and name your copy here.
 # shellcheck source=/dev/null
 . /usr/local/lib/clustergen/job.sh
-gpus='4' interface='' job_accelerate "$@"
+gpus='4' interface='' precision='bf16' job_accelerate "$@"

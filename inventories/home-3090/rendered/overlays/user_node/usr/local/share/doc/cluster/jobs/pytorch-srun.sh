@@ -25,4 +25,4 @@ echo 'The port at which the processes of PyTorch meet has no authentication, nor
 # This file has the commands: to change them, copy it to a directory that all nodes see, and name your copy here.
 # shellcheck source=/dev/null
 . /usr/local/lib/clustergen/job.sh
-interface='' job_pytorch_srun "$@"
+interface='' precision='bf16' job_pytorch_srun "$@"

@@ -3,7 +3,8 @@
 # edit the manifest and render again. Program: jobs/finetune.py
 """Example of a fine-tune with Transformers and Accelerate: a language model learns the text of a file.
 
-Without --model it is a small model with random weights that reads bytes, which needs no download; its text is this file.
+Without --model it is a small model with random weights that reads bytes, which needs no download; its text is this
+file.
 With --model, a name of the hub or a directory, it is that model with its tokenizer:
 finetune.py --model Qwen/Qwen2.5-0.5B --text my.txt
 The launcher sets the precision.
@@ -21,7 +22,13 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
-from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, get_cosine_schedule_with_warmup
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GPT2Config,
+    GPT2LMHeadModel,
+    get_cosine_schedule_with_warmup,
+)
 
 
 def options() -> argparse.Namespace:
@@ -69,7 +76,7 @@ def main() -> None:
     pieces = [piece for piece in pieces if len(piece) == arguments.length]
     if len(pieces) < arguments.batch * expected:
         sys.exit(f"the text has {len(pieces)} sequences of {arguments.length} tokens: shorten --length or --batch")
-    batches: Any = torch.utils.data.DataLoader(pieces, batch_size=arguments.batch, shuffle=True, drop_last=True)  # type: ignore[arg-type]
+    batches: Any = torch.utils.data.DataLoader(pieces, batch_size=arguments.batch, shuffle=True, drop_last=True)
     optimizer: Any = torch.optim.AdamW(model.parameters(), lr=arguments.rate)
     model, optimizer, batches = accelerator.prepare(model, optimizer, batches)
     steps = arguments.epochs * len(batches) // arguments.accumulate

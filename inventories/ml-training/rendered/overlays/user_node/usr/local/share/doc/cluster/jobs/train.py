@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
 # edit the manifest and render again. Program: jobs/train.py
-"""Example of data-parallel training with PyTorch: fits a small model, and shows the parts that every training job needs.
+"""Example of data-parallel training with PyTorch: a small model, with all parts that every training job needs.
 
-Runs on GPUs with NCCL, and on CPUs with Gloo. Start it with a job template of this directory. Each process has a copy of
-the model and a part of each batch. Checkpoints are written every --every steps, and when Slurm announces the end of the
-job (SIGUSR1 or SIGTERM); the next run resumes from the last one. A process that makes no step for --stall seconds prints
-where each of its threads is, and ends.
+Runs on GPUs with NCCL, and on CPUs with Gloo. Start it with a job template of this directory. Each process has a copy
+of the model and a part of each batch. Checkpoints are written every --every steps, and when Slurm announces the end of
+the job (SIGUSR1 or SIGTERM); the next run resumes from the last one. A process that makes no step for --stall seconds
+prints where each of its threads is, and ends.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -37,7 +38,7 @@ def on_signal(_number: int, _frame: object) -> None:
 
 
 class Watchdog(threading.Thread):
-    """Ends a process that hangs. Where this run has written a checkpoint, its exit status is that of a run to continue."""
+    """Ends a process that hangs, to be continued where this run has written a checkpoint."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(daemon=True)
@@ -77,10 +78,36 @@ def select_device(arguments: argparse.Namespace) -> torch.device:
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if cuda else torch.device("cpu")
 
 
-def tracer(directory: Path | None, cuda: bool) -> profile | nullcontext[None]:
+def tracer(directory: Path | None) -> profile | nullcontext[None]:
+    """Records three steps, after those in which memory is allocated."""
     if directory is None:
         return nullcontext()
-    return profile(schedule=schedule(wait=2, warmup=1, active=3), on_trace_ready=tensorboard_trace_handler(str(directory)))
+    handler = tensorboard_trace_handler(str(directory))
+    return profile(schedule=schedule(wait=2, warmup=1, active=3), on_trace_ready=handler)
+
+
+def resume(path: Path, parts: dict[str, Any], device: torch.device) -> int:
+    """The step of the checkpoint; 0 without one."""
+    if not path.exists():
+        return 0
+    state = torch.load(path, map_location=device, weights_only=True)
+    for name, part in parts.items():
+        if state[name]:  # the scaler's is empty after a run with another precision
+            part.load_state_dict(state[name])
+    return int(state["step"])
+
+
+def save(path: Path, parts: dict[str, Any], step: int) -> None:
+    unfinished = path.with_suffix(".new")
+    torch.save({**{name: part.state_dict() for name, part in parts.items()}, "step": step}, unfinished)
+    unfinished.replace(path)  # a job that is killed here leaves the old checkpoint whole
+
+
+def stops(device: torch.device) -> bool:
+    """A signal reaches the processes at different steps: all of them stop where the first one wants to."""
+    wants = torch.tensor(float(stop), device=device)
+    dist.all_reduce(wants, dist.ReduceOp.MAX)
+    return bool(wants.item())
 
 
 def main() -> None:
@@ -103,15 +130,8 @@ def main() -> None:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
     kind = TYPES[arguments.precision]
     scaler = torch.amp.GradScaler(device.type, enabled=kind is torch.float16)  # small gradients of fp16 would become 0
-    step = 0
-    if arguments.checkpoint.exists():
-        state = torch.load(arguments.checkpoint, map_location=device, weights_only=True)
-        network.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        if state["scaler"]:  # empty after a run with another precision
-            scaler.load_state_dict(state["scaler"])
-        step = state["step"]
-
+    parts = {"model": network, "optimizer": optimizer, "scaler": scaler}
+    step = resume(arguments.checkpoint, parts, device)
     if step >= arguments.steps:
         if rank == 0:
             print(f"{arguments.checkpoint} has step {step} of {arguments.steps}: remove it to begin again", flush=True)
@@ -122,14 +142,6 @@ def main() -> None:
     if arguments.stall:
         watchdog.start()
 
-    def save() -> None:
-        if rank == 0:
-            unfinished = arguments.checkpoint.with_suffix(".new")
-            parts = {"model": network, "optimizer": optimizer, "scaler": scaler}
-            torch.save({**{name: part.state_dict() for name, part in parts.items()}, "step": step}, unfinished)
-            unfinished.replace(arguments.checkpoint)  # a job that is killed here leaves the old checkpoint whole
-        watchdog.status = RESUME_LATER
-
     def train(inputs: torch.Tensor, is_last: bool) -> torch.Tensor:
         """Adds the gradients of a batch; all processes exchange their sums with the last one before a step."""
         with nullcontext() if is_last else model.no_sync():
@@ -139,8 +151,8 @@ def main() -> None:
         return loss.detach()
 
     loss = torch.zeros((), device=device)
-    first, started = step, time.monotonic()
-    with tracer(arguments.profile, cuda) as trace:
+    first, started, is_stopped = step, time.monotonic(), False
+    with tracer(arguments.profile) as trace:
         while step < arguments.steps:
             for number in range(1, arguments.accumulate + 1):
                 loss = train(torch.randn(arguments.batch, 64, device=device), number == arguments.accumulate)
@@ -151,21 +163,20 @@ def main() -> None:
             watchdog.last = time.monotonic()
             if trace:
                 trace.step()
-            # A signal reaches the processes at different steps: all of them stop where the first one wants to.
-            wants = torch.tensor(float(stop), device=device)
-            dist.all_reduce(wants, dist.ReduceOp.MAX)
-            if wants.item():
-                save()
+            is_stopped = stops(device)
+            if is_stopped or (arguments.every and (step % arguments.every == 0 or step == arguments.steps)):
                 if rank == 0:
-                    print(f"stopped at step {step} of {arguments.steps}", flush=True)
-                dist.destroy_process_group()
-                sys.exit(RESUME_LATER)
-            if arguments.every and step % arguments.every == 0:
-                save()
+                    save(arguments.checkpoint, parts, step)
+                watchdog.status = RESUME_LATER
+            if is_stopped:
+                break
             time.sleep(arguments.pause)
     seconds = time.monotonic() - started
-    if arguments.every:
-        save()
+    if is_stopped:
+        if rank == 0:
+            print(f"stopped at step {step} of {arguments.steps}", flush=True)
+        dist.destroy_process_group()
+        sys.exit(RESUME_LATER)
     dist.all_reduce(loss)
     if rank == 0:
         rate = (step - first) * arguments.accumulate * arguments.batch * world / seconds

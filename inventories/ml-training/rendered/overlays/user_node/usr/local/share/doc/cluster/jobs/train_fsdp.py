@@ -33,7 +33,7 @@ class Block(nn.Module):
         self.norm, self.up, self.down = nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs + self.down(torch.relu(self.up(self.norm(inputs))))  # type: ignore[no-any-return]
+        return inputs + self.down(torch.relu(self.up(self.norm(inputs))))
 
 
 def options() -> argparse.Namespace:
@@ -73,7 +73,7 @@ def main() -> None:
     fully_shard(model, mesh=mesh, mp_policy=policy)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.001)
 
-    # A directory per checkpoint, with the step as its name; the file .metadata comes last, so it has the others as well.
+    # A directory per checkpoint, with the step as its name; .metadata is its last file, so the others are whole.
     step = max((int(file.parent.name) for file in arguments.checkpoint.glob("*/.metadata")), default=0)
     if step:
         parts, states = get_state_dict(model, optimizer)

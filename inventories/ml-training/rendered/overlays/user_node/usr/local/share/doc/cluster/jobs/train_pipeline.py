@@ -45,7 +45,7 @@ class Layers(nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         with torch.autocast(self.device, self.kind, enabled=self.kind is not torch.float32):
-            return self.layers(inputs)  # type: ignore[no-any-return]
+            return self.layers(inputs)
 
 
 def squared_error(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

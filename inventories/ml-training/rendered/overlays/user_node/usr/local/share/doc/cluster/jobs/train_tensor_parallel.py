@@ -31,7 +31,7 @@ class Block(nn.Module):
         self.norm, self.up, self.down = nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs + self.down(torch.relu(self.up(self.norm(inputs))))  # type: ignore[no-any-return]
+        return inputs + self.down(torch.relu(self.up(self.norm(inputs))))
 
 
 def options() -> argparse.Namespace:

@@ -3,8 +3,8 @@
 # edit the manifest and render again. Program: jobs/train_tensorflow.py
 """Example of data-parallel training with TensorFlow: one process per node with all GPUs of the node.
 
-TF_CONFIG, which the job template sets, names the processes. Keras 2 (package tf_keras) trains; Keras 3 cannot fit a model
-with this strategy. A checkpoint is written after each epoch, and the next run resumes from it.
+TF_CONFIG, which the job template sets, names the processes. Keras 2 (package tf_keras) trains; Keras 3 cannot fit a
+model with this strategy. A checkpoint is written after each epoch, and the next run resumes from it.
 """
 
 from __future__ import annotations
