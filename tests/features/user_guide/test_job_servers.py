@@ -170,4 +170,4 @@ def test_the_guide_has_the_commands_of_a_tunnel(scripts: dict[str, str]) -> None
     section = scripts["guide.md"].partition("## Servers of a job")[2].partition("\n## ")[0]
     assert "ssh -N -L PORT:NODE:PORT $USER@login1" in section
     assert "ssh $USER@login1 cat DIRECTORY/token" in section
-    assert "`vllm.sh` and `triton.sh`" in section
+    assert "`vllm-replicas.sh`, `triton.sh` and `triton-replicas.sh` has the commands" in section

@@ -129,7 +129,11 @@ def test_deepspeed_shards_parameters_over_two_processes(packages: Path, tmp_path
         )
         for rank in "01"
     ]
-    outputs = [rank.communicate(timeout=600)[0] for rank in ranks]
+    try:
+        outputs = [rank.communicate(timeout=1800)[0] for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
     assert [rank.returncode for rank in ranks] == [0, 0]
     assert "2 processes, ZeRO 3, bf16, steps 0 to 5, " in outputs[0]
 

@@ -13,16 +13,16 @@ from clustergen.render.views.tables import Table
 
 _FORMS = {
     "pytorch-srun": ("The model fits into one GPU", "processes, steps, loss, samples/s", "--batch, --accumulate"),
-    "fsdp": ("The model does not fit into one GPU", "parameters per process, loss", "--blocks, fully_shard"),
+    "fsdp": ("The model does not fit into one GPU", "parameters per process, loss", "--blocks, --accumulate"),
     "deepspeed": ("The same, with DeepSpeed", "stage of ZeRO, loss", "--stage 1, 2 or 3"),
     "tensor-parallel": (
         "A layer does not fit into one GPU",
         "parts of a layer, loss",
-        "the layers in parallelize_module",
+        "--width, the divided layers",
     ),
     "pipeline": ("The model does not fit into one node", "pipelines and stages, loss", "--microbatches, --stages"),
     "accelerate": ("A fine-tune of a model of Hugging Face", "loss of each epoch", "--model, --text"),
-    "tensorflow": ("TensorFlow and Keras", "replicas, epochs, loss", "the model in train_tensorflow.py"),
+    "tensorflow": ("TensorFlow and Keras", "replicas, epochs, loss", "--batch, the model"),
 }
 """Template → when to use it, what its example prints, and what to change first."""
 _FORMATS = {
