@@ -60,7 +60,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=256, help="size of the model")
     parser.add_argument("--precision", choices=TYPES, default=os.environ.get("PRECISION", "fp32"))
     parser.add_argument("--cpu", action="store_true", help="train on CPUs, also in a job with GPUs")
-    parser.add_argument("--every", type=int, default=100, help="steps between checkpoints; 0: none")
+    parser.add_argument(
+        "--every", type=int, default=100, help="steps between checkpoints; 0: neither write nor read one"
+    )
     parser.add_argument("--pause", type=float, default=0, help="seconds between steps, to try signals")
     parser.add_argument("--stall", type=float, default=0, help="seconds without a step after which to end; 0: never")
     parser.add_argument("--checkpoint", type=Path, default=Path("checkpoint.pt"))
@@ -131,7 +133,7 @@ def main() -> None:
     kind = TYPES[arguments.precision]
     scaler = torch.amp.GradScaler(device.type, enabled=kind is torch.float16)  # small gradients of fp16 would become 0
     parts = {"model": network, "optimizer": optimizer, "scaler": scaler}
-    step = resume(arguments.checkpoint, parts, device)
+    step = resume(arguments.checkpoint, parts, device) if arguments.every else 0
     if step >= arguments.steps:
         if rank == 0:
             print(f"{arguments.checkpoint} has step {step} of {arguments.steps}: remove it to begin again", flush=True)
