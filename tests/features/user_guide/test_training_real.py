@@ -85,14 +85,15 @@ def outputs(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         place = f"/{PLACE}/{'tensorflow' if template == 'tensorflow' else 'torch'}"
         exports = f"export VENV=/{PLACE} PYTHONPATH={place} DS_ACCELERATOR=cpu\n"
         commands[name] = exports + SUBMIT.format(options=options, script=f"{name}.sh", arguments=arguments)
-    texts["pytorch-srun.sh"] = texts["ddp.sh"].replace('"$@"', "train.py --cpu --steps 5 --checkpoint dag.pt")
+    script = texts["ddp.sh"].replace('"$@"', "train.py --cpu --steps 5 --checkpoint dag.pt")
+    # Airflow has packages of its own.
+    texts["pytorch-srun.sh"] = script.replace("\n. /", f"\nexport PYTHONPATH=/{PLACE}/torch\n. /", 1)
     dag = texts["airflow_dag.py"].replace("poke_interval=60", "poke_interval=2")
     texts["dags.py"] = dag
     commands["airflow"] = f"""
 export VENV=/{PLACE} AIRFLOW_HOME=/tmp/airflow AIRFLOW__CORE__LOAD_EXAMPLES=False
 export AIRFLOW__CORE__DAGS_FOLDER=/tmp/airflow/dags
 mkdir -p /tmp/airflow/dags; cp dags.py /tmp/airflow/dags/airflow_dag.py
-sed -i '2i export PYTHONPATH=/{PLACE}/torch' pytorch-srun.sh
 export PYTHONPATH=/{PLACE}/airflow
 python3 -m airflow db migrate >/dev/null 2>&1
 python3 -m airflow dags test train 2>&1 | grep -aoE "Marking run .*(successful|failed)|DagRun failed|sbatch: .*"
