@@ -42,7 +42,8 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
 
 def runtimes(cluster: Cluster) -> list[str]:
     """Those of this cluster that jobs can use."""
-    return [name for name in RUNTIMES if JobRuntime(name) in cluster.needs(JobRuntime)]
+    names = {runtime.name for runtime in cluster.needs(JobRuntime)}
+    return [name for name in RUNTIMES if name in names]
 
 
 def precision(site: JobSite) -> str:
