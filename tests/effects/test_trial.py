@@ -22,21 +22,30 @@ pytestmark = [
 HOSTS = "10.99.7.10 ctl\n" + "".join(f"10.99.7.1{number} n{number}\n" for number in range(1, 5))
 
 
-def test_a_trial_shows_drained_nodes_jobs_and_values(tmp_path: Path) -> None:
+WAITING = "BeginTime,Dependency,JobArrayTaskLimit,JobHeldUser,Resources"
+EACH_RELEASE = ["24.11", *(pytest.param(each, marks=pytest.mark.long) for each in RELEASES if each != "24.11")]
+
+
+@pytest.mark.parametrize("release", EACH_RELEASE)
+def test_a_trial_shows_drained_nodes_jobs_and_values(release: str, tmp_path: Path) -> None:
+    of_release = ('"24.11"', f'"{release}"')
     fewer = ("memory: 1TiB", "memory: 1TiB, gpus: {count: 4, numa: [0, 0, 1, 1]}")
-    old, new = write(tmp_path / "a"), write(tmp_path / "b", fewer, ("max_time: 30", "max_time: 60"))
+    old = write(tmp_path / "a", of_release)
+    new = write(tmp_path / "b", of_release, fewer, ("max_time: 30", "max_time: 60"))
     done = CliRunner().invoke(group, ["plan", str(new), "--against", str(old), "--trial"])
     assert done.exit_code == 1, done.output
-    steps = dict.fromkeys(line.strip() for line in done.stdout.partition("trial on Slurm 24.11")[2].splitlines())
+    steps = dict.fromkeys(line.strip() for line in done.stdout.partition(f"trial on Slurm {release}")[2].splitlines())
     seen = list(steps)
-    assert "before: c[1-4] mixed; jobs: 4 running, 1 pending" in seen
-    assert seen.index("c[1-4] drained; jobs: 1 pending") < seen.index("c[1-4] idle; jobs: 1 pending")
+    assert f"before: c[1,3-4] mixed, c2 allocated; jobs: 5 pending ({WAITING}), 6 running, 1 suspended" in seen
+    lines = ["c[1-4] drained; jobs: 5 pending", "c[1-4] idle; jobs: 5 pending"]
+    drained, idle = ([n for n, line in enumerate(seen) if line.startswith(start)] for start in lines)
+    assert drained[0] < idle[-1]
     assert "partition debug MaxTime: 00:30:00 → 01:00:00; slurmctld reports MaxTime=01:00:00" in seen
     assert "node c[1-4] Gres: gpu:h100:8 → gpu:h100:4; slurmctld reports Gres=gpu:h100:4" in seen
-    assert "all 5 jobs completed" in seen
+    assert "all 13 jobs completed, and slurmdbd has their records" in seen
 
 
-@pytest.mark.parametrize("release", ["24.11", *(pytest.param(each, marks=pytest.mark.long) for each in RELEASES)])
+@pytest.mark.parametrize("release", EACH_RELEASE)
 def test_a_step_that_loses_a_job_is_seen(release: str) -> None:
     """A node that leaves without a drain."""
     install = for_release(release)

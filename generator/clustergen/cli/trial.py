@@ -54,12 +54,14 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
     for number, (change, _) in enumerate(questions):
         words = report.values.get(number) or "nothing"
         lines.append(f"  {subject(change)}: {change.old or 'none'} → {change.new or 'none'}; slurmctld reports {words}")
+    accounting = "accounts and limits" if slurm_trial.has_database(install) else "accounting"
     lines.append(
-        "  left out: accounting, cgroups, prologs and other programs; devices are those that slurm.conf counts"
+        f"  left out: {accounting}, cgroups, prologs and other programs; devices are those that slurm.conf counts"
     )
     lines += [f"  lost: {words}" for words in report.lost]
     if report.jobs and not report.lost:
-        lines.append(f"  all {len(report.jobs)} jobs completed")
+        recorded = ", and slurmdbd has their records" if report.records is not None else ""
+        lines.append(f"  all {len(report.jobs)} jobs completed{recorded}")
     good = bool(report.jobs) and not report.lost and "slurmctld" in report.states[max(report.states)].daemons
     return "\n".join(lines) + "\n", good
 
@@ -95,7 +97,9 @@ def _state(state: slurm_trial.State) -> str:
         name, words = line.split(" ", 1)
         by_state.setdefault(words.removesuffix(" none").removesuffix(" trial"), []).append(name)
     jobs = Counter(line.split(" ")[1].lower() for line in state.jobs)
+    reasons = sorted({line.split(" ")[2] for line in state.jobs if line.split(" ")[1] == "PENDING"})
+    counts = [f"{n} {words}{f' ({chr(44).join(reasons)})' if words == 'pending' else ''}" for words, n in jobs.items()]
     parts = [", ".join(f"{folded(names)} {words}" for words, names in by_state.items()) or "slurmctld does not answer"]
-    parts.append("jobs: " + (", ".join(f"{count} {words}" for words, count in jobs.items()) or "none"))
+    parts.append("jobs: " + (", ".join(counts) or "none"))
     absent = [line.split(" ")[0] for line in state.nodes if f"slurmd@{line.split(' ')[0]}" not in state.daemons]
     return "; ".join(parts + ([f"no slurmd on {folded(absent)}"] if absent else []))

@@ -164,9 +164,9 @@ def read_config(
         timeout=timeout,
         env={**_environment(install, around, database), "AUTODETECT": "nvml" if has_nvml else "off"},
         notes={
-            **sandbox.scripts("read_slurm.sh", "surroundings.sh"),
+            **sandbox.scripts("read_slurm.sh", "surroundings.sh", "database.sh"),
             "surroundings": "".join(f"{line}\n" for line in around.lines),
-            "spare-slurmdbd.conf": _spare_slurmdbd_conf(around),
+            "spare-slurmdbd.conf": spare_slurmdbd_conf(around),
             "qos": "".join(f"{name}\n" for name in around.qos),
             "absent-spank": "".join(f"{path}\n" for path in absent),
             "autodetect": "".join(f"{node}\n" for node in detecting),
@@ -246,7 +246,7 @@ def cgroup_plugin(release: str) -> str:
     return "disabled" if SlurmRelease(release).has("cgroup-disabled") else "cgroup/v1"
 
 
-def _spare_slurmdbd_conf(around: Surroundings) -> str:
+def spare_slurmdbd_conf(around: Surroundings) -> str:
     return (
         f"DbdHost={around.dbd_host}\nDbdPort={around.dbd_port}\nSlurmUser={around.dbd_user}\n"
         "StorageType=accounting_storage/mysql\nStorageHost=localhost\nPidFile=/run/spare-slurmdbd.pid\n"

@@ -1,7 +1,8 @@
 """Carries out the steps of a plan that are about Slurm on daemons of its release in the sandbox, with jobs.
 
-All nodes share one machine, so a few values that ask it for cgroups, GPU drivers, a database or programs of the site
-are taken out of both sides, and a node has the GRES that slurm.conf counts.
+All nodes share one machine, so a few values that ask it for cgroups, GPU drivers or programs of the site are taken out
+of both sides, and a node has the GRES that slurm.conf counts. A cluster with accounting has a slurmdbd and its
+database; jobs are root's, whom no account, QOS or limit of the site is about.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from clustergen.records import record
 from clustergen.slurmconf import parse
 from clustergen.slurmconf.scalars import hosts_of
 from clustergen.verify import sandbox
-from clustergen.verify.slurm_daemons import cgroup_plugin
+from clustergen.verify.slurm_daemons import cgroup_plugin, spare_slurmdbd_conf
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import invented_hosts, of_directory, own_addresses
 
@@ -25,6 +26,7 @@ KINDS = (
     "files",
     "new-cluster-id",
     "move-state",
+    "restart-slurmdbd",
     "restart-slurmctld",
     "restart-slurmd",
     "reconfigure",
@@ -33,17 +35,19 @@ KINDS = (
 """Steps that are carried out."""
 NODES = 4
 _LEFT_OUT = re.compile(
-    r"^\s*(AccountingStor\w+|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|SlurmdParameters"
+    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|SlurmdParameters"
     r"|CommunicationParameters|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*"
-    r"|HealthCheck\w+|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES)\s*=?.*$",
+    r"|HealthCheck\w+|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES|MinJobAge)\s*=?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_OF_DATABASE = re.compile(r"^\s*AccountingStor\w+\s*=?.*$", re.IGNORECASE | re.MULTILINE)
 _OF_ACCOUNTS = re.compile(
     r"\s+(?:QOS|AllowQos|DenyQos|AllowAccounts|DenyAccounts|AllowGroups|TRESBillingWeights)=\S+", re.IGNORECASE
 )
 _FILES = ("slurm.conf", "topology.conf", "topology.yaml")
 _ADDED = """
 ProctrackType=proctrack/linuxproc
+MinJobAge=3600
 SlurmdParameters=config_overrides
 CommunicationParameters=NoInAddrAny
 SlurmdPidFile=/run/slurmd.%n.pid
@@ -76,18 +80,23 @@ class State:
 @record
 class Report:
     """`states`: number of the step → the state after it, 0 for that before all. `jobs`: name → state, reason, restarts
-    and exit code at the end. `values`: what slurmctld reports of each question. `complaints`: why it did not start.
+    and exit code at the end, or `no record`. `values`: what slurmctld reports of each question. `complaints`: why it
+    did not start. `records`: jobs that slurmdbd has as completed; None where the cluster has no accounting.
     """
 
     states: Mapping[int, State]
     jobs: Mapping[str, str]
     values: Mapping[int, str]
     complaints: tuple[str, ...] = ()
+    records: int | None = None
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Jobs that did not complete undisturbed, each with what became of it."""
-        return tuple(f"{name}: {end}" for name, end in self.jobs.items() if not end.startswith("COMPLETED None 0 0:0"))
+        """Jobs that did not complete undisturbed, each with what became of it, and missing records of jobs."""
+        lost = [f"{name}: {end}" for name, end in self.jobs.items() if not end.startswith("COMPLETED None 0 0:0")]
+        if self.records is not None and self.records < len(self.jobs):
+            lost.append(f"slurmdbd has records of {self.records} of {len(self.jobs)} jobs")
+        return tuple(lost)
 
 
 def carry_out(
@@ -107,12 +116,16 @@ def carry_out(
     partitions = dict(_partitions(old["slurm.conf"], nodes))
     with tempfile.TemporaryDirectory(prefix="clustergen-trial-") as directory:
         sides = [Path(directory) / name for name in ("old", "new")]
+        arounds = []
         for side, files in zip(sides, (old, new), strict=True):
             side.mkdir()
-            for name, text in adapted(files, install.release).items():
+            for name, text in adapted(files, install.release, accounting=has_database(install)).items():
                 (side / name).write_text(text, encoding="utf-8")
-        around = of_directory(sides[0], nodes)
-        hosts = hosts or invented_hosts(around.names)
+            arounds.append(of_directory(side, nodes))
+            if arounds[-1].accounting:
+                (side / "slurmdbd.conf").write_text(spare_slurmdbd_conf(arounds[-1]), encoding="utf-8")
+        around, after = arounds
+        hosts = hosts or invented_hosts(dict.fromkeys((*around.names, *after.names)))
         box = sandbox.Sandbox(
             root=install.path,
             files=((sides[0], "/etc/slurm"), (sides[1], "/srv/trial")),
@@ -120,15 +133,22 @@ def carry_out(
             hosts=hosts,
             hostname=around.controller,
             devices=tuple(_devices(old["slurm.conf"], new["slurm.conf"])),
-            addresses=tuple(dict.fromkeys(own_addresses((*around.own_names, *nodes), hosts))) or ("198.18.0.1",),
+            addresses=own_addresses((*around.own_names, *after.own_names, *nodes), hosts) or ("198.18.0.1",),
         )
         outcome = sandbox.run(
             box,
             ["/bin/bash", "/run/clustergen/try_steps.sh"],
             timeout=timeout,
-            env={"STATE": _setting(old["slurm.conf"], "StateSaveLocation") or "/var/spool"},
+            env={
+                "STATE": _setting(old["slurm.conf"], "StateSaveLocation") or "/var/spool",
+                "ACCOUNTING": "yes" if around.accounting else "no",
+                "DBD_HOST": around.dbd_host,
+                "DBD_USER": around.dbd_user,
+                "DATABASE": around.database,
+                "DB_PORT": around.database_port,
+            },
             notes={
-                **sandbox.scripts("try_steps.sh", "surroundings.sh"),
+                **sandbox.scripts("try_steps.sh", "surroundings.sh", "database.sh"),
                 "surroundings": "".join(f"{line}\n" for line in around.lines),
                 "nodes": "".join(f"{node}\n" for node in nodes),
                 "partitions": "".join(f"{node} {partition}\n" for node, partition in partitions.items()),
@@ -140,16 +160,22 @@ def carry_out(
     if outcome.code is None:
         return Report({}, {}, {}, (f"the steps took longer than {timeout:g} s",))
     if not logs.get("report"):
-        words = re.findall(r"(?:fatal|error): .*", logs.get("slurmctld.log", "")) or [outcome.stderr.strip()]
+        text = logs.get("slurmctld.log") or logs.get("slurmdbd.log") or logs.get("mariadbd.log", "")
+        words = re.findall(r"(?:fatal|error): .*", text) or [outcome.stderr.strip()]
         return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
     return _read(logs["report"])
 
 
-def adapted(files: Mapping[str, str], release: str) -> dict[str, str]:
+def has_database(install: SlurmInstall) -> bool:
+    """True if slurmdbd can run here."""
+    return (install.path / "var/lib/clustergen/mariadb").is_dir()
+
+
+def adapted(files: Mapping[str, str], release: str, *, accounting: bool) -> dict[str, str]:
     """The files that daemons on one machine can read."""
     kept = {name: text for name, text in files.items() if name in _FILES}
     conf = _OF_ACCOUNTS.sub("", _LEFT_OUT.sub("", kept["slurm.conf"].replace("\\\n", " ")))
-    kept["slurm.conf"] = conf + _ADDED
+    kept["slurm.conf"] = (conf if accounting else _OF_DATABASE.sub("", conf)) + _ADDED
     kept["gres.conf"] = "".join(_gres(conf))
     kept["cgroup.conf"] = f"CgroupPlugin={cgroup_plugin(release)}\n"
     return kept
@@ -220,11 +246,16 @@ def _read(text: str) -> Report:
     def of(step: int, kind: str) -> tuple[str, ...]:
         return tuple(words for number, what, words in lines if (number, what) == (str(step), kind))
 
+    records = [int(words) for step, kind, words in lines if (step, kind) == ("end", "records")]
+    ended = dict(words.split(" ", 1) for step, kind, words in lines if (step, kind) == ("end", "job"))
+    listed = {name.partition("_")[0] for name in ended}
+    names = [words for step, kind, words in lines if (step, kind) == ("end", "name")]
     return Report(
         {
             n: State(of(n, "node"), of(n, "job"), tuple(" ".join(of(n, "daemons")).split()), "".join(of(n, "output")))
             for n in numbers
         },
-        dict(words.split(" ", 1) for step, kind, words in lines if (step, kind) == ("end", "job")),
+        ended | {name: "no record" for name in names if name not in listed},
         {int(step): words.strip() for step, kind, words in lines if kind == "value"},
+        records=records[0] if records else None,
     )

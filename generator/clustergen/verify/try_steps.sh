@@ -1,12 +1,16 @@
 # shellcheck shell=bash
 # try_steps.sh: inside the sandbox, starts slurmctld and a slurmd for each of a few nodes, gives them jobs, carries out the
-# steps of a plan one by one, and reports after each of them. Reads nodes, partitions and steps from /run/clustergen.
+# steps of a plan one by one, and reports after each of them. Reads nodes, partitions and steps from /run/clustergen; with
+# ACCOUNTING=yes slurmctld has a slurmdbd and its database.
 set -u
 # shellcheck source=generator/clustergen/verify/surroundings.sh
 . /run/clustergen/surroundings.sh
+# shellcheck source=generator/clustergen/verify/database.sh
+. /run/clustergen/database.sh
 mapfile -t nodes <"$out/nodes"
 declare -A slurmds
 controller=
+slurmdbd=
 trap 'kill -STOP -1' EXIT
 
 until_true() { # until_true SECONDS COMMAND…
@@ -35,8 +39,9 @@ start_node() {
   slurmds[$1]=$!
 }
 states() { sinfo -a -h -N -o '%N %T %E' | sort -u | grep -E "^($(IFS='|'; echo "${nodes[*]}")) "; }
-ready() { [ "$(states | grep -cE ' (idle|mixed|allocated|down|drained) ')" -ge ${#nodes[@]} ]; }
+ready() { [ "$(states | grep -cE ' (idle|mixed|allocated|reserved|maint|down|drained) ')" -ge ${#nodes[@]} ]; }
 running() { squeue -a -h -t running,completing,suspended -o %i ${1:+-w "$1"} 2>/dev/null | grep -q .; }
+suspended() { squeue -a -h -t suspended -o %A ${1:+-w "$1"} 2>/dev/null; }
 quiet() { ! running "$1"; }
 none_left() { ! squeue -a -h -o %i 2>/dev/null | grep -q .; }
 listed() { # listed NODE…: those that run here, with commas
@@ -51,23 +56,70 @@ report() { # report STEP WORDS…: words are what the step printed
   states | sed "s/^/$step\tnode\t/"
   squeue -a -h -o '%j %T %r' 2>/dev/null | sort | sed "s/^/$step\tjob\t/"
   gone "$controller" || alive=slurmctld
+  [ -z "$slurmdbd" ] || gone "$slurmdbd" || alive+=' slurmdbd'
   for node in "${nodes[@]}"; do gone "${slurmds[$node]}" || alive+=" slurmd@$node"; done
   printf '%s\tdaemons\t%s\n' "$step" "$alive"
 } >>"$out/report"
 
+private() { [ ! -e /etc/slurm/slurmdbd.conf ] || { chown "$DBD_USER" /etc/slurm/slurmdbd.conf && chmod 600 /etc/slurm/slurmdbd.conf; }; }
+start_accounting() {
+  [ "$ACCOUNTING" = yes ] || return 0
+  : >"$out/slurmdbd.log"
+  slurmdbd_starts "$out/slurmdbd.log"
+}
+
+private
+[ "$ACCOUNTING" != yes ] || mariadb_starts || exit 1
+start_accounting || exit 1
 start_controller || exit 1
 for node in "${nodes[@]}"; do start_node "$node"; done
 until_true 30 ready
+
+# Each running job starts a step at its end, so that one which can start none any more fails.
 # shellcheck disable=SC2016  # expanded by the job
-job='until [ -e /tmp/end ] || [ -e "/tmp/end.$SLURMD_NODENAME" ]; do sleep 0.3; done'
-while read -r node partition; do
-  sbatch -J "on-$node" -p "$partition" -w "$node" -n 1 -t 10 -o /dev/null -D /tmp --wrap "$job" 2>&1
-done <"$out/partitions" | grep -v Submitted >"$out/submitted"
-until_true 15 running ""
-read -r node partition <"$out/partitions"
-sbatch -J pending -p "$partition" -w "$node" --exclusive -t 1 -o /dev/null -D /tmp --wrap true >/dev/null 2>>"$out/submitted"
-sleep 1
-report 0
+job='until [ -e /tmp/end ] || [ -e "/tmp/end.$SLURMD_NODENAME" ]; do sleep 0.3; done; srun -n1 --mpi=none true'
+mapfile -t partitions <"$out/partitions"
+submit() { # submit NAME PLACE OPTIONS…: a job on the node and in the partition of that place, and its number in $number
+  local name=$1 node partition
+  read -r node partition <<<"${partitions[$2 % ${#partitions[@]}]}"
+  shift 2
+  if number=$(sbatch --parsable -J "$name" -p "$partition" -w "$node" -n 1 --mem=8 -t 5 -o /dev/null -D /tmp "$@" 2>&1); then
+    number=${number%%;*}
+    echo "$name" >>"$out/names"
+  else
+    echo "$name: $number" >>"$out/refused"
+    number=
+  fi
+}
+if [ ${#partitions[@]} -gt 0 ]; then
+  for place in "${!partitions[@]}"; do
+    all=()
+    [ "$place" != 1 ] || all=(--exclusive)
+    submit "on-${partitions[place]%% *}" "$place" "${all[@]}" --wrap "$job"
+    [ "$place" != 0 ] || first=$number
+  done
+  until_true 15 running ""
+  submit array 2 --array=0-2%1 --wrap "$job"
+  read -r node _ <<<"${partitions[-1]}"
+  # Jobs that run there already keep their place.
+  if scontrol create reservation reservationname=trial starttime=now duration=60 users=root nodes="$node" \
+    flags=ignore_jobs >/dev/null 2>>"$out/refused"; then
+    submit reserved -1 --reservation=trial --wrap "$job"
+  fi
+  submit suspended 2 --wrap "$job"
+  # shellcheck disable=SC2329  # invoked by until_true
+  runs() { squeue -h -j "$number" -t running -o %i | grep -q .; }
+  [ -z "$number" ] || ! until_true 15 runs || scontrol suspend "$number" 2>>"$out/refused"
+  submit resources 0 --exclusive -t 1 --wrap true
+  submit dependency 0 --dependency="afterany:$first" --wrap true
+  submit begin 0 --begin=now+2hours --wrap true
+  later=$number
+  submit held 0 --hold --wrap true
+  held=$number
+fi
+reasoned() { ! squeue -a -h -t pending -o %r | grep -qx None; }
+until_true 10 reasoned
+report 0 "$(cat "$out/refused" 2>/dev/null)"
 
 while read -r number kind about; do
   read -r -a words <<<"$about"
@@ -78,6 +130,7 @@ while read -r number kind about; do
       if [ -n "$hosts" ]; then
         said=$(scontrol update "nodename=$hosts" state=drain reason=trial 2>&1)
         for node in ${hosts//,/ }; do touch "/tmp/end.$node"; done
+        suspended "$hosts" | xargs -r -n 1 scontrol resume
         until_true 60 quiet "$hosts"
         for node in ${hosts//,/ }; do rm "/tmp/end.$node"; done
       fi
@@ -93,12 +146,17 @@ while read -r number kind about; do
     files)
       find /etc/slurm -type f ! -name '*.key' -delete
       cp -a /srv/trial/. /etc/slurm/
+      private
       ;;
     new-cluster-id)
       ends "$controller"
       rm -f "$STATE/clustername"
       ;;
     move-state) [ -e "${words[2]}/job_state" ] || { mkdir -p "${words[2]}" && cp -aT "${words[0]}" "${words[2]}"; } ;;
+    restart-slurmdbd)
+      [ -z "$slurmdbd" ] || ends "$slurmdbd"
+      start_accounting || said='slurmdbd does not start'
+      ;;
     restart-slurmctld)
       ends "$controller"
       start_controller || said='slurmctld does not answer'
@@ -124,5 +182,22 @@ while IFS='	' read -r number what name pattern; do
   printf '%s\tvalue\t%s\n' "$number" "$(timeout -k 1 20 scontrol -a -d show "$what" ${name#-} 2>&1 | grep -oiE -m1 "$pattern" | head -n 1)"
 done <"$out/values" >>"$out/report"
 touch /tmp/end
+suspended "" | xargs -r -n 1 scontrol resume
+[ -z "${held-}" ] || scontrol release "$held"
+[ -z "${later-}" ] || scontrol update "jobid=$later" starttime=now
 until_true 60 none_left
-scontrol -a -o show job | sed -nE 's/^.* ?JobName=(\S+) .*JobState=(\S+) Reason=(\S+) .*Restarts=([0-9]+) .*ExitCode=(\S+) .*$/end\tjob\t\1 \2 \3 \4 \5/p' >>"$out/report"
+# A task of an array has its number behind the name.
+scontrol -a -o show job | awk '{
+  delete of
+  for (i = NF; i > 0; i--) { at = index($i, "="); if (at) of[substr($i, 1, at - 1)] = substr($i, at + 1) }
+  task = of["ArrayTaskId"] == "" ? "" : "_" of["ArrayTaskId"]
+  print "end\tjob\t" of["JobName"] task " " of["JobState"] " " of["Reason"] " " of["Restarts"] " " of["ExitCode"]
+}' >>"$out/report"
+sed 's/^/end\tname\t/' "$out/names" >>"$out/report"
+if [ -n "$slurmdbd" ]; then
+  recorded() { timeout -k 1 20 sacct -a -X -n -P -S now-1hours -E now -s completed -o jobid 2>/dev/null | wc -l; }
+  # shellcheck disable=SC2329  # invoked by until_true
+  all_recorded() { [ "$(recorded)" -ge "$(grep -c '^end	job' "$out/report")" ]; }
+  until_true 20 all_recorded
+  printf 'end\trecords\t%s\n' "$(recorded)" >>"$out/report"
+fi
