@@ -83,7 +83,6 @@ SECTIONS = [
     ({"backups": {"directory": "/backup"}}, "backups"),
     ({"health": {"interval": 120}}, "health"),
     ({"acceptance": {}}, "acceptance"),
-    ({"drift": {}}, "drift"),
     ({"user_guide": {"contact": "help"}}, "user_guide"),
     ({"host": {"ssh_adopt": True}}, "host.ssh_adopt"),
     ({"containers": {"oci_jobs": "crun"}}, "containers.oci_jobs"),
@@ -97,6 +96,12 @@ def test_what_needs_slurm_is_named(changes: dict[str, Any], name: str, tmp_path:
     assert reported
     assert {code for code, _ in reported} == {"slurm-absent"}
     assert reported[0][1].startswith(name)
+
+
+def test_the_timer_of_drift_needs_a_host(tmp_path: Path) -> None:
+    for roles, expected in ((["login"], {"slurm-absent"}), (["login", "monitoring"], set())):
+        nodes = [{**HEAD, "roles": roles}, COMPUTE]
+        assert {code for code, _ in errors(compiled_in(tmp_path, without(MANIFEST, drift={}, nodes=nodes)))} == expected
 
 
 @pytest.mark.parametrize("changes", [changes for changes, _ in SECTIONS], ids=[name for _, name in SECTIONS])

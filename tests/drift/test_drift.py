@@ -301,6 +301,25 @@ def test_next_steps_are_lines_for_a_shell() -> None:
     assert not [command for command in bare if "[" in command], "zsh ends with an error where no file matches"
 
 
+def test_a_cluster_without_slurm_has_steps_without_it(directory: Path) -> None:
+    text = re.sub(r"\nslurm:(.|\n)*", "\n", MANIFEST).replace("roles: [slurm-controller]", "roles: [monitoring]")
+    assert "slurm" not in text
+    Path("manifest.yaml").write_text(text, encoding="utf-8")
+    record(directory)
+    (directory / NODES[0] / "slurmd-C").write_text(slurmd(1999999), encoding="ascii")
+    report = json.dumps(findings())
+    assert "dmidecode -t memory" in report
+    assert not re.search("slurm|scontrol|RealMemory|drain", report)
+
+
+def test_no_kind_of_a_cluster_without_slurm_speaks_of_it() -> None:
+    of_others = {name: kind.without_slurm for name, kind in KINDS.items() if kind.topic != "slurm"}
+    assert {
+        name: kind for name, kind in of_others.items() if re.search("slurm|scontrol", f"{kind.cause}{kind.step}")
+    } == {}
+    assert all(re.match("[a-z]", kind.step) for kind in of_others.values())
+
+
 def test_every_kind_has_a_case() -> None:
     others = {
         "facts-missing",

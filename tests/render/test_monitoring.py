@@ -1064,6 +1064,18 @@ def test_drift_runs_only_where_it_is_enabled(tmp_path: Path) -> None:
     assert not {*node_files(off, "head"), *node_files(off, "mon")} & set(paths)
 
 
+def test_without_slurm_drift_runs_on_the_monitoring_node(tmp_path: Path) -> None:
+    data = {key: value for key, value in monitored(drift={}).items() if key not in ("slurm", "health")}
+    data["nodes"] = [
+        {**node, "roles": [role for role in node.get("roles", ()) if not role.startswith("slurm-")] or None}
+        for node in data["nodes"]
+    ]
+    tree = tree_of(data, tmp_path)
+    assert "/usr/local/sbin/clustergen-drift" in node_files(tree, "mon")
+    assert "/usr/local/sbin/clustergen-drift" not in node_files(tree, "head")
+    assert "On the monitoring node" in text_of(tree, "mon", f"{PROMETHEUS}/rules/drift.yml")
+
+
 DRIFT_RUNS = {"drift": ("1", "2 nodes differ", 0), "no drift": ("0", "no drift", 0), "broken manifest": ("2", "", 3)}
 
 

@@ -1,6 +1,5 @@
-"""A timer on a controller that compares the machines with the manifest."""
+"""A timer on a controller, or on a monitoring node without Slurm, that compares the machines with the manifest."""
 
 from __future__ import annotations
 
 AREA = "drift"
-REQUIRES = "slurm"

@@ -1,46 +1,48 @@
-"""Alerts on drift: what the timer on the controller finds, and that it still runs."""
+"""Alerts on drift: what the timer finds, and that it still runs."""
 
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
-from clustergen.features.drift.resolved import Drift
+from clustergen.cluster.slurm.model import Slurm
+from clustergen.features.drift.resolved import Drift, hosting
 from clustergen.render.alerts import Alert, Topic
 
 _RUNS = 3
 """Runs that may be missing before an alert."""
-_LOOK = "On the controller: `journalctl -u clustergen-drift` shows the report with the next step for each difference."
 
 
 def topic(cluster: Cluster) -> Topic | None:
-    if not (cluster.has(Drift) and cluster.has(NodeExporter) and cluster.slurm.controllers):
+    if not (cluster.has(Drift) and cluster.has(NodeExporter) and hosting(cluster)):
         return None
     seconds = cluster.of(Drift).interval_s * _RUNS
+    place = "controller" if cluster.has(Slurm) else "monitoring node"
+    look = f"On the {place}: `journalctl -u clustergen-drift` shows the report with the next step for each difference."
     last_run = "clustergen_drift_last_run_timestamp_seconds"
     alerts = (
         Alert(
             "DriftErrors", 'max by (kind) (clustergen_drift_findings{severity="error"}) > 0', "0s", "critical",
             "Drift: {{ $value }} x {{ $labels.kind }}",
             "Machines differ from the manifest in a way that stops jobs or keeps nodes out of use.",
-            _LOOK,
+            look,
         ),
         Alert(
             "DriftWarnings", 'max by (kind) (clustergen_drift_findings{severity="warning"}) > 0', "0s", "warning",
             "Drift: {{ $value }} x {{ $labels.kind }}",
             "Machines differ from the manifest or from others of their type.",
-            _LOOK,
+            look,
         ),
         Alert(
             "DriftNotCompared", f"time() - max({last_run}) > {seconds}", "0s", "warning",
             "Drift was last compared {{ $value | humanizeDuration }} ago",
             "The timer does not run, or the facts of the nodes cannot be recorded.",
-            "On the controller: `systemctl status clustergen-drift.timer clustergen-drift`.",
+            f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
         Alert(
             "DriftNeverCompared", f"absent({last_run})", f"{seconds}s", "warning",
             "Drift has never been compared",
-            "No controller has the manifest and its tree in the directory of drift.directory, or its timer fails.",
-            "On the controller: `systemctl status clustergen-drift.timer clustergen-drift`.",
+            f"No {place} has the manifest and its tree in the directory of drift.directory, or its timer fails.",
+            f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
     )  # fmt: skip
     return Topic(
@@ -48,7 +50,7 @@ def topic(cluster: Cluster) -> Topic | None:
         "Drift: machines against the manifest.",
         (),
         alerts,
-        look="On the controller: `journalctl -u clustergen-drift -n 50` shows the last report.",
+        look=f"On the {place}: `journalctl -u clustergen-drift -n 50` shows the last report.",
         page="overview",
         works="the cluster as it is: nothing is changed without a person",
         place=150,

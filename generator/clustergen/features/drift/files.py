@@ -1,11 +1,11 @@
-"""The timer on a controller that compares the machines with the manifest."""
+"""The timer that compares the machines with the manifest."""
 
 from __future__ import annotations
 
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
-from clustergen.features.drift.resolved import TEXTFILE, Drift
+from clustergen.features.drift.resolved import GROUP, TEXTFILE, Drift
 from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
@@ -44,10 +44,10 @@ def unit(cluster: Cluster) -> DriftUnit | None:
     return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_s)
 
 
-_UNIT = "slurm_controller/etc/systemd/system/clustergen-drift"
+_UNIT = f"{GROUP}/etc/systemd/system/clustergen-drift"
 FILES = (
-    File(f"slurm_controller{_SCRIPT}", unit, mode=0o755, program="drift/clustergen-drift.sh"),
-    File("slurm_controller/etc/clustergen/drift.sh", values, values=True, per="os"),
+    File(f"{GROUP}{_SCRIPT}", unit, mode=0o755, program="drift/clustergen-drift.sh"),
+    File(f"{GROUP}/etc/clustergen/drift.sh", values, values=True, per="os"),
     File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
     File(f"{_UNIT}.timer", unit, restart("clustergen-drift.timer")),
 )

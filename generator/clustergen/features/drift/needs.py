@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Requisite
+from clustergen.cluster.contributions import Group, Requisite
 from clustergen.cluster.model import Cluster
-from clustergen.features.drift.resolved import Drift
+from clustergen.features.drift.resolved import GROUP, Drift, hosting
 
-_GROUPS = ("slurm_controller",)
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    if cluster.has(Drift):
+        yield Group(GROUP, hosting(cluster), before="cloud")
 
 
 def requisites(cluster: Cluster) -> Iterator[Requisite]:
     if cluster.has(Drift):
         drift = cluster.of(Drift)
         programs = f"clustergen and ansible-playbook in {drift.programs}"
-        yield Requisite("programs of the drift timer", _GROUPS, programs)
-        yield Requisite("cluster of the drift timer", _GROUPS, f"manifest.yaml and rendered in {drift.directory}")
-        yield Requisite("ssh key of the drift timer", _GROUPS, "a key of root that all nodes accept")
+        yield Requisite("programs of the drift timer", (GROUP,), programs)
+        yield Requisite("cluster of the drift timer", (GROUP,), f"manifest.yaml and rendered in {drift.directory}")
+        yield Requisite("ssh key of the drift timer", (GROUP,), "a key of root that all nodes accept")

@@ -9,7 +9,7 @@ from clustergen.units import Bare
 
 
 class Drift(Section):
-    """A timer on a controller that compares the machines with the manifest."""
+    """A timer on a controller, or on a monitoring node without Slurm, that compares the machines with the manifest."""
 
     enabled: bool = field(
         True, "Whether the timer runs; requires clustergen, Ansible and ssh access to all nodes there."
@@ -17,10 +17,10 @@ class Drift(Section):
     interval: Annotated[int, Field(ge=600, le=604800), Bare("second")] = field(21600, "Time between two comparisons.")
     directory: AbsolutePath = field(
         "/srv/clustergen",
-        "Directory on the controller with manifest.yaml and rendered; elsewhere the timer does nothing.",
+        "Directory on that host with manifest.yaml and rendered; elsewhere the timer does nothing.",
     )
     programs: AbsolutePath = field(
-        "/opt/clustergen/bin", "Directory on the controller with clustergen and ansible-playbook."
+        "/opt/clustergen/bin", "Directory on that host with clustergen and ansible-playbook."
     )
 
 

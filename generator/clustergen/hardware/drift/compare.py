@@ -16,6 +16,7 @@ from clustergen.hardware.drift.hardware import NodeCheck, uncompared_settings
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES
 from clustergen.hardware.drift.model import UNPLANNED, DriftFinding, DriftReport
 from clustergen.hostlist import natural_key
+from clustergen.records import replace
 from clustergen.regular_file import reason_of
 
 _MOST_BYTES = 128 << 20
@@ -42,7 +43,8 @@ def compare(cluster: Cluster, manifest: str, directory: Path) -> DriftReport:
     ]
     expected = {host for nodes in cluster.groups if not nodes.is_dynamic for host in nodes.hosts}
     total = len(expected | planned.intersection(present))
-    return DriftReport(manifest, comparison.compared, total, tuple(folded(findings)), tuple(comparison.remarks))
+    rows = [replace(one, has_slurm=cluster.has(Slurm)) for one in folded(findings)]
+    return DriftReport(manifest, comparison.compared, total, tuple(rows), tuple(comparison.remarks))
 
 
 def _causes(findings: Sequence[DriftFinding]) -> list[DriftFinding]:

@@ -11,6 +11,7 @@ from clustergen.cluster.fabric import has_rdma
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.ip_networks import addresses_in, ip_networks
 from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.hardware.discovery.facts import NodeFacts, PortFact
 from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.drift.model import DriftFinding
@@ -36,7 +37,7 @@ class NodeCheck:
         yield from self._address(facts)
         if not node_type.is_resolved:
             return
-        yield from _processors(node_type, facts)
+        yield from _processors(node_type, facts, has_slurm=self._cluster.has(Slurm))
         yield from _product(node_type, facts)
         if node_type.gpus:
             yield from _gpus(node_type.gpus, facts)
@@ -107,7 +108,7 @@ def _adapter_settings(items: Iterable[AdapterSetting], facts: NodeFacts) -> Iter
             yield DriftFinding("adapter-setting", (facts.name,), f"{item.name} of {item.device}", value, item.value)
 
 
-def _processors(node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]:
+def _processors(node_type: NodeType, facts: NodeFacts, *, has_slurm: bool) -> Iterator[DriftFinding]:
     cpus = facts.cpus
     if cpus is not None:
         actual = (cpus.sockets, cpus.cores_per_socket, cpus.threads_per_core)
@@ -119,7 +120,7 @@ def _processors(node_type: NodeType, facts: NodeFacts) -> Iterator[DriftFinding]
         ):
             yield DriftFinding("cpu-count", (facts.name,), "processors", _counts(actual), _counts(expected))
     if facts.real_memory_mib is not None and facts.real_memory_mib < node_type.real_memory_mib:
-        expected_memory = f"RealMemory {node_type.real_memory_mib} MiB"
+        expected_memory = f"{'RealMemory ' if has_slurm else ''}{node_type.real_memory_mib} MiB"
         yield DriftFinding("memory-low", (facts.name,), "memory", f"{facts.real_memory_mib} MiB", expected_memory)
 
 

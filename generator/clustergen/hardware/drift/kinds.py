@@ -6,6 +6,8 @@ tree: what people do is behind #.
 
 from __future__ import annotations
 
+import re
+
 from clustergen.records import record
 
 SEVERITIES = ("error", "warning", "info")
@@ -20,6 +22,13 @@ class Kind:
     severity: str
     cause: str
     step: str
+
+    @property
+    def without_slurm(self) -> Kind:
+        """The same in a cluster without Slurm, where no node is drained and no slurmd restarted."""
+        cause = re.sub(r"(; slurmctld|, so slurmd) .*", "", self.cause)
+        step = re.sub(r"scontrol update NodeName=\S+ State=DRAIN Reason=[\w-]+(;|  #) ", "", self.step)
+        return Kind(self.topic, self.severity, cause, step.replace(" && systemctl restart slurmd", ""))
 
 
 _DRAIN = "scontrol update NodeName={nodes} State=DRAIN Reason="

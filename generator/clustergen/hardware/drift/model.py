@@ -23,10 +23,12 @@ class DriftFinding:
     actual: str
     expected: str = ""
     """Empty where the kind says it."""
+    has_slurm: bool = True
+    """Whether the cluster has it."""
 
     @property
     def info(self) -> Kind:
-        return KINDS[self.kind]
+        return KINDS[self.kind] if self.has_slurm else KINDS[self.kind].without_slurm
 
     @property
     def severity(self) -> str:
