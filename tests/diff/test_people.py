@@ -382,3 +382,26 @@ def test_scratch_that_is_unmounted_is_cleaned_up_before(tmp_path: Path) -> None:
         " the new epilog does not remove their directories",
     )
     assert [play for play, _ in steps].count(None) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of_trees", [False, True])
+@pytest.mark.parametrize(
+    ("hardware", "is_more", "words"),
+    [
+        ("memory: 2TiB", True, "memory: 1024 → 2048 GiB"),
+        ("memory: 512GiB", False, "memory: 1024 → 512 GiB"),
+        ("memory: 1TiB, gpus: {count: 4, numa: [0, 0, 1, 1]}", False, "GPUs: 8 → 4"),
+        ("memory: 1TiB, real_memory: 900000", True, ""),
+    ],
+)
+def test_a_node_never_has_less_than_slurm_knows_of(
+    tmp_path: Path, hardware: str, is_more: bool, words: str, of_trees: bool
+) -> None:
+    """Hardware comes before Slurm reads of it, and goes afterwards."""
+    old, new = write(tmp_path / "a"), write(tmp_path / "b", ("memory: 1TiB", hardware))
+    cluster = plan_of(*map(rendered, (old, new))) if of_trees else plan_of(old, new)
+    texts = [step["text"] for step in cluster["steps"]]
+    places = [number for number, text in enumerate(texts) if words and words in text]
+    reread = texts.index("scontrol reconfigure, once")
+    assert [number < reread for number in places] == ([is_more] if words else [])

@@ -149,6 +149,8 @@ class Cluster:
         self.start_slurmctld()
         for node in self.spec["nodes"]:
             self.start_slurmd(node)
+        if not self.answers():
+            raise SystemExit("slurmctld does not start with the old files")
         self.until(lambda: self.idle(len(self.spec["nodes"])), 30, "nodes")
         self.say("up:", *self.run("sinfo -h -N -o '%N=%T'").split())
 

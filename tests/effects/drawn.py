@@ -29,7 +29,7 @@ MaxJobCount MemSpecLimit MinJobAge MpiDefault NamespaceType NodeAddr NodeFeature
 PartitionName Port PreemptMode PreemptType PriorityFlags ProctrackType PrologFlags QOS RealMemory RebootProgram
 ReconfigFlags SelectType SelectTypeParameters SlurmctldHost SlurmctldParameters SlurmctldPort SlurmdParameters
 SlurmdPort SlurmdUser SlurmUser Sockets State StateSaveLocation SuspendTime SwitchType TaskPlugin ThreadsPerCore TmpFS
-TopologyParam TopologyPlugin
+TopologyParam TopologyPlugin TRESBillingWeights
 """
 OF_THE_CLUSTER = frozenset(_KEYS.split())
 """Keys that the cluster of these tests has for itself, or that have changes of their own."""

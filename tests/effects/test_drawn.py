@@ -1,4 +1,4 @@
-"""Changes drawn from the fields of the manifest, carried out on a running Slurm as their verdicts say."""
+"""Changes drawn from the fields of the manifest, carried out on a running Slurm as their verdicts and plans say."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from clustergen.verify.slurm_roots import for_release
+from effects import drawn_plans
 from effects.change import Change
 from effects.configuration import RELEASES
 from effects.drawn import drawn, groups
 from effects.judge import broken_promises
 from effects.measure import through, unavailable
+from strategies.fields import Trial
 
 pytestmark = [
     pytest.mark.real,
@@ -49,3 +51,21 @@ def test_all_drawn_changes_do_what_their_verdicts_say(release: str, tmp_path: Pa
     changes = drawn(release, ALL)
     assert len(changes) >= 40
     assert _broken(release, changes, 5, tmp_path) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("release", RELEASES)
+def test_all_drawn_plans_do_what_they_say(release: str, tmp_path: Path) -> None:
+    """Four at a time: they mostly wait."""
+    start = drawn_plans.base(release).start
+
+    def one(number: int, name: str, trial: Trial) -> tuple[str, list[str]]:
+        headline, faults = drawn_plans.broken(start, trial, tmp_path / str(number))
+        return f"{name}: {headline}", faults
+
+    with ThreadPoolExecutor(4) as pool:
+        changes = enumerate(drawn_plans.drawn(release, ALL))
+        tried = [pool.submit(one, number, *change) for number, change in changes]
+    results = [each.result() for each in tried]
+    assert len(results) >= 60
+    assert {name: faults for name, faults in results if faults} == {}

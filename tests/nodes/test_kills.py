@@ -48,14 +48,21 @@ printf '[Unit]\nStartLimitIntervalSec=0\n' >{_UNITS}.service.d/97-lab.conf"""
 _METRICS = "systemctl daemon-reload; systemctl restart clustergen-slurm-metrics.timer"
 
 
+_OF_THE_MACHINE = re.compile("NodeClock|NodeMemory|NodeSwap|NodeFilesystem|NodeInodes")
+"""Alerts on what all containers share: the clock, memory and disk of the machine under the lab."""
+
+
 def hurried(rules: Any) -> Any:
-    """Rules of a file that wait for a fraction of their time, and look back for as little."""
+    """Rules of a file that wait for a fraction of their time, and look back for as little; without those on what
+    containers share.
+    """
 
     def shorter(text: str, least_s: float) -> str:
         seconds = int(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]]
         return f"{max(least_s, min(seconds / _FASTER, _LONGEST_S)):.0f}s"
 
     for group in rules["groups"]:
+        group["rules"] = [rule for rule in group["rules"] if not _OF_THE_MACHINE.match(rule.get("alert", ""))]
         for rule in group["rules"]:
             if "for" in rule:
                 rule["for"] = shorter(rule["for"], 0)

@@ -27,6 +27,8 @@ from clustergen.manifest.mount import Mount
 from clustergen.manifest.source import load
 from clustergen.records import record
 from clustergen.render.build import Builder
+from clustergen.render.node_hardware import hardware
+from clustergen.render.tree import Tree
 from clustergen.rules import check
 from strategies.inventories import MANIFESTS
 from strategies.pages import ROOT
@@ -203,10 +205,13 @@ def field_name(manifest: Manifest, path: ManifestPath) -> str:
 
 @record
 class Trial:
-    """A valid manifest: the codes of what the rules find in it, and the files of its tree."""
+    """A valid manifest: the codes of what the rules find in it, its tree, and the files of that, without variables
+    that nothing reads.
+    """
 
     codes: frozenset[str]
     files: Mapping[str, bytes]
+    tree: Tree
 
 
 class Base:
@@ -256,7 +261,12 @@ def _rendered(manifest: Manifest) -> Trial | None:
     return Trial(
         frozenset(each.code for each in findings),
         {path: _without_unread(path, file.content) for path, file in files.items()},
+        Tree(dict(sorted(files.items())), _hosts(builder), "manifest.yaml", "0" * 64, hardware(cluster)),
     )
+
+
+def _hosts(builder: Builder) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(host for group in groups for host in group.hosts) for name, groups in builder.members.items()}
 
 
 @cache

@@ -14,13 +14,18 @@ from clustergen.diff.step import Step
 from clustergen.slurmconf.scalars import hosts_of
 from clustergen.verify import slurm_trial
 from clustergen.verify.sandbox import SandboxError
-from clustergen.verify.slurm_roots import for_release
+from clustergen.verify.slurm_roots import SlurmInstall, for_release
 
 _ENVIRONMENT = 3  # exit code
 
 
-def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str) -> tuple[str, bool]:
-    """The report as text, and whether all jobs completed and slurmctld answers. ClustergenError where none can be made.
+_Question = tuple[Change, tuple[str, str, str]]
+
+
+def carried_out(
+    plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
+) -> tuple[slurm_trial.Report, SlurmInstall, list[_Question]]:
+    """The trial of a plan, its Slurm, and the changes whose values it asked for. Raises ClustergenError.
 
     `old` and `new`: name below /etc/slurm → text, of a controller; `hosts`: the text of /etc/hosts.
     """
@@ -40,6 +45,12 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
         report = slurm_trial.carry_out(install, old, new, hosts, steps, asked)
     except SandboxError as error:
         raise ClustergenError(f"the trial cannot run here: {error}", "", _ENVIRONMENT) from None
+    return report, install, questions
+
+
+def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str) -> tuple[str, bool]:
+    """The trial as text, and whether it is good: all jobs completed, slurmctld answers, and each value is in effect."""
+    report, install, questions = carried_out(plan, old, new, hosts)
     lines = [f"trial on Slurm {install.version}"]
     lines += [f"  {words}" for words in report.complaints]
     if 0 in report.states:
@@ -53,6 +64,8 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
             lines.append("     not tried")
     for number, (change, _) in enumerate(questions):
         words = report.values.get(number) or "nothing"
+        if number in report.not_in_effect:
+            words += f", and after a restart {report.restarted[number] or 'nothing'}: not in effect"
         lines.append(f"  {subject(change)}: {change.old or 'none'} → {change.new or 'none'}; slurmctld reports {words}")
     accounting = "accounts and limits" if slurm_trial.has_database(install) else "accounting"
     lines.append(
@@ -62,8 +75,7 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
     if report.jobs and not report.lost:
         recorded = ", and slurmdbd has their records" if report.records is not None else ""
         lines.append(f"  all {len(report.jobs)} jobs completed{recorded}")
-    good = bool(report.jobs) and not report.lost and "slurmctld" in report.states[max(report.states)].daemons
-    return "\n".join(lines) + "\n", good
+    return "\n".join(lines) + "\n", report.answers and not report.lost and not report.not_in_effect
 
 
 def _kind(step: Step) -> str:
@@ -76,7 +88,7 @@ def _step(number: int, step: Step, plan: Plan) -> slurm_trial.TrialStep:
     return slurm_trial.TrialStep(number, _kind(step), about)
 
 
-def _questions(changes: tuple[Change, ...]) -> Iterator[tuple[Change, tuple[str, str, str]]]:
+def _questions(changes: tuple[Change, ...]) -> Iterator[_Question]:
     """Changes whose value scontrol shows, each with the question."""
     for change in changes:
         if not change.key or not change.file.endswith("/slurm.conf") or slurm_trial.is_left_out(change.key):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from clustergen.catalogue.versions import SlurmRelease
@@ -41,6 +41,7 @@ def before(work: Work) -> Iterable[Step]:
         text = f"stop slurmdbd on {folded(work.left_accounting)}, and copy its database: slurmctld ends without it"
         yield Step(text, folded(work.accounting), "")
     yield from _recabling(work)
+    yield from _fitting(work.gained, "fit them with what is new, unless it is there", work)
     for change in work.changes:
         if change.file in work.reformatted:
             text = f"drain with clustergen.cluster.drain, unmount and {work.reformatted[change.file]}"
@@ -70,6 +71,7 @@ def after(work: Work) -> Iterable[Step]:
         changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(step.below)]
         if changed or not step.below:
             yield Step(step.text, work.hosts(changed) if step.below else None, "")
+    yield from _fitting(work.lost, "take out what Slurm no longer counts", work)
     if work.kept:
         text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
         yield Step(text, folded(work.controllers[:1]), "")
@@ -190,6 +192,16 @@ def _recabling(work: Work) -> Iterable[Step]:
         yield Step(text, folded(work.room.narrowed), "")
     if work.room.recabled_bmc:
         yield Step("recable the BMC; jobs continue", folded(work.room.recabled_bmc), "")
+
+
+def _fitting(changes: Mapping[str, str], verb: str, work: Work) -> Iterable[Step]:
+    """Hardware that comes before Slurm reads of it, or goes afterwards: a node never has less than slurm.conf says."""
+    nodes: dict[str, list[str]] = {}
+    for host in filter(set(work.compute).__contains__, changes):
+        nodes.setdefault(changes[host], []).append(host)
+    for what, hosts in nodes.items():
+        text = f"drain with clustergen.cluster.drain, wait for their jobs, power off, {verb} ({what}), and resume"
+        yield Step(text, folded(hosts), "")
 
 
 def _file_systems(work: Work) -> Iterable[Step]:

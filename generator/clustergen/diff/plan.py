@@ -13,6 +13,7 @@ from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
 from clustergen.diff.disks import reformatted
+from clustergen.diff.fitted import fitted
 from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.manual_steps import hosts_that_left
@@ -168,6 +169,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         origins.of_changes[upgrade] = (value,)
     room = room_changes(old.tables, new.tables)
     comes = arrival(changes) if after.release and not before.release else None
+    gained, lost = fitted(old, new)
     work = Work(
         changes=[change for change in changes if change.kind != "system"],
         systems=[change for change in changes if change.kind == "system"],
@@ -189,6 +191,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         room=room,
         arrival=comes,
         renamed=renamed,
+        gained=gained,
+        lost=lost,
     )
     groups = tuple(Group(*group) for group in comparison.groups())
     return Plan(

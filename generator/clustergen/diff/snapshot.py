@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.effects import read
 from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock, without_lock
+from clustergen.render.node_hardware import Hardware, read_hardware
 from clustergen.render.side import NodeFile
 from clustergen.render.tree import FILE_LIMIT, LOCK, Tree
 
@@ -41,6 +42,8 @@ class Snapshot:
     source: Source | None
     commit: str = ""
     """The short id of the commit that it was read from."""
+    hardware: Mapping[str, Hardware] = field(default_factory=dict)
+    """Inventory group of a node type → its hardware."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -81,7 +84,8 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
     }
     texts = {file.path: file.content.decode() for file in tree if _is_compared(file.path)}
     variables = {file.path: file.content.decode() for file in tree if file.path.startswith(_VARIABLES)}
-    return Snapshot(name, of_cluster(cluster, tree.groups), files, texts, variables, source)
+    inventory = of_cluster(cluster, tree.groups)
+    return Snapshot(name, inventory, files, texts, variables, source, hardware=tree.hardware)
 
 
 def _is_compared(path: str) -> bool:
@@ -120,7 +124,8 @@ def _of_directory(name: str, directory: Path, commit: str) -> Snapshot:
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as err:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
-    return Snapshot(name, inventory, files, texts, variables, _manifest(name, directory, lock), commit)
+    hardware = {group: read_hardware(group, entry) for group, entry in lock["hardware"].items()}
+    return Snapshot(name, inventory, files, texts, variables, _manifest(name, directory, lock), commit, hardware)
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:

@@ -83,6 +83,10 @@ class Work:
     """What changes in the machine room."""
     renamed: Mapping[str, str] = {}
     """Previous → new name of machines that keep their address."""
+    gained: Mapping[str, str] = {}
+    """Node → hardware that it gets, as `memory: 1024 → 2048 GiB`."""
+    lost: Mapping[str, str] = {}
+    """Node → hardware that is taken out of it."""
     arrival: Arrival | None = None
     """None where no Slurm comes."""
 

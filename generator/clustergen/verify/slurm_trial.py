@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from clustergen.records import record
 from clustergen.slurmconf import parse
@@ -54,8 +55,9 @@ SlurmdPidFile=/run/slurmd.%n.pid
 SlurmdSpoolDir=/var/spool/trial.%n
 SlurmdLogFile=/var/log/slurmd.%n.log
 """
-_SHARES = ("shard", "mps")
-_GRES = re.compile(r"([\w-]+)(?::([^:,(]*[^:,(\d][^:,(]*))?:(\d+)")
+_OF_VALUES = ("value", "restarted")
+_WITH_FILES = "gpu"
+_GRES = re.compile(r"([\w-]+)(?::([^:,(]*[^:,(\d][^:,(]*))?:(\d+[kmgtp]?)(?=[,(]|$)", re.IGNORECASE)
 
 
 @record
@@ -89,6 +91,18 @@ class Report:
     values: Mapping[int, str]
     complaints: tuple[str, ...] = ()
     records: int | None = None
+    restarted: Mapping[int, str] = MappingProxyType({})
+    """As `values`, of daemons that started with the new files, at the end."""
+
+    @property
+    def answers(self) -> bool:
+        """True if slurmctld ran jobs, and runs after the last step."""
+        return bool(self.jobs) and "slurmctld" in self.states[max(self.states)].daemons
+
+    @property
+    def not_in_effect(self) -> frozenset[int]:
+        """Questions that a start of the daemons gives another answer to."""
+        return frozenset(n for n, value in self.values.items() if self.restarted.get(n, value) != value)
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -160,7 +174,8 @@ def carry_out(
     if outcome.code is None:
         return Report({}, {}, {}, (f"the steps took longer than {timeout:g} s",))
     if not logs.get("report"):
-        text = logs.get("slurmctld.log") or logs.get("slurmdbd.log") or logs.get("mariadbd.log", "")
+        texts = [text for name, text in logs.items() if name.startswith("slurmd.")]
+        text = "".join(texts) or logs.get("slurmctld.log") or logs.get("slurmdbd.log") or logs.get("mariadbd.log", "")
         words = re.findall(r"(?:fatal|error): .*", text) or [outcome.stderr.strip()]
         return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
     return _read(logs["report"])
@@ -187,13 +202,15 @@ def is_left_out(key: str) -> bool:
 
 
 def _gres(conf: str) -> Iterator[str]:
-    """Lines with a device file for each GRES that slurm.conf counts; shares of GPUs have none."""
+    """A line for each GRES that slurm.conf counts, with device files for GPUs."""
     for line in parse(conf, "slurm.conf"):
         first = 0
         for name, kind, count in _GRES.findall((line.get("Gres") or "") if line.key == "nodename" else ""):
-            of = f"Count={count}" if name in _SHARES else f"File={_device(name, f'[{first}-{first + int(count) - 1}]')}"
+            of = f"Count={count}"
+            if name == _WITH_FILES:
+                of = f"File={_device(name, f'[{first}-{first + int(count) - 1}]')}"
+                first += int(count)
             yield f"NodeName={line.get('NodeName')} Name={name}{f' Type={kind}' if kind else ''} {of}\n"
-            first += int(count)
 
 
 def _device(name: str, number: str) -> str:
@@ -206,7 +223,7 @@ def _devices(*confs: str) -> Iterator[str]:
         for line in parse(conf, "slurm.conf"):
             counts: dict[str, int] = {}
             for name, _, count in _GRES.findall((line.get("Gres") or "") if line.key == "nodename" else ""):
-                counts[name] = counts.get(name, 0) + (int(count) if name not in _SHARES else 0)
+                counts[name] = counts.get(name, 0) + (int(count) if name == _WITH_FILES else 0)
             most.update({name: max(count, most.get(name, 0)) for name, count in counts.items()})
     return (_device(name, str(number)) for name, count in most.items() for number in range(count))
 
@@ -241,11 +258,14 @@ def _hosts(names: str | None) -> Sequence[str]:
 
 def _read(text: str) -> Report:
     lines = [line.split("\t", 2) for line in text.splitlines() if line.count("\t") >= 2]
-    numbers = list(dict.fromkeys(int(step) for step, kind, _ in lines if step != "end" and kind != "value"))
+    numbers = list(dict.fromkeys(int(step) for step, kind, _ in lines if step != "end" and kind not in _OF_VALUES))
 
     def of(step: int, kind: str) -> tuple[str, ...]:
         return tuple(words for number, what, words in lines if (number, what) == (str(step), kind))
 
+    values, restarted = (
+        {int(step): words.strip() for step, kind, words in lines if kind == each} for each in _OF_VALUES
+    )
     records = [int(words) for step, kind, words in lines if (step, kind) == ("end", "records")]
     ended = dict(words.split(" ", 1) for step, kind, words in lines if (step, kind) == ("end", "job"))
     listed = {name.partition("_")[0] for name in ended}
@@ -256,6 +276,7 @@ def _read(text: str) -> Report:
             for n in numbers
         },
         ended | {name: "no record" for name in names if name not in listed},
-        {int(step): words.strip() for step, kind, words in lines if kind == "value"},
+        values,
         records=records[0] if records else None,
+        restarted=restarted,
     )

@@ -74,6 +74,7 @@ start_accounting || exit 1
 start_controller || exit 1
 for node in "${nodes[@]}"; do start_node "$node"; done
 until_true 30 ready
+for node in "${nodes[@]}"; do ! gone "${slurmds[$node]}" || exit 1; done
 
 # Each running job starts a step at its end, so that one which can start none any more fails.
 # shellcheck disable=SC2016  # expanded by the job
@@ -177,10 +178,13 @@ while read -r number kind about; do
   report "$number" "$said"
 done <"$out/steps"
 
-while IFS='	' read -r number what name pattern; do
-  # shellcheck disable=SC2086  # empty where it is all of the configuration
-  printf '%s\tvalue\t%s\n' "$number" "$(timeout -k 1 20 scontrol -a -d show "$what" ${name#-} 2>&1 | grep -oiE -m1 "$pattern" | head -n 1)"
-done <"$out/values" >>"$out/report"
+values() { # values WORD: what slurmctld reports of each question
+  while IFS='	' read -r number what name pattern; do
+    # shellcheck disable=SC2086  # empty where it is all of the configuration
+    printf '%s\t%s\t%s\n' "$number" "$1" "$(timeout -k 1 20 scontrol -a -d show "$what" ${name#-} 2>&1 | grep -oiE -m1 "$pattern" | head -n 1)"
+  done <"$out/values" >>"$out/report"
+}
+values value
 touch /tmp/end
 suspended "" | xargs -r -n 1 scontrol resume
 [ -z "${held-}" ] || scontrol release "$held"
@@ -201,3 +205,11 @@ if [ -n "$slurmdbd" ]; then
   until_true 20 all_recorded
   printf 'end\trecords\t%s\n' "$(recorded)" >>"$out/report"
 fi
+
+# What daemons report that have read nothing but the new files.
+[ -s "$out/values" ] || exit 0
+ends "$controller"
+start_controller
+for node in "${nodes[@]}"; do ends "${slurmds[$node]}"; start_node "$node"; done
+until_true 20 ready
+values restarted
