@@ -133,6 +133,8 @@ def failures_half_way(lab: Lab) -> None:
     (mirror,) = problems_of(done.stdout, "compute01")
     assert mirror.startswith("failed: unreachable mirror: http://127.0.0.1:9/debian")
     assert "prometheus-node-exporter" in mirror
+    assert "failed at Files: Install files and apply their effects: compute03" in done.stdout
+    assert re.search(r"^changed as far as the run came: \S*login1", done.stdout, re.MULTILINE)
     assert "MaxTime=00:42:00" in lab.out(HEAD, "scontrol show partition debug")
     assert "00:42:00" in lab.out("login1", "grep PartitionName=debug /etc/slurm/slurm.conf")
 

@@ -36,6 +36,34 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
     assert "n3            failed: no space" in output
 
 
+def test_after_a_failure_the_state_of_all_hosts_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    callback = lines.CallbackModule()
+    counts = {"ok": 1, "unreachable": 0, "failures": 0, "skipped": 0}
+    changed = {"n1": 2, "n2": 1, "n3": 0, "n4": 1, "localhost": 1}
+    stats = SimpleNamespace(processed=changed, summarize=lambda host: {**counts, "changed": changed[host]})
+
+    def result(host: str, action: str, **values: Any) -> Any:
+        task = SimpleNamespace(action=action)
+        return SimpleNamespace(host=SimpleNamespace(get_name=lambda: host), task=task, result=values)
+
+    callback.v2_playbook_on_play_start(SimpleNamespace(get_name=lambda: "Files"))
+    callback.v2_playbook_on_task_start(SimpleNamespace(get_name=lambda: "Install files"))
+    nodes = "clustergen.cluster.slurm_nodes"
+    callback.v2_runner_on_ok(result("head", nodes, changed=True, drained=["n1", "n2"]))
+    callback.v2_runner_on_ok(result("head", nodes, changed=True, resumed=["n1"]))
+    callback.v2_playbook_on_stats(stats)
+    assert "drained" not in capsys.readouterr().out
+    callback.v2_runner_on_failed(result("n4", "clustergen.cluster.put", failed=True, msg="no space"))
+    callback.v2_playbook_on_stats(stats)
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        "failed at Files: Install files: n4",
+        "changed as far as the run came: n[1-2]",
+        "unchanged: n3",
+        "still drained: n2; clustergen.cluster.resume gives up",
+        "run it again once that is repaired: it goes on from here",
+    ]
+
+
 def test_a_play_and_its_roles_are_announced_when_they_start(capsys: pytest.CaptureFixture[str]) -> None:
     callback = lines.CallbackModule()
     role = SimpleNamespace(get_name=lambda include_role_fqcn: "packages")

@@ -99,7 +99,9 @@ if [ ${#partitions[@]} -gt 0 ]; then
     submit "on-${partitions[place]%% *}" "$place" "${all[@]}" --wrap "$job"
     [ "$place" != 0 ] || first=$number
   done
-  until_true 15 running ""
+  # shellcheck disable=SC2329  # invoked by until_true
+  all_run() { [ "$(squeue -a -h -t running -o %i | wc -l)" -ge ${#partitions[@]} ]; }
+  until_true 20 all_run
   submit array 2 --array=0-2%1 --wrap "$job"
   read -r node _ <<<"${partitions[-1]}"
   # Jobs that run there already keep their place.

@@ -9,6 +9,7 @@ short_description: One line for all hosts that went the same way
 description:
   - Hosts with the same outcome share a line, folded as Slurm folds host lists. What failed or was not reached has a line of its own, at once.
   - A play, and each role in it, has a line with the seconds since the run began when its first host starts. Tasks without any outcome to report are not mentioned.
+  - After a failure of a run that changed something, the last lines say where it happened, which hosts were changed and which nodes are still drained.
   - While nothing else is printed, a line names every 15 seconds the task and the hosts that it runs on; less often in a task of many minutes.
   - ANSIBLE_STDOUT_CALLBACK=default gives Ansible's own output.
 extends_documentation_fragment:
@@ -52,6 +53,8 @@ class CallbackModule(CallbackBase):
         self._is_over = threading.Event()
         self._diffs = {}
         self._diff_left = _MOST_DIFF
+        self._failed = {}
+        self._drained = {}
 
     # -- printing -----------------------------------------------------------------------------------------------------
 
@@ -126,6 +129,10 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_ok(self, result):
         self._running.pop(_host(result), None)
         answer = _answer(result)
+        if _task(result).action == "clustergen.cluster.slurm_nodes":
+            self._drained.update(dict.fromkeys(answer.get("drained") or ()))
+            for host in answer.get("resumed") or ():
+                self._drained.pop(host, None)
         if answer.get("warnings"):
             for warning in answer["warnings"]:
                 self._line(_host(result), "warning", " ".join(str(warning)[:_MOST_LINE].split()), C.COLOR_WARN)
@@ -140,10 +147,12 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_failed(self, result, ignore_errors=False):
         self._running.pop(_host(result), None)
         if not ignore_errors:
+            self._failed.setdefault(self._title, []).append(_host(result))
             self._line(_host(result), "failed", _text(_answer(result)), C.COLOR_ERROR)
 
     def v2_runner_on_unreachable(self, result):
         self._running.pop(_host(result), None)
+        self._failed.setdefault(self._title, []).append(_host(result))
         self._line(_host(result), "unreachable", _unreachable(_text(_answer(result))), C.COLOR_UNREACHABLE)
 
     def v2_runner_item_on_failed(self, result):
@@ -184,6 +193,24 @@ class CallbackModule(CallbackBase):
             )
             line = "  ".join(f"{name}={counts[key]:<3}" for name, key in columns.items())
             self._display.display(f"{host:<26} : {line}".rstrip(), color=color)
+        changed = [host for host in stats.processed if host != "localhost" and stats.summarize(host)["changed"]]
+        if self._failed and (changed or self._drained):
+            self._display.display("")
+            for words in self._left(stats):
+                self._display.display(words, color=C.COLOR_ERROR)
+
+    def _left(self, stats):
+        """The state of the hosts after a failure, and how it goes on."""
+        failed = {host for hosts in self._failed.values() for host in hosts}
+        for title, hosts in self._failed.items():
+            yield f"failed at {title}: {_folded(dict.fromkeys(hosts))}"
+        for is_changed, words in ((True, "changed as far as the run came"), (False, "unchanged")):
+            hosts = [one for one in stats.processed if one not in failed and one != "localhost"]
+            if hosts := [one for one in hosts if bool(stats.summarize(one)["changed"]) is is_changed]:
+                yield f"{words}: {_folded(hosts)}"
+        if self._drained:
+            yield f"still drained: {_folded(self._drained)}; clustergen.cluster.resume gives up"
+        yield "run it again once that is repaired: it goes on from here"
 
 
 # What a callback is given has other names from ansible-core 2.19 on.
