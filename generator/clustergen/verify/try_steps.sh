@@ -191,7 +191,7 @@ touch /tmp/end
 suspended "" | xargs -r -n 1 scontrol resume
 [ -z "${held-}" ] || scontrol release "$held"
 [ -z "${later-}" ] || scontrol update "jobid=$later" starttime=now
-until_true 60 none_left
+until_true 90 none_left
 # A task of an array has its number behind the name.
 scontrol -a -o show job | awk '{
   delete of
@@ -203,7 +203,7 @@ sed 's/^/end\tname\t/' "$out/names" >>"$out/report"
 if [ -n "$slurmdbd" ]; then
   recorded() { timeout -k 1 20 sacct -a -X -n -P -S now-1hours -E now -s completed -o jobid 2>/dev/null | wc -l; }
   # shellcheck disable=SC2329  # invoked by until_true
-  all_recorded() { [ "$(recorded)" -ge "$(grep -c '^end	job' "$out/report")" ]; }
+  all_recorded() { [ "$(recorded)" -ge "$(grep -c '^end	job	[^ ]* COMPLETED' "$out/report")" ]; }
   until_true 20 all_recorded
   printf 'end\trecords\t%s\n' "$(recorded)" >>"$out/report"
 fi
