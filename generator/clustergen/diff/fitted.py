@@ -9,7 +9,7 @@ from clustergen.render.node_hardware import Hardware
 
 
 def fitted(old: Snapshot, new: Snapshot) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Hardware that each node gets before Slurm reads of it, and that it loses afterwards: `memory: 1024 → 2048 GiB`."""
+    """Hardware that each node gets before Slurm reads of it, and that it loses afterwards: `GPUs: 4 → 8`."""
     gained: dict[str, list[str]] = {}
     lost: dict[str, list[str]] = {}
     for host, groups in new.inventory.hosts.items():
