@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_SLURMDBD = "/run/systemd/system/slurmdbd.service.d"
+_METRICS = "/var/lib/prometheus/node-exporter"
+_PROLOG = "/etc/slurm/prolog.d/00-lab"
 
 
 class Kill(NamedTuple):
@@ -26,6 +27,20 @@ def _stopped(unit: str, host: str, alert: str = "", *, follows_s: int = 5) -> Ki
     return Kill(name, host, f"systemctl stop {unit}", f"systemctl start {unit}", alert, follows_s)
 
 
+def _killed(unit: str, host: str, alert: str = "", *, follows_s: int = 5) -> Kill:
+    """Ended by a signal; systemd would start it again."""
+    drop_in = f"/run/systemd/system/{unit}.service.d"
+    fails = rf"mkdir -p {drop_in}; printf '[Service]\nRestart=no\n' >{drop_in}/97-lab.conf"
+    return Kill(
+        f"{unit} of {host} killed",
+        host,
+        f"{fails}; systemctl daemon-reload; systemctl kill -s KILL {unit}",
+        f"rm -r {drop_in}; systemctl daemon-reload; systemctl start {unit}",
+        alert or f"NodeUnitFailed warning {host} {unit}.service",
+        follows_s,
+    )
+
+
 KILLS = (
     _stopped("slurmctld", "slurm-head", "SlurmctldUnreachable critical"),
     _stopped("slurmd", "compute02", follows_s=25),
@@ -33,12 +48,54 @@ KILLS = (
     _stopped("mariadb", "slurm-head"),
     _stopped("munge", "compute02", follows_s=25),
     _stopped("munge", "slurm-head", "SlurmctldUnreachable critical"),
+    _stopped("munge", "login1"),
+    _stopped("chrony", "compute02"),
+    _killed("slurmdbd", "slurm-head"),
+    _killed("mariadb", "slurm-head"),
+    _killed("slurmd", "compute02", follows_s=25),
+    _killed("munge", "compute02", follows_s=25),
+    _killed("slurmctld", "slurm-head", "SlurmctldUnreachable critical"),
     Kill(
-        "slurmdbd killed",
+        "a node is drained",
         "slurm-head",
-        rf"mkdir -p {_SLURMDBD}; printf '[Service]\nRestart=no\n' >{_SLURMDBD}/97-lab.conf;"
-        " systemctl daemon-reload; systemctl kill -s KILL slurmdbd",
-        f"rm -r {_SLURMDBD}; systemctl daemon-reload; systemctl start slurmdbd",
-        "NodeUnitFailed warning slurm-head slurmdbd.service",
+        "scontrol update nodename=compute02 state=drain reason=fan",
+        "scontrol update nodename=compute02 state=resume",
+        "SlurmNodeDrained warning compute02",
+    ),
+    Kill(
+        "prolog fails",
+        "compute02",
+        rf"printf '#!/bin/sh\nexit 1\n' >{_PROLOG}; chmod 755 {_PROLOG};"
+        " cd /tmp; runuser -u alice -- sbatch -o /dev/null -w compute02 --gpus=1 --wrap true",
+        f"rm {_PROLOG}; scancel -u alice; scontrol update nodename=compute02 state=resume",
+        "SlurmPrologFailed warning compute02",
+    ),
+    Kill(
+        "metrics that cannot be read",
+        "compute02",
+        f"echo 'lab{{' >{_METRICS}/lab.prom",
+        f"rm {_METRICS}/lab.prom",
+        "TextfileUnreadable warning compute02",
+    ),
+    Kill(
+        "timer of kernel metrics",
+        "compute02",
+        f"systemctl stop clustergen-kernel-metrics.timer; touch -d '20 minutes ago' {_METRICS}/kernel.prom",
+        "systemctl start clustergen-kernel-metrics.timer clustergen-kernel-metrics.service",
+        "KernelMetricsOld warning compute02",
+    ),
+    Kill(
+        "timer of Slurm's metrics",
+        "slurm-head",
+        f"systemctl stop clustergen-slurm-metrics.timer clustergen-slurm-metrics.service; rm {_METRICS}/slurm.prom",
+        "systemctl start clustergen-slurm-metrics.timer clustergen-slurm-metrics.service",
+        "SlurmMetricsMissing warning",
+    ),
+    Kill(
+        "backups that cannot be written",
+        "slurm-head",
+        "mount -t tmpfs -o ro none /srv/backups; systemctl start clustergen-backup-state || true",
+        "umount /srv/backups; systemctl start clustergen-backup-state",
+        "NodeUnitFailed warning slurm-head clustergen-backup-state.service",
     ),
 )

@@ -36,8 +36,8 @@ KINDS = (
 """Steps that are carried out."""
 NODES = 4
 _LEFT_OUT = re.compile(
-    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|SlurmdParameters"
-    r"|CommunicationParameters|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*"
+    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|NamespaceType"
+    r"|SlurmdParameters|CommunicationParameters|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*"
     r"|HealthCheck\w+|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES|MinJobAge)\s*=?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
