@@ -36,9 +36,10 @@ KINDS = (
 """Steps that are carried out."""
 NODES = 4
 _LEFT_OUT = re.compile(
-    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+|ProctrackType|TaskPlugin\w*|JobContainerType|NamespaceType"
-    r"|SlurmdParameters|CommunicationParameters|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*"
-    r"|HealthCheck\w+|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES|MinJobAge)\s*=?.*$",
+    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+"
+    r"|ProctrackType|TaskPlugin\w*|JobContainerType|NamespaceType|SlurmdParameters|CommunicationParameters"
+    r"|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*|HealthCheck\w+"
+    r"|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES|MinJobAge)\s*=?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _OF_DATABASE = re.compile(r"^\s*AccountingStor\w+\s*=?.*$", re.IGNORECASE | re.MULTILINE)
