@@ -62,3 +62,16 @@ def test_a_step_that_loses_a_job_is_seen(release: str) -> None:
     assert report.complaints == ()
     assert [line.split(":")[0] for line in report.lost][:1] == ["on-n1"]
     assert "20 sec" in report.values[0]
+
+
+@pytest.mark.long
+def test_a_value_that_is_not_in_effect_is_seen() -> None:
+    """Files without `scontrol reconfigure`."""
+    install = for_release("24.11")
+    assert install is not None
+    old = Configuration("24.11", database=True)
+    new = old.edited((option(MessageTimeout=20),))
+    asked = [("config", "-", "^MessageTimeout *=.*"), ("config", "-", "^KillWait *=.*")]
+    report = carry_out(install, old.texts(), new.texts(), HOSTS, [TrialStep(1, "files", ())], asked)
+    assert (report.lost, report.not_in_effect) == ((), frozenset({0}))
+    assert report.records == len(report.jobs)

@@ -122,6 +122,26 @@ WRONG = {
         ),
         [("topology-too-new", "block")],
     ),
+    "lines of blocks for a tree": (
+        changed(
+            TINY,
+            (
+                '{version: "24.11"}',
+                '{version: "24.11", topology: {plugin: tree, lines: [{BlockName: b, Nodes: "gpu[1-4]"}]}}',
+            ),
+        ),
+        [("topology-without-switches", "lines")],
+    ),
+    "lines of switches for blocks": (
+        changed(
+            TINY,
+            (
+                '{version: "24.11"}',
+                '{version: "24.11", topology: {plugin: block, lines: [{SwitchName: s, Nodes: "gpu[1-4]"}]}}',
+            ),
+        ),
+        [("topology-blocks-missing", "lines")],
+    ),
 }
 
 

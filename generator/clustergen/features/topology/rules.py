@@ -233,6 +233,24 @@ def topology_too_new(cluster: Cluster) -> Iterator[Finding]:
             yield Finding("topology-too-new", (*_TOPOLOGY, key), message)
 
 
+def lines_of_another_topology(cluster: Cluster) -> Iterator[Finding]:
+    """slurmctld ends at lines of blocks where the plugin reads switches, and the other way round."""
+    lines = cluster.of(Topology).lines
+    keys = {key.lower() for line in lines for key in line}
+    for plugin_name, key, other, code in (
+        ("tree", "SwitchName", "block", "topology-without-switches"),
+        ("block", "BlockName", "tree", "topology-blocks-missing"),
+    ):
+        if lines and cluster.slurm.topology == plugin_name and key.lower() not in keys:
+            yield Finding(
+                code,
+                (*_TOPOLOGY, "lines"),
+                f"topology/{plugin_name} requires a line with {key}; slurmctld does not start with these",
+                f"add {{{key}: name, Nodes: n[1-4]}}, or set slurm.topology.plugin: {other}",
+                key=True,
+            )
+
+
 def topology_without_switches(cluster: Cluster) -> Iterator[Finding]:
     if cluster.slurm.topology == "tree" and not cluster.slurm.leaves and not cluster.of(Topology).lines:
         yield Finding(
