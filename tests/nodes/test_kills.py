@@ -136,7 +136,9 @@ def receiver(lab: Lab) -> Iterator[Receiver]:
     }  # fmt: skip
     lab.out("monitor1", f"cat >/run/sink.py <<'END'{_SINK}END")
     try:
-        lab.out("monitor1", "systemd-run --quiet --unit=test-sink --collect python3 /run/sink.py")
+        lab.out(
+            "monitor1", "systemctl stop test-sink; systemd-run --quiet --unit=test-sink --collect python3 /run/sink.py"
+        )
         lab.out("slurm-head", f"{_OFTEN}\n{_METRICS}; systemctl start clustergen-slurm-metrics")
         lab.out("slurm-head", f"sed -i s/^SlurmdTimeout=.*/SlurmdTimeout=10/ {_SLURM_CONF}; scontrol reconfigure")
         _install(lab, {name: yaml.safe_dump(data, sort_keys=False) for name, data in files.items()})
