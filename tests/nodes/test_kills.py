@@ -48,8 +48,8 @@ printf '[Unit]\nStartLimitIntervalSec=0\n' >{_UNITS}.service.d/97-lab.conf"""
 _METRICS = "systemctl daemon-reload; systemctl restart clustergen-slurm-metrics.timer"
 
 
-_OF_THE_MACHINE = re.compile("NodeClock|NodeMemory|NodeSwap|NodeFilesystem|NodeInodes")
-"""Alerts on what all containers share: the clock, memory and disk of the machine under the lab."""
+_OF_THE_MACHINE = re.compile("Fabric|NodeClock|NodeMemory|NodeSwap|NodeFilesystem|NodeInodes")
+"""Alerts on the fabric, which no lab has, and on what containers share: clock, memory and disk of their machine."""
 
 
 def hurried(rules: Any) -> Any:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_METRICS = "/var/lib/prometheus/node-exporter"
-_PROLOG = "/etc/slurm/prolog.d/00-lab"
-
 
 class Kill(NamedTuple):
     """`fails` and `repairs` are scripts of the shell on `host`."""
@@ -48,54 +45,6 @@ KILLS = (
     _stopped("mariadb", "slurm-head"),
     _stopped("munge", "compute02", follows_s=25),
     _stopped("munge", "slurm-head", "SlurmctldUnreachable critical"),
-    _stopped("munge", "login1"),
-    _stopped("chrony", "compute02"),
     _killed("slurmdbd", "slurm-head"),
     _killed("mariadb", "slurm-head"),
-    _killed("slurmd", "compute02", follows_s=25),
-    _killed("munge", "compute02", follows_s=25),
-    _killed("slurmctld", "slurm-head", "SlurmctldUnreachable critical"),
-    Kill(
-        "a node is drained",
-        "slurm-head",
-        "scontrol update nodename=compute02 state=drain reason=fan",
-        "scontrol update nodename=compute02 state=resume",
-        "SlurmNodeDrained warning compute02",
-    ),
-    Kill(
-        "prolog fails",
-        "compute02",
-        rf"printf '#!/bin/sh\nexit 1\n' >{_PROLOG}; chmod 755 {_PROLOG};"
-        " cd /tmp; runuser -u alice -- sbatch -o /dev/null -w compute02 --gpus=1 --wrap true",
-        f"rm {_PROLOG}; scancel -u alice; scontrol update nodename=compute02 state=resume",
-        "SlurmPrologFailed warning compute02",
-    ),
-    Kill(
-        "metrics that cannot be read",
-        "compute02",
-        f"echo 'lab{{' >{_METRICS}/lab.prom",
-        f"rm {_METRICS}/lab.prom",
-        "TextfileUnreadable warning compute02",
-    ),
-    Kill(
-        "timer of kernel metrics",
-        "compute02",
-        f"systemctl stop clustergen-kernel-metrics.timer; touch -d '20 minutes ago' {_METRICS}/kernel.prom",
-        "systemctl start clustergen-kernel-metrics.timer clustergen-kernel-metrics.service",
-        "KernelMetricsOld warning compute02",
-    ),
-    Kill(
-        "timer of Slurm's metrics",
-        "slurm-head",
-        f"systemctl stop clustergen-slurm-metrics.timer clustergen-slurm-metrics.service; rm {_METRICS}/slurm.prom",
-        "systemctl start clustergen-slurm-metrics.timer clustergen-slurm-metrics.service",
-        "SlurmMetricsMissing warning",
-    ),
-    Kill(
-        "backups that cannot be written",
-        "slurm-head",
-        "mount -t tmpfs -o ro none /srv/backups; systemctl start clustergen-backup-state || true",
-        "umount /srv/backups; systemctl start clustergen-backup-state",
-        "NodeUnitFailed warning slurm-head clustergen-backup-state.service",
-    ),
 )
