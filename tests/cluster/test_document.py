@@ -169,6 +169,8 @@ _QUANTITY = re.compile(
 _WITHOUT_UNIT = {
     "block_sizes": "numbers of nodes",
     "capacity": "a number of nodes",
+    "effective_time": "a fraction of the wall time",
+    "free_ports": "a number of ports",
     "mtu": "bytes in every tool",
     "port_mtu": "bytes in every tool",
     "power_factor": "a ratio",

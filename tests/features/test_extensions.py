@@ -712,13 +712,17 @@ def test_contributions_of_an_extension_are_in_the_files_of_others(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("needs", "message"),
+    ("needs", "ours", "message"),
     [
-        ('Secret("x", "/etc/munge/munge.key", ("all",), "root", "0400", "made")', "secret /etc/munge/munge.key"),
-        ('Variables("News", {"slurm_user": "eve"})', "variable slurm_user"),
+        (
+            'Secret("x", "/etc/munge/munge.key", ("all",), "root", "0400", "made")',
+            "features.slurm_daemons.needs",
+            "secret /etc/munge/munge.key",
+        ),
+        ('Variables("News", {"slurm_user": "eve"})', "cluster.needs", "variable slurm_user"),
     ],
 )
-def test_two_contributions_of_one_thing(needs: str, message: str, tmp_path: Path) -> None:
+def test_two_contributions_of_one_thing(needs: str, ours: str, message: str, tmp_path: Path) -> None:
     kind = needs.partition("(")[0]
     text = f"""
 from collections.abc import Iterator
@@ -730,7 +734,7 @@ def clashing(cluster: "Cluster") -> "Iterator[{kind}]":
     install(tmp_path, needs=text)
     code, _, err = run(tmp_path, "render", "m.yaml")
     assert code == 3
-    assert f"clustergen.cluster.needs and the extension motd of motd 0.3 both contribute the {message}" in err
+    assert f"clustergen.{ours} and the extension motd of motd 0.3 both contribute the {message}" in err
 
 
 @pytest.mark.slow

@@ -34,10 +34,10 @@ class Environment:
 
 @record
 class ImagesOfRecord:
-    """Container images that job templates use, by what they are for. Absent: those of the catalogue."""
+    """Container images that job templates use. Absent: those of the catalogue."""
 
     SECTIONS = ("Images",)
-    images: Mapping[str, str]
+    images: Mapping[str, str]  # by what they are for: pytorch or triton
 
 
 def resolve(section: manifest.Environment, _: Cluster) -> Environment:

@@ -26,7 +26,7 @@ class Tls:
 
 @record
 class Notebooks(Listener):
-    """JupyterHub. `qos`: empty for that of the user's account."""
+    """JupyterHub."""
 
     group: str
     host: str
@@ -40,7 +40,7 @@ class Notebooks(Listener):
     memory: Bytes
     max_minutes: int | None  # None: Slurm's limits alone
     idle_minutes: int | None  # None: notebooks are not stopped
-    qos: str
+    qos: str  # of the jobs; empty: that of the user's account
     backup: str  # directory; empty: no copies of the database
     backup_days: int
 
