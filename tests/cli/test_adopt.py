@@ -146,3 +146,25 @@ def test_wrong_areas(tmp_path: Path, lines: str, place: str, message: str) -> No
     output = run("validate", path).output
     assert f"{path}:{place}: " in output
     assert message in output
+
+
+def test_slurmdbd_conf_is_adopted_without_its_database(tmp_path: Path) -> None:
+    """Its password becomes a secret of the site, without which slurmdbd would not start."""
+    directory, out = tmp_path / "slurm", tmp_path / "c"
+    directory.mkdir()
+    storage = "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=ctl\n"
+    (directory / "slurm.conf").write_text(CONF + storage, encoding="utf-8")
+    (directory / "gres.conf").write_text(GRES, encoding="utf-8")
+    dbd = "DbdHost=ctl\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\nStoragePass=hunter2hunter2\n"
+    (directory / "slurmdbd.conf").write_text(dbd, encoding="utf-8")
+    result = run("adopt", directory, "--slurm-version", "24.11", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "/etc/slurm/gres.conf, /etc/slurm/slurm.conf, /etc/slurm/slurmdbd.conf\n" in result.output
+    assert "Not among the originals" not in result.output
+    assert "but daemons may restart" in result.output
+    variables = yaml.safe_load((out / "rendered/inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    assert [each["name"] for each in variables["cluster_secrets"]] == ["slurmdbd"]
+    assert (variables["cluster_units"], variables["cluster_packages"]) == ({}, {})
+    assert "is not managed" not in run("validate", out).output
+    row = next(line for line in run("adopt", "--next", out).output.splitlines() if line.startswith("accounting"))
+    assert "nothing" not in row

@@ -56,6 +56,7 @@ def command(path: Path | None, output: Path, is_next: bool, force: bool, **optio
 
 def _adopt(path: Path, directory: Path, force: bool, options: dict[str, Any]) -> int:
     from clustergen import compile as compiler
+    from clustergen.cluster.contributions import Secret
     from clustergen.importer.directory import import_directory
     from clustergen.importer.report import as_text
     from clustergen.render.write import default_output, write
@@ -73,8 +74,13 @@ def _adopt(path: Path, directory: Path, force: bool, options: dict[str, Any]) ->
     write(tree, default_output(manifest))
     files = sorted({file.target for file in tree if file.target})
     streams.findings(f"clustergen manages {_count(files, 'file')} of the nodes: {printable(', '.join(files))}\n")
+    before = {file.name for file in (path if path.is_dir() else path.parent).iterdir()}
+    if new := [target for target in files if Path(target).name not in before]:
+        streams.findings(f"Not among the originals: {printable(', '.join(new))}\n")
     if result.exit_code == 0:
-        streams.findings("Plan: no value of the running Slurm changes, and no daemon restarts.\n")
+        assert compiled.cluster is not None
+        restarts = "but daemons may restart" if new or compiled.cluster.needs(Secret) else "and no daemon restarts"
+        streams.findings(f"Plan: no value of these files changes, {restarts}.\n")
     done = f"{manifest}, {default_output(manifest)}: written"
     streams.remark(printable(f"{done}. Next: clustergen adopt --next {manifest}"))
     return result.exit_code

@@ -10,11 +10,13 @@ from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.contributions import (
     BmcAccount,
     Daemon,
+    Secret,
     Source,
     Variables,
     ports_of_jobs,
 )
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.model import Slurm
 
 _BOTH = ("tcp", "udp")
@@ -53,6 +55,16 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             "slurm_configless": slurm.configless,
         },
     )
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    """The password of the database, which slurmdbd.conf includes, MariaDB gets and backups read."""
+    if not (cluster.has(Slurm) and any(map(cluster.manages, ("slurm", "accounting", "backups")))):
+        return
+    slurm = cluster.slurm
+    if slurm.accounting_hosts and cluster.of(Accounting).has_password:
+        form, effect = "StoragePass={}\n", "restart-slurmdbd"
+        yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
 
 
 def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:

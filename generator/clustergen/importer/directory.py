@@ -183,7 +183,7 @@ def _begin(draft: Draft, originals: Originals, path: Path, os: str | None, accou
     if os is None:
         draft.note("choice", f"os: {_os(release)} is an assumption; pass --os to change it")
     words = "What clustergen configures; `clustergen adopt --next` shows what else it can, and what each step changes."
-    managed = ("slurm", "accounting") if originals.configs.get("slurmdbd.conf") or accounts else ("slurm",)
+    managed = ("slurm", "accounting") if accounts else ("slurm",)
     draft.set(("manage",), managed, needed=True, comments=[words])
     draft.set(("networks", "management"), {}, needed=True)
     guess = [f"{CHECK}: assumed, {originals.release_why}."] if originals.guessed else []

@@ -59,7 +59,8 @@ def read_layers(
         offset = len("\n".join(texts)) + 1
         below, mistakes = parse(content)
         texts.append(content)
-        parts.append((offset, parts[-1][1].parent / link.value))
+        shown = parts[-1][1].parent / link.value
+        parts.append((offset, shown if shown.resolve() == layer else layer))  # beside the file that a link points to
         problems += [_shifted_problem(problem, offset) for problem in mistakes]
         if below is None or not isinstance(below.children, dict):
             if not mistakes:
@@ -127,7 +128,10 @@ def _layer(link: object, files: list[Path], boundary: Path) -> Path:
         raise LayerError("extends is not the path of a file", _HINT)
     if link.startswith(("/", "~")):
         raise LayerError(f"{quote(link)} is not a relative path", _HINT)
-    layer = (files[-1].parent / link).resolve()
+    try:
+        layer = (files[-1].parent / link).resolve()
+    except (OSError, RuntimeError, ValueError) as err:  # links in a circle, a null byte
+        raise LayerError(f"cannot read {quote(link)}: {err}", _HINT) from None
     if not layer.is_relative_to(boundary):
         message = f"{quote(link)} is outside of {quote(str(boundary))}, the repository of this manifest"
         raise LayerError(message, "move the file into the repository")

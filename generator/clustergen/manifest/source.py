@@ -125,8 +125,8 @@ class Source:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
         message = finding.message
-        if finding.first is not None and (line := self.place(finding.first).line) != place.line:
-            message += f" (line {line})"
+        if finding.first is not None and (first := self.place(finding.first))[:2] != place[:2]:
+            message += f" (line {first.line})" if first.file == place.file else f" ({first.file}:{first.line})"
         return self._covered(finding.code, place, message, finding.hint)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:

@@ -10,6 +10,9 @@ from clustergen.feature import area, areas, modules
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import is_stated, value_at
 
+_IN_SLURMS_FILES = ("slurm.accounting", "slurm.pyxis", "slurm.qos", "storage", "containers", "monitoring.dcgm")
+"""Sections that Slurm's files, its prologs and its health check follow too."""
+
 
 def value_not_allowed(cluster: Cluster) -> Iterator[Finding]:
     """Names of areas."""
@@ -28,10 +31,15 @@ def unmanaged_sections(cluster: Cluster, section: Manifest) -> Iterator[Finding]
         value = value_at(section, place)
         if cluster.manages(part) or not is_stated(section, place) or not value or not getattr(value, "enabled", True):
             continue
+        effect = "has no effect"
+        if place in _IN_SLURMS_FILES and cluster.manages("slurm"):
+            if place == "slurm.accounting":  # most of it is keys of slurm.conf
+                continue
+            effect = "affects Slurm's files alone"
         yield Finding(
             "setting-unused",
             tuple(place.split(".")),
-            f"{place} has no effect: {part} is not managed",
+            f"{place} {effect}: {part} is not managed",
             f"add {part} to manage",
             key=True,
         )

@@ -20,7 +20,6 @@ from clustergen.cluster.contributions import (
 from clustergen.cluster.directories import state_is_mounted
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 
@@ -95,9 +94,6 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
     if path := _jwt_key(cluster):
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
-    if slurm.accounting_hosts and cluster.of(Accounting).has_password:
-        form, effect = "StoragePass={}\n", "restart-slurmdbd"
-        yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
 
 
 def _jwt_key(cluster: Cluster) -> str | None:

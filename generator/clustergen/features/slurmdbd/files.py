@@ -77,6 +77,7 @@ FILES: tuple[File, ...] = (
         owner=slurm_user,
         group=slurm_user,
         format=SLURM,
+        area="slurm",
     ),
     File(
         "slurm_accounting/{os.mariadb_dropin_dir}/90-slurm.cnf",
