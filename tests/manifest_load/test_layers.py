@@ -170,12 +170,15 @@ def test_a_mistake_in_a_layer_is_reported_at_its_line(
         ("list.yaml", "is not a mapping of sections"),
         ("latin.yaml", "is not UTF-8"),
         ("[site.yaml]", "extends is not the path of a file"),
+        ('"a\\0b"', "cannot read 'a"),
+        ("loop.yaml", "cannot read '"),
         ("''", "extends is not the path of a file"),
     ],
 )
 def test_a_file_that_cannot_be_extended(site: Path, link: str, message: str) -> None:
     directory = site / "a"
     (directory / "link.yaml").symlink_to("/etc/hostname")
+    (directory / "loop.yaml").symlink_to("loop.yaml")
     (directory / "empty.yaml").write_text("# nothing\n", encoding="utf-8")
     (directory / "list.yaml").write_text("- 1\n", encoding="utf-8")
     (directory / "latin.yaml").write_bytes("description: Köln\n".encode("latin-1"))
@@ -207,6 +210,36 @@ def test_a_diff_reads_the_layers_of_the_revision(site: Path, monkeypatch: pytest
         result = CliRunner().invoke(group, ["diff", old, new])
         assert result.exit_code == 1, result.output
         assert "site.yaml:10:34 slurm.partitions.long.max_time: 7-0 → 8-0" in result.output
+
+
+@pytest.mark.parametrize(
+    "line", ["\ufeffextends: ../site.yaml", '"extends": "../s\\u0069te.yaml"', "extends: >-\n  ../site.yaml"]
+)
+def test_a_diff_finds_a_layer_however_its_path_is_written(
+    site: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (site / ".git").rmdir()
+    monkeypatch.chdir(site)
+    (site / "a/manifest.yaml").write_text(CLUSTER.replace("extends: ../site.yaml", line), encoding="utf-8")
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=n", "-c", "user.email=n@e", "commit", "-qm", "c"]):
+        subprocess.run(["git", *words], check=True, timeout=60)
+    result = CliRunner().invoke(group, ["diff", "HEAD:a/manifest.yaml", "a/manifest.yaml"])
+    assert (result.exit_code, "no change" in result.output) == (0, True), result.output
+
+
+def test_a_host_of_two_layers_names_the_file_of_the_first(site: Path) -> None:
+    row = "nodes: [{name: 'gpu[1-2]', type: h100, address: '10.0.0.[15-16]'}]\n"
+    (site / "site.yaml").write_text(SITE + row, encoding="utf-8")
+    output = CliRunner().invoke(group, ["validate", str(site / "a")]).output
+    assert f"already defined by the entry 'gpu[1-2]' ({site / 'site.yaml'}:12)" in output
+
+
+def test_a_layer_lies_beside_the_file_that_a_link_points_to(site: Path) -> None:
+    (site / "c").mkdir()
+    (site / "c/manifest.yaml").symlink_to("../a/b.yaml")
+    (site / "a/b.yaml").write_text(CLUSTER.replace("../site.yaml", "here.yaml"), encoding="utf-8")
+    (site / "a/here.yaml").write_text(SITE.replace("7-0", "7-x"), encoding="utf-8")
+    assert f"{site / 'a/here.yaml'}:10:34: " in CliRunner().invoke(group, ["validate", str(site / "c")]).output
 
 
 LIKE = TINY.replace("nodes:\n", "  sharded: {like: h100, gpus: {shards: 2}}\nnodes:\n", 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -13,7 +12,6 @@ from clustergen.diff.checkout import DIRECTORY, MODULE, Commit, Item
 from clustergen.diff.git_objects import Objects, git
 from clustergen.manifest import MANIFEST
 
-_EXTENDS = re.compile(r"""^extends:[ \t]*["']?([^"'#\r\n]+?)["']?[ \t]*(?:#.*)?$""", re.MULTILINE)
 _MOST_REFS = 6  # that a hint lists
 
 
@@ -153,8 +151,8 @@ def _with_layers(tree: Commit, places: list[str]) -> list[str]:
     layers: list[str] = []
     while manifests:
         path = manifests.pop()
-        link = _EXTENDS.search(tree.text(texts[path])) if path in texts else None
-        layer = os.path.normpath(f"{path.rpartition('/')[0] or '.'}/{link[1]}") if link else ""
+        link = _extended(tree.text(texts[path])) if path in texts else ""
+        layer = os.path.normpath(f"{path.rpartition('/')[0] or '.'}/{link}") if link else ""
         if not layer or layer.startswith(("..", "/")) or layer in layers:
             continue
         if (item := tree.item(layer)) and item.mode not in (DIRECTORY, MODULE):
@@ -162,6 +160,17 @@ def _with_layers(tree: Commit, places: list[str]) -> list[str]:
             texts[layer] = item
             manifests.append(layer)
     return [*places, *layers]
+
+
+def _extended(text: str) -> str:
+    """The file that a manifest extends, as it names it; empty where there is none."""
+    if "extends" not in text:
+        return ""
+    from clustergen.manifest.yaml_load import parse
+
+    root, _ = parse(text.removeprefix("\ufeff"))
+    link = root.child("extends") if root else None
+    return link.value if link and isinstance(link.value, str) else ""
 
 
 def _beside(tree: Commit, place: str, item: Item) -> list[str]:
