@@ -96,3 +96,22 @@ def test_examples_of_fields_are_valid(validator: Draft202012Validator) -> None:
 
     assert look(schema) > 200
     assert wrong == []
+
+OVER = """
+extends: ../site.yaml
+name: north
+node_types: {shards: {like: a100, gpus: {shards: 4}}, old: null}
+networks: {fabric: {mtu: 4096}}
+nodes: [{name: n1, roles: [login]}]
+slurm: {partitions: {batch: {max_time: 1-0}, long: null}, fair_shore: null}
+storage: {home: {mount: /home}}
+"""
+
+
+@pytest.mark.slow
+def test_a_manifest_that_extends_a_file_states_parts_of_sections(validator: Draft202012Validator) -> None:
+    """Null removes a key; a name that no section has stays a mistake, and so does a part where nothing is extended."""
+    data = yaml.safe_load(OVER.replace(", fair_shore: null", ""))
+    validator.validate(data)
+    assert not validator.is_valid(yaml.safe_load(OVER))
+    assert not validator.is_valid({key: value for key, value in data.items() if key != "extends"})

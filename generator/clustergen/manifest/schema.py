@@ -54,17 +54,38 @@ def json_schema() -> dict[str, Any]:
     from clustergen.catalogue.topics import TOPICS
 
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model_schema()}
-    # The file that a manifest extends may have what is required.
-    schema["if"], schema["then"] = {"not": {"required": ["extends"]}}, {"required": schema.pop("required")}
     for (model, name), topic in CATALOGUE_FIELDS.items():
         field = schema["$defs"][model]["properties"][name]
         _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])
-    return schema
+    definitions = schema.pop("$defs")
+    head = {key: schema.pop(key) for key in ("$schema", "title", "description") if key in schema}
+    parts = {f"Part{name}": _part(definition) for name, definition in definitions.items()}
+    extends = {"if": {"required": ["extends"]}, "then": _part(schema), "else": schema}
+    return {**head, **extends, "$defs": {**definitions, **parts}}
 
 
 def json_schema_text() -> str:
     """The schema as a file."""
     return json.dumps(json_schema(), indent=1) + "\n"
+
+
+def _part(schema: Any) -> Any:
+    """The schema of a manifest that extends a file: this may have what is required, and null removes a key of it."""
+    if isinstance(schema, list):
+        return [_part(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("properties", "patternProperties"):
+            result[key] = {name: {"anyOf": [_part(form), {"type": "null"}]} for name, form in value.items()}
+        elif key == "additionalProperties" and isinstance(value, dict):
+            result[key] = {"anyOf": [_part(value), {"type": "null"}]}
+        elif key == "$ref":
+            result[key] = value.replace("#/$defs/", "#/$defs/Part")
+        elif key not in ("required", "discriminator"):
+            result["anyOf" if key == "oneOf" else key] = _part(value)
+    return result
 
 
 def _offer(field: dict[str, Any], names: list[str], descriptions: list[str]) -> None:
