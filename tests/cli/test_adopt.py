@@ -65,8 +65,13 @@ def test_an_adopted_tree_has_the_files_of_the_directory_alone(adopted: Path) -> 
         "site.yml",
     ]
     variables = yaml.safe_load((tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
-    lists = ("secrets", "units", "packages", "paths", "exports", "disks", "file_systems")
+    lists = ("secrets", "packages", "paths", "exports", "disks", "file_systems")
     assert [name for name in lists if variables[f"cluster_{name}"]] == []
+    # Daemons are told of changed files, and not installed.
+    assert variables["cluster_units"] == {
+        "slurm_controller": ["slurmctld.service"],
+        "slurm_compute": ["slurmd.service"],
+    }
     assert run("render", "--check", adopted).exit_code == 0
     validation = run("validate", adopted)
     assert validation.exit_code == 0
@@ -164,7 +169,8 @@ def test_slurmdbd_conf_is_adopted_without_its_database(tmp_path: Path) -> None:
     assert "but daemons may restart" in result.output
     variables = yaml.safe_load((out / "rendered/inventory/group_vars/all.yml").read_text(encoding="utf-8"))
     assert [each["name"] for each in variables["cluster_secrets"]] == ["slurmdbd"]
-    assert (variables["cluster_units"], variables["cluster_packages"]) == ({}, {})
+    assert variables["cluster_units"]["slurm_accounting"] == ["slurmdbd.service"]
+    assert variables["cluster_packages"] == {}
     assert "is not managed" not in run("validate", out).output
     row = next(line for line in run("adopt", "--next", out).output.splitlines() if line.startswith("accounting"))
     assert "nothing" not in row

@@ -97,6 +97,7 @@ def test_examples_of_fields_are_valid(validator: Draft202012Validator) -> None:
     assert look(schema) > 200
     assert wrong == []
 
+
 OVER = """
 extends: ../site.yaml
 name: north

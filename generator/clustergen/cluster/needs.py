@@ -12,12 +12,14 @@ from clustergen.cluster.contributions import (
     Daemon,
     Secret,
     Source,
+    Unit,
     Variables,
     ports_of_jobs,
 )
+from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting
-from clustergen.cluster.slurm.model import Slurm
+from clustergen.cluster.slurm.model import ROLES, Slurm
 
 _BOTH = ("tcp", "udp")
 _ALL = "all"
@@ -55,6 +57,15 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
             "slurm_configless": slurm.configless,
         },
     )
+
+
+def units(cluster: Cluster) -> Iterator[Unit]:
+    """Slurm's daemons, which read its files again or restart after a change, whoever installs them."""
+    if not cluster.has(Slurm):
+        return
+    for daemon, part in (("slurmctld", "daemons"), ("slurmd", "daemons"), ("slurmdbd", "accounting")):
+        if cluster.manages("slurm") or cluster.manages(part):
+            yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:

@@ -58,7 +58,7 @@ def json_schema() -> dict[str, Any]:
         field = schema["$defs"][model]["properties"][name]
         _offer(field, TOPICS[topic].ids(), [TOPICS[topic].title(row) for row in TOPICS[topic].rows()])
     definitions = schema.pop("$defs")
-    head = {key: schema.pop(key) for key in ("$schema", "title", "description") if key in schema}
+    head: dict[str, Any] = {key: schema.pop(key) for key in ("$schema", "title", "description") if key in schema}
     parts = {f"Part{name}": _part(definition) for name, definition in definitions.items()}
     extends = {"if": {"required": ["extends"]}, "then": _part(schema), "else": schema}
     return {**head, **extends, "$defs": {**definitions, **parts}}
