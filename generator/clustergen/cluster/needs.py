@@ -60,11 +60,11 @@ def variables(cluster: Cluster) -> Iterator[Variables]:
 
 
 def units(cluster: Cluster) -> Iterator[Unit]:
-    """Slurm's daemons, which read its files again or restart after a change, whoever installs them."""
-    if not cluster.has(Slurm):
+    """Slurm's daemons that others install: they have to read its files again, or restart, after a change."""
+    if not (cluster.has(Slurm) and cluster.manages("slurm")):
         return
     for daemon, part in (("slurmctld", "daemons"), ("slurmd", "daemons"), ("slurmdbd", "accounting")):
-        if cluster.manages("slurm") or cluster.manages(part):
+        if not cluster.manages(part):
             yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
 

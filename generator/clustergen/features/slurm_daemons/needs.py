@@ -51,6 +51,8 @@ def units(cluster: Cluster) -> Iterator[Unit]:
     if cluster.slurm.auth == "munge":
         yield Unit("slurm_node", "munge.service")
         yield Unit("slurm_accounting", "munge.service")
+    for daemon in ("slurmctld", "slurmd"):
+        yield Unit(group_name(ROLES[daemon]), f"{daemon}.service")
 
 
 def services(_: Cluster) -> Iterator[Service]:

@@ -20,6 +20,7 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
 def units(cluster: Cluster) -> Iterator[Unit]:
     if cluster.of(Accounting).database_is_local:
         yield Unit(_GROUP, "mariadb.service")
+    yield Unit(_GROUP, "slurmdbd.service")
 
 
 def packages_of(_: Cluster) -> Iterator[PackageOf]:
