@@ -143,6 +143,11 @@ def test_features_and_rows_have_an_area() -> None:
         ("manage: []", "1:9", "manage"),
         ("manage: [slurm, daemons]\nbackups: {directory: /b}", "2:1", "add backups to manage"),
         ("manage: [slurm]\nstorage: {h: {type: nfs, server: 10.0.0.9, path: /e, mount: /h}}", "2:1", "add storage"),
+        (
+            "manage: [slurm]\nstorage: {h: {type: nfs, server: 10.0.0.9, path: /e, mount: /h}}",
+            "2:1",
+            "storage affects Slurm's files alone: storage is not managed",
+        ),
     ],
 )
 def test_wrong_areas(tmp_path: Path, lines: str, place: str, message: str) -> None:
@@ -174,3 +179,14 @@ def test_slurmdbd_conf_is_adopted_without_its_database(tmp_path: Path) -> None:
     assert "is not managed" not in run("validate", out).output
     row = next(line for line in run("adopt", "--next", out).output.splitlines() if line.startswith("accounting"))
     assert "nothing" not in row
+
+
+@pytest.mark.parametrize("manage", ["slurm, accounting", "accounting", "backups"])
+def test_the_password_of_the_database_is_a_secret_of_each_area_that_reads_it(tmp_path: Path, manage: str) -> None:
+    path = tmp_path / "manifest.yaml"
+    text = TINY.replace('{version: "24.11"}', '{version: "24.11", accounting: {password: true}}')
+    text = text.replace("[slurm-controller]", "[slurm-controller, slurm-accounting]")
+    path.write_text(f"manage: [{manage}]\nbackups: {{directory: /b}}\n{text}", encoding="utf-8")
+    assert run("render", path).exit_code == 0
+    variables = yaml.safe_load((tmp_path / "rendered/inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    assert [each["name"] for each in variables["cluster_secrets"]] == ["slurmdbd"]
