@@ -197,5 +197,5 @@ def test_names_of_nodes_that_join_are_named_although_they_only_fit_together(tmp_
 def test_the_verdict_also_has_accounts_and_manual_steps(many: tuple[str, dict[str, Any]]) -> None:
     first = many[0].splitlines()[0]
     assert re.search(r"; (changes|adds) .*\b(qos|account|user) .*; ", first)
-    assert first.endswith("; step 1 is manual")
+    assert first.endswith("; steps 1, 2 are manual")  # memory that nodes get first, and cables
     assert "  + user bob of account nlp  (head)\n" in many[0]

@@ -107,7 +107,6 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
             "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,6\n",
             "6 is not 4 times a power of two",
         ),
-        ("block", f"{_LEAVES}SwitchName=t Switches=a[1-2]\n", "it is not a file of topology/block"),
         (
             "flat",
             f"{_LEAVES}SwitchName=t Switches=a[1-2]\n",

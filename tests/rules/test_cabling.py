@@ -133,7 +133,8 @@ ETHERNET = {"type": "roce", "rate": "400Gb/s", "plan": {"leaf": "sn5600", "unit"
 @pytest.mark.parametrize(
     ("changes", "addresses", "code"),
     [
-        ({}, None, "rail-spans-leaves"),
+        ({}, "10.1.0.[1-4]", "rail-spans-leaves"),
+        ({}, None, ""),
         ({"plan": {"leaf": "sn5600"}}, None, ""),
         ({"type": "infiniband", "rate": "NDR", "plan": {"leaf": "qm9700", "unit": 2}}, None, ""),
         ({"routing": "bridged"}, "10.1.0.[1-4]", ""),

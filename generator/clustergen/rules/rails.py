@@ -14,12 +14,12 @@ from clustergen.rules.fabric import unused_of_fabric
 
 
 def rail_spans_leaves(cluster: Cluster) -> Iterator[Finding]:
-    """An Ethernet rail with several leaves needs bridges between them, or routes on its nodes."""
+    """An Ethernet rail with addresses and several leaves needs bridges between them, or routes on its nodes."""
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "infiniband" or fabric.routing:
         return
     for rail, leaves in rail_leaves(cluster).items():
-        if len(leaves) > 1:
+        if len(leaves) > 1 and any(port.address for ports in leaves.values() for port in ports):
             yield Finding(
                 "rail-spans-leaves",
                 ("networks", "fabric", "plan" if fabric.plan else "switches"),
