@@ -15,8 +15,11 @@ _IN_SLURMS_FILES = ("slurm.accounting", "slurm.pyxis", "slurm.qos", "storage", "
 
 
 def value_not_allowed(cluster: Cluster) -> Iterator[Finding]:
-    """Names of areas."""
+    """Names of areas, and areas without the one whose files they need."""
     for index, name in enumerate(cluster.managed or ()):
+        if name == "accounting" and not cluster.manages("slurm"):
+            message = "accounting requires slurm, the area that has slurmdbd.conf"
+            yield Finding("value-not-allowed", ("manage", index), message, "add slurm to manage")
         if name not in areas():
             hint = did_you_mean(name, areas()) or f"use {one_of(areas(), len(areas()))}"
             yield Finding("value-not-allowed", ("manage", index), f"'{name}' is not an area", hint)
