@@ -73,7 +73,7 @@ def main() -> None:
     pieces = [torch.tensor(tokens[at : at + arguments.length]) for at in range(0, len(tokens), arguments.length)]
     pieces = [piece for piece in pieces if len(piece) == arguments.length]
     if len(pieces) < arguments.batch * expected:
-        sys.exit(f"the text has {len(pieces)} sequences of {arguments.length} tokens: shorten --length or --batch")
+        sys.exit(f"the text has {len(pieces)} sequences of {arguments.length} tokens; shorten --length or --batch")
     batches: Any = torch.utils.data.DataLoader(pieces, batch_size=arguments.batch, shuffle=True, drop_last=True)
     optimizer: Any = torch.optim.AdamW(model.parameters(), lr=arguments.rate)
     model, optimizer, batches = accelerator.prepare(model, optimizer, batches)
