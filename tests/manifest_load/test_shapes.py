@@ -61,6 +61,12 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("slurm/accounts/research", ["alice", "bob"], "{users: [alice, bob]}"),
         ("slurm/options", ["BatchStartTimeout=30", "KeepAliveTime=60"], "{BatchStartTimeout: 30, KeepAliveTime: 60}"),
         ("node_types/gpu/gpus", ["l40s", "l40s"], "{model: l40s, count: 2}"),
+        ("node_types/gpu/gpus", ["l40s", "h100"], "{model: unknown, gres_type: false, count: 2}"),
+        (
+            "node_types/gpu/gpus",
+            [{"model": "l40s", "count": 4}, "2 x h100"],
+            "{model: unknown, gres_type: false, count: 6}",
+        ),
         # a text where a mapping is expected
         ("slurm/options", "BatchStartTimeout=30", "{BatchStartTimeout: 30}"),
         ("slurm/accounts/research/users", {"alice": {}, "bob": {}}, "[alice, bob]"),

@@ -41,6 +41,13 @@ RIGHT = {
             TINY, ("nodes:\n", "nodes:\n  - {name: test1, type: h100, address: 10.0.0.9, in_no_partition: true}\n")
         ),
     ),
+    "GPUs for graphics at the login": changed(
+        TINY,
+        (
+            "nodes:\n",
+            "nodes:\n  - {name: login1, type: h100, address: 10.0.0.9, roles: [login], in_no_partition: true}\n",
+        ),
+    ),
     "a share for the leaner of two types": partitions("gpu: {nodes: all, cpus_per_gpu: 16}"),
     "as many nodes as there are": partitions("gpu: {nodes: all, min_nodes: 4, max_nodes: 4}"),
 }
@@ -112,6 +119,10 @@ WRONG = {
             ("[slurm-controller]", "[slurm-controller, monitoring]"),
         ),
         [("value-out-of-range", "0d")],
+    ),
+    "a controller whose GPUs no job reaches": (
+        changed(TINY, ("name: head, type: service", "name: head, type: h100")),
+        [("gpus-without-jobs", "roles")],
     ),
     "one node left out of many": (
         partitions('gpu: {nodes: "gpu[1-2],gpu4"}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from clustergen.catalogue.drivers import OPEN_SINCE, newest_in_production, support_of
@@ -21,6 +22,7 @@ from clustergen.manifest.model import Manifest
 NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
 WITHOUT_GPUS = "write gpus: {count: 0} for node types whose GPUs clustergen cannot configure"
 
+_SEVERAL = "write model: unknown and gres_type: false for a node whose GPUs have several models"
 _STATED = ("numa", "links", "autodetect", "driver", "kernel_modules")
 
 
@@ -67,7 +69,9 @@ class GpuResolver:
                     "gpu-unknown",
                     source,
                     f"GPU '{name}' is not in the catalogue",
-                    catalogue_hint(
+                    _SEVERAL
+                    if re.search(r"[,+&]", name)
+                    else catalogue_hint(
                         "gpus",
                         did_you_mean(name, self.catalogue_view.gpu_names()),
                         "define it under catalogue.gpus",

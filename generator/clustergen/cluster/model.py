@@ -385,7 +385,9 @@ class Cluster:
     @property
     @once_per_cluster
     def gpu_count(self) -> int:
-        return sum(len(group.hosts) * gpus_of(group) for group in self.groups)
+        """GPUs that jobs can use: those of nodes that run slurmd, and all in a cluster without Slurm."""
+        groups = self.compute if self.has(Slurm) else self.groups
+        return sum(len(group.hosts) * gpus_of(group) for group in groups)
 
     @property
     @once_per_cluster

@@ -22,6 +22,10 @@ _LONGEST_HINT = 100
 _COUNTED = re.compile(r"([0-9]{1,3})\s*[x×*]\s*(\S.*)")
 _PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
+_MOST_COUNTED = 64
+_NO_HOSTLIST = "a[,"
+SEVERAL_MODELS = {"model": "unknown", "gres_type": False}
+"""GPUs of a node that are not all alike: counted, and without a type in Slurm."""
 
 
 def as_one(values: Sequence[Any], declared: Any) -> str | None:
@@ -30,6 +34,8 @@ def as_one(values: Sequence[Any], declared: Any) -> str | None:
         return None
     if len(values) == 1:
         return None if refusal(declared, values[0])[0] else on_one_line(values[0])
+    if declared is not None and not refusal(declared, _NO_HOSTLIST)[0]:
+        return None  # any text is accepted, and a list of names is no name
     try:
         folded = compress(values)
     except HostlistError:
@@ -76,6 +82,8 @@ def named_entries(values: Sequence[Any]) -> str:
 
 def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
     """A list of texts as the mapping that the field accepts: `{ml: {}, physics: {}}`, `{users: [alice]}`."""
+    if len(values) <= _MOST_COUNTED and (counted := _counted_models(values, declared)):
+        return _short(counted)
     if len(values) > _MOST_ITEMS or not all(isinstance(value, str) for value in values):
         return None
     if pairs := _pairs(", ".join(values), declared):
@@ -86,14 +94,30 @@ def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
         return None if declared is None or refusal(declared, named)[0] else _short(named)
     if is_list:
         return None
-    if set(_COUNT_OF) <= model.model_fields.keys() and len(set(values)) == 1:
-        return _short({"model": values[0], "count": len(values)})
     sections: dict[str, Any] = {value: {} for value in values}
     if not refusal(declared, sections)[0]:  # `containers: [docker, apptainer]`
         return _short(sections)
     lists = (name for name, field in model.model_fields.items() if get_origin(field.annotation) is tuple)
     first = next((name for name in lists if not refusal(model.model_fields[name], list(values))[0]), None)
     return _short({first: list(values)}) if first and _is_enough(model, first) else None
+
+
+def _counted_models(values: Sequence[Any], declared: Any) -> dict[str, Any] | None:
+    """Devices listed by model, as `4 x h100` or `{model: h100, count: 4}`, where the field accepts one model of all."""
+    model, is_list = entry_of(declared)
+    if model is None or is_list or not set(_COUNT_OF) <= model.model_fields.keys():
+        return None
+    names, total = set(), 0
+    for value in values:
+        counted = _COUNTED.fullmatch(value) if isinstance(value, str) else None
+        entry = value if isinstance(value, Mapping) else {"model": value}
+        name, count = (counted[2], int(counted[1])) if counted else (entry.get("model"), entry.get("count", 1))
+        if not isinstance(name, str) or not isinstance(count, int):
+            return None
+        names.add(name)
+        total += count
+    meant = {"model": names.pop(), "count": total} if len(names) == 1 else {**SEVERAL_MODELS, "count": total}
+    return None if refusal(declared, meant)[0] else meant
 
 
 def as_mapping(value: str | float, declared: Any) -> str | None:

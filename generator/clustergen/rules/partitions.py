@@ -44,6 +44,21 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             )
 
 
+def gpus_without_jobs(cluster: Cluster) -> Iterator[Finding]:
+    """Nodes with GPUs whose roles replace the default one, slurm-compute; `in_no_partition` confirms that."""
+    for group in cluster.groups:
+        if group.type.gpus and not group.has("slurm-compute") and not group.in_no_partition:
+            roles = ", ".join((*group.roles, "slurm-compute"))
+            yield Finding(
+                "gpus-without-jobs",
+                ("nodes", group.index, "roles"),
+                f"no job runs on the {group.type.gpus.count} GPUs of {group.folded}: roles replace the default role"
+                " slurm-compute",
+                f"write roles: [{roles}], or set in_no_partition: true if jobs are not to use them",
+                key=True,
+            )
+
+
 def _all_known(cluster: Cluster, section: Slurm) -> bool:
     """True if every name in the partitions is known; a misspelt one probably means a node that seems left out."""
     names = {*cluster.hosts(), *section.node_sets}

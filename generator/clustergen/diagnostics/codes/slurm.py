@@ -8,6 +8,7 @@ SLURM: tuple[str | Code, ...] = (
     "Partitions",
     Code("node-unknown", ERROR, "A node is not defined"),
     Code("node-not-compute", ERROR, "A node that runs no jobs"),
+    Code("gpus-without-jobs", WARNING, "GPUs of nodes that run no jobs"),
     Code("node-in-no-partition", ERROR, "A compute node is in no partition"),
     Code("node-in-a-partition", WARNING, "A node is in a partition despite in_no_partition"),
     Code("default-partition-twice", ERROR, "Two default partitions"),
