@@ -47,10 +47,10 @@ def runtimes(cluster: Cluster) -> list[str]:
 
 
 def precision(site: JobSite) -> str:
-    """The number format of mixed precision on the GPUs of a job."""
+    """The number format of mixed precision on the GPUs of a job; fp16, which all have, where their model is unknown."""
     if site.kind.gpus is None:
         return "fp32"
-    return "bf16" if float(site.kind.gpus.model.sm) >= float(job_facts()["bf16-sm"]) else "fp16"
+    return "bf16" if float(site.kind.gpus.model.sm or 0) >= float(job_facts()["bf16-sm"]) else "fp16"
 
 
 def _lacking(cluster: Cluster, site: JobSite, kind: TemplateKind, what: str) -> str:
