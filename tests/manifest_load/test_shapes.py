@@ -109,6 +109,11 @@ def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
             [{"name": "home", "type": "nfs"}],
             "write 'home:' in place of '- name: home', with its other keys below it",
         ),
+        (
+            "node_types/gpu/gpus/model",
+            ["l40s", "h100"],
+            "write unknown, and gres_type: false beside it: a node type has one model",
+        ),
         ("networks/management/cidr", "192.0.2.0", "add the prefix length, as 192.0.2.0/24"),
         ("networks/management/cidr", "192.0.2.5", "add the prefix length, as 192.0.2.0/24"),
         ("networks/management/cidr", "fd00::", "add the prefix length, as fd00::/64"),

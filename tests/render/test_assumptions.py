@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
+from clustergen.cluster.assumptions import assumptions
 from clustergen.compile import render, validate
 from strategies.findings import TINY, changed
 
@@ -48,6 +49,32 @@ def test_unconfirmed_hardware_is_marked_everywhere(tmp_path: Path) -> None:
     place = next(number for number, line in enumerate(lines) if line.startswith("NodeName=gpu"))
     assert lines[place - 1].startswith(f"# Assumed: {words}")
     assert "Assumed: node type h100" in rendered(B200, tmp_path, "README.md")
+
+
+RACKS = changed(TINY, ("dgx-h100", "dgx-gb200"), ("gpu[1-4]", "gpu[1-36]"), ("[11-14]", "[11-46]"))
+SERVER_OF = TINY + "storage:\n  home: {type: nfs, server: %s, path: /home, mount: /home}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (RACKS, "nvlink-domain-assumed"),
+        (RACKS + 'racks: {r1: {nodes: "gpu[1-18]"}, r2: {nodes: "gpu[19-36]"}}\n', None),
+        (SERVER_OF % "nas1", "server-name-assumed"),
+        (SERVER_OF % "nas1" + "host: {extra_hosts: {10.0.0.5: [nas1]}}\n", None),
+        (SERVER_OF % "nas1.example.org", None),
+        (SERVER_OF % "10.0.0.5", None),
+        (SERVER_OF % "head", None),
+        (SERVER_OF % "nas1" + "host: {hosts_file: false}\n", None),
+    ],
+    ids=["rows", "racks", "a name", "extra_hosts", "a full name", "an address", "a node", "hosts of others"],
+)
+def test_order_of_racks_and_names_of_servers_are_assumptions(text: str, code: str | None, tmp_path: Path) -> None:
+    (tmp_path / "manifest.yaml").write_text(text)
+    cluster = validate(tmp_path / "manifest.yaml").cluster
+    assert cluster is not None
+    others = ("hardware-unconfirmed", "gpu-place-unknown", "slurm-packages-lacking")
+    assert [one.code for one in assumptions(cluster) if one.code not in others] == ([code] if code else [])
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,10 @@ RIGHT = {
 }
 
 WRONG = {
+    "rails in which no node has an address": (
+        changed(RAILS, (', addresses: {fabric: ["10.1.0.[1-4]", "10.1.1.[1-4]"]}', "")),
+        [("rail-without-addresses", '{name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}')],
+    ),
     "nodes of a cloud that nothing starts": (
         changed(
             TINY,

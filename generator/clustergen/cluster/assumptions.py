@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.cluster.host import HostsFile
+from clustergen.cluster.ip_networks import node_of, resolved
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ManifestPath
+from clustergen.hostlist import compress
+from clustergen.hostlist.addresses import host_of
 from clustergen.records import record
 
+_SHORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9-]+", re.IGNORECASE)
 _ROLES = ("slurm-controller", "slurm-accounting", "slurm-compute", "login")
 
 
@@ -31,6 +38,8 @@ def assumptions(cluster: Cluster) -> Iterator[Assumption]:
     """Of all node types in use, then of Slurm's packages."""
     for node_type in cluster.node_types:
         yield from filter(None, (of_hardware(cluster, node_type), of_gpu_places(cluster, node_type)))
+        yield from _of_domains(cluster, node_type)
+    yield from _of_servers(cluster)
     if not cluster.has(Slurm) or not cluster.manages("daemons"):
         return
     systems = {group.type.os.id: group.type.os for group in cluster.groups if any(map(group.has, _ROLES))}
@@ -104,3 +113,43 @@ def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
         f"{message} assumed: {', '.join(map(str, places))}",
         f"run nvidia-smi topo -m on a node and set {numa}, as it shows them under NUMA Affinity",
     )
+
+
+def _of_domains(cluster: Cluster, node_type: NodeType) -> Iterator[Assumption]:
+    """NVLink domains that follow from the order of the nodes, as no rack contains them or one has several domains."""
+    domains = domains_of(cluster, node_type)
+    assumed = {name: hosts for name, hosts in domains.items() if name not in {rack.name for rack in cluster.racks}}
+    if len(assumed) > 1:
+        (first, hosts), (second, others) = list(assumed.items())[:2]
+        yield Assumption(
+            "nvlink-domain-assumed",
+            ("node_types", node_type.name),
+            f"NVLink domains of node type {node_type.name}",
+            f"the racks of '{node_type.name}' are assumed to have {domain_nodes(node_type)} nodes each, in the order of"
+            f" the manifest: {compress(hosts)}, {compress(others)}{', …' if len(assumed) > 2 else ''}",
+            f'add racks: {{{first}: {{nodes: "{compress(hosts)}"}}, {second}: {{nodes: "{compress(others)}"}}'
+            f"{', …' if len(assumed) > 2 else ''}}}",
+        )
+
+
+def _of_servers(cluster: Cluster) -> Iterator[Assumption]:
+    """Servers by a name without a domain that is in no file of the nodes, so that a mount waits for DNS."""
+    if not cluster.of(HostsFile).is_rendered:
+        return
+    for name, entry in cluster.storage.items():
+        hosts = (host_of(source.partition(":/")[0].partition("@")[0].strip("[]")) for source in entry.sources)
+        unknown = [
+            host
+            for host in hosts
+            if _SHORT_NAME.fullmatch(host) and node_of(cluster, host) is None and resolved(cluster, host) is None
+        ]
+        if unknown:
+            several = len(unknown) > 1
+            yield Assumption(
+                "server-name-assumed",
+                ("storage", name),
+                f"servers of {name}",
+                f"{', '.join(unknown)} {'are' if several else 'is'} in no file of the nodes, and assumed to be in DNS:"
+                f" '{name}' is mounted only where {'these names resolve' if several else 'the name resolves'}",
+                f"add host.extra_hosts: {{ADDRESS: [{unknown[0]}]}}, or write the full name or the address",
+            )

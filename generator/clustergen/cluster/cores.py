@@ -36,9 +36,12 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     by_servers: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
     width = node_type.cores_per_socket // node_type.numa_per_socket
+    network = manifest.networks.storage
+    has_addresses = any(entry.addresses.storage for entry in entries)
+    storage = ((network.interface if network else None) or "") if has_addresses else None
     for name, section in manifest.storage.items():
         polls = getattr(module(f"storage.{section.type}", "resolved"), "polling", None)
-        client = result_of(polls, Polling, section, node_type) if polls else None
+        client = result_of(polls, Polling, section, node_type, storage) if polls else None
         if client is None or not any(_have(entries, role) for role in section.clients):
             continue
         if client.servers not in by_servers:

@@ -145,7 +145,7 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return instead if refused else f'put it in quotes: "{text}"'
     if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
-    is_mib = " in MiB" in _description(declared)
+    is_mib = isinstance(declared, FieldInfo) and " in MiB" in (declared.description or "")
     if first == "a whole number" and is_mib and isinstance(value, str) and not value.isdigit():
         return _in_mib(value)
     if first in ("a whole number", "a number") and isinstance(value, str) and (plain := _in_unit(value, key, declared)):
@@ -161,8 +161,6 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
         return f"write {one}"
-    if first == "text" and isinstance(value, (list, tuple)) and "unknown: an NVIDIA GPU" in _description(declared):
-        return "write unknown, and gres_type: false beside it: a node type has one model"
     if first == "a list" and isinstance(value, dict):
         return _list_of_mapping(value, declared)
     if first == "a mapping" and isinstance(value, (list, tuple)) and value:
@@ -175,10 +173,6 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if first == "a mapping" and value is None:
         return _hint_for_nothing(declared)
     return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
-
-
-def _description(declared: Any) -> str:
-    return (declared.description or "") if isinstance(declared, FieldInfo) else ""
 
 
 def _hint_for_nothing(declared: Any) -> str:

@@ -24,6 +24,7 @@ _PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
 _MOST_COUNTED = 64
 _NO_HOSTLIST = "a[,"
+_SEVERAL = "unknown, and gres_type: false beside it: a node type has one model"
 SEVERAL_MODELS = {"model": "unknown", "gres_type": False}
 """GPUs of a node that are not all alike: counted, and without a type in Slurm."""
 
@@ -35,7 +36,8 @@ def as_one(values: Sequence[Any], declared: Any) -> str | None:
     if len(values) == 1:
         return None if refusal(declared, values[0])[0] else on_one_line(values[0])
     if declared is not None and not refusal(declared, _NO_HOSTLIST)[0]:
-        return None  # any text is accepted, and a list of names is no name
+        is_gpu = isinstance(declared, FieldInfo) and "unknown: an NVIDIA GPU" in (declared.description or "")
+        return _SEVERAL if is_gpu else None  # any text is accepted, and a list of names is no name
     try:
         folded = compress(values)
     except HostlistError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, ip_network
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
@@ -30,6 +30,33 @@ def rail_spans_leaves(cluster: Cluster) -> Iterator[Finding]:
                 key=True,
             )
             return
+
+
+def rail_without_addresses(cluster: Cluster) -> Iterator[Finding]:
+    """Rails with networks of their own, in which nodes with ports in the fabric have no address."""
+    fabric = cluster.networks.fabric
+    if fabric is None or fabric.type == "infiniband" or not fabric.rails:
+        return
+    groups = [g for g in cluster.groups if not g.fabric and any(port.network == "fabric" for port in g.type.ports)]
+    if not groups:
+        return
+    hosts = [host for group in groups for host in group.hosts]
+    lists = [_example(cidr, len(groups[0].hosts)) for cidr in fabric.rails]
+    yield Finding(
+        "rail-without-addresses",
+        ("nodes", groups[0].index),
+        f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} no address in the networks of the"
+        f" {len(lists)} rails, so no name, check or configuration knows their ports",
+        f"add addresses: {{fabric: [{', '.join(lists)}]}}" if all(lists) else "add addresses.fabric, a list per rail",
+    )
+
+
+def _example(cidr: str, count: int) -> str:
+    """`count` addresses of a network as a quoted list; empty where it has fewer, or is not of IPv4."""
+    network = ip_network(cidr, strict=False)
+    if network.version != 4 or network.num_addresses < count + 3:
+        return ""
+    return f'"{compress([str(network[number]) for number in range(1, count + 1)])}"'
 
 
 def leaf_network(cluster: Cluster) -> Iterator[Finding]:

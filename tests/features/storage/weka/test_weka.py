@@ -51,6 +51,18 @@ def test_weka_takes_the_ports_of_each_node_type(tmp_path: Path) -> None:
     assert drop_in not in node_files(tree, "head")
 
 
+@pytest.mark.parametrize(("interface", "net"), [("bond1", "net=bond1"), (None, "net=udp")])
+def test_weka_leaves_the_rails_alone_where_nodes_have_storage_addresses(
+    interface: str | None, net: str, tmp_path: Path
+) -> None:
+    networks = manifest()["networks"] | {"storage": {"cidr": "10.0.9.0/24", "interface": interface}}
+    nodes = [HEAD, {**COMPUTE, "addresses": {"storage": "10.0.9.[11-14]"}}]
+    data = manifest(networks=networks, nodes=nodes, storage={"weka": WEKA})
+    unit = options(text_of(tree_of(data, tmp_path), "c1", f"{UNITS}/mnt-weka.mount"))
+    assert [word for word in unit if word.startswith("net=")] == [net]
+    assert ("weka-interface-unknown" in codes_of(data, tmp_path)) == (interface is None)
+
+
 # The kernel's number of a CPU, by core as Slurm counts it and thread, on two sockets of 32 cores with two threads.
 NUMBERINGS = {
     "sockets": lambda core, thread: core + 64 * thread,

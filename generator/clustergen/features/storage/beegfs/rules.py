@@ -10,6 +10,7 @@ from clustergen.cluster.ip_networks import node_of
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
 from clustergen.features.storage.beegfs.resolved import Beegfs
+from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import host_of
 from clustergen.rules.storage import no_rdma, rdma_possible
 
@@ -119,6 +120,27 @@ def servers_known(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "beegfs-server", path, f"{mount} is the place of two targets", "give each its own mount point"
             )
+
+
+def beegfs_server_without_rdma(cluster: Cluster) -> Iterator[Finding]:
+    """With RDMA, servers that are nodes need a port that carries it, or all clients fall back to TCP."""
+    groups = {host: group for group in cluster.groups for host in group.hosts}
+    for name, entry in cluster.entries(Beegfs).items():
+        spec = entry.servers
+        hosts = dict.fromkeys((*spec.metadata, *spec.storage)) if spec and entry.rdma else ()
+        if without := [host for host in hosts if host in groups and not _has_rdma(groups[host])]:
+            yield Finding(
+                "beegfs-server-without-rdma",
+                ("storage", name, "servers"),
+                f"{compress(without)} {'have' if len(without) > 1 else 'has'} no port in the fabric or the storage"
+                f" network, so nothing sets up RDMA there, and clients of '{name}' fall back to TCP",
+                "list the ports in the node type, as nics: [{device: mlx5_0}], or write rdma: false",
+                key=True,
+            )
+
+
+def _has_rdma(group: NodeGroup) -> bool:
+    return any(port.network in ("fabric", "storage") for port in group.type.ports)
 
 
 def reached(_: Cluster, __: NodeGroup, entry: Beegfs) -> list[str]:

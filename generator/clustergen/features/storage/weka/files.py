@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from clustergen.cluster.cores import linux_cpus
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.features.storage.weka.resolved import Weka, interfaces_of
+from clustergen.features.storage.weka.resolved import Weka, interfaces_of, storage_interface
 from clustergen.records import record
 from clustergen.render.effects import drain
 from clustergen.render.file import File
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 
 
-def mount_units(_: Cluster, entry: Weka, node_type: NodeType) -> dict[str, MountUnit]:
-    interfaces = interfaces_of(entry, node_type)
+def mount_units(cluster: Cluster, entry: Weka, node_type: NodeType) -> dict[str, MountUnit]:
+    interfaces = interfaces_of(entry, node_type, storage_interface(cluster, node_type))
     network = [f"net={interface}" for interface in interfaces] or ["net=udp"]
     if polling := node_type.polling.get(entry.name):
         cores = [f"core={cpu}" for cpu in linux_cpus(node_type, polling)]

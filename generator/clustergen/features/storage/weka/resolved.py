@@ -42,27 +42,40 @@ def resolve(name: str, sections: Mapping[str, manifest.Weka], _: Cluster) -> Wek
     return resolved(Weka, name, section, cores=section.cores or _USUAL_CORES)
 
 
-def polling(section: manifest.Weka, node_type: NodeType) -> Polling | None:
+def polling(section: manifest.Weka, node_type: NodeType, storage: str | None) -> Polling | None:
     """None in UDP mode, and where mount options of the manifest name the cores."""
-    numa = tuple(node or 0 for node in numa_of(section, node_type))
+    numa = tuple(node or 0 for node in numa_of(section, node_type, storage))
     if not numa or any(option.partition("=")[0] in _OWN_CHOICE for option in section.options):
         return None
     return Polling(section.backends, numa, section.cores or _USUAL_CORES)
 
 
-def interfaces_of(entry: Weka | manifest.Weka, node_type: NodeType) -> tuple[str, ...]:
-    """The manifest's, else a node type's storage ports, else its first fabric port; none: WEKA's UDP mode."""
+def interfaces_of(entry: Weka | manifest.Weka, node_type: NodeType, storage: str | None) -> tuple[str, ...]:
+    """The manifest's, else a node type's storage ports, else `storage`, else its first fabric port; none: UDP mode.
+
+    `storage`: the interface in the storage network; empty: nodes have addresses there, and nothing names the interface;
+    None: nodes have no addresses there.
+    """
     if entry.interfaces:
         return entry.interfaces
     ports = node_type.ports
-    storage = tuple(port.interface for port in ports if port.network == "storage" and port.interface)
-    fabric = tuple(port.interface for port in ports if port.network == "fabric" and port.interface)
-    return storage or fabric[:1]
+    if storage_ports := tuple(port.interface for port in ports if port.network == "storage" and port.interface):
+        return storage_ports
+    if storage is not None:  # the fabric's ports are rails of GPUs
+        return (storage,) if storage else ()
+    return tuple(port.interface for port in ports if port.network == "fabric" and port.interface)[:1]
 
 
-def numa_of(entry: Weka | manifest.Weka, node_type: NodeType) -> tuple[int | None, ...]:
+def storage_interface(cluster: Cluster, node_type: NodeType) -> str | None:
+    """The interface of a type's nodes in the storage network, as for `interfaces_of`."""
+    has_addresses = any(group.storage for group in cluster.of_type[node_type.name])
+    network = cluster.networks.storage
+    return ((network.interface if network else None) or "") if has_addresses else None
+
+
+def numa_of(entry: Weka | manifest.Weka, node_type: NodeType, storage: str | None) -> tuple[int | None, ...]:
     """NUMA node of each interface; None where nobody says. A machine with one NUMA node has no other."""
-    interfaces = interfaces_of(entry, node_type)
+    interfaces = interfaces_of(entry, node_type, storage)
     if node_type.sockets * node_type.numa_per_socket == 1:
         return tuple(0 for _ in interfaces)
     of = {name: port.numa for port in node_type.ports for name in (port.interface, port.device)}

@@ -22,7 +22,9 @@ class Weka(Mount):
         ..., "Name of the file system."
     )
     interfaces: tuple[Device, ...] = field(
-        (), "Interfaces for its traffic; default the storage or fabric ports; none: UDP."
+        (),
+        "Interfaces for its traffic; default the storage ports, or the first fabric port of nodes without storage"
+        " addresses; none: UDP.",
     )
     cores: Annotated[int, Field(ge=1, le=19)] | None = field(
         None,
