@@ -16,6 +16,8 @@ from clustergen.regular_file import reason_of
 from clustergen.render.tree import LOCK
 
 STARTER = Path(__file__).with_name("starter.yaml")
+STARTERS = {file.stem: file for file in sorted(Path(__file__).with_name("starters").glob("*.yaml"))}
+"""Starters of `--from`, by name."""
 _SUFFIXES = (".yaml", ".yml")
 _OTHER_SUFFIXES = (".txt", ".json", ".toml", ".conf", ".ini", ".yam", ".md")
 SCHEMA = "clustergen.schema.json"
@@ -23,8 +25,14 @@ SCHEMA = "clustergen.schema.json"
 
 @exit_codes("the manifest is written", "", USAGE, "a file exists or cannot be written")
 @click.command("init")
+@click.option(
+    "--from",
+    "kind",
+    type=click.Choice(list(STARTERS)),
+    help="A starter for another kind of cluster; default: four GPU nodes with InfiniBand and a head node.",
+)
 @click.argument("path", type=click.Path(), default=MANIFEST)
-def command(path: str) -> None:
+def command(path: str, kind: str | None) -> None:
     """Write a commented starter manifest to PATH: a file NAME.yaml, or a directory; default ./manifest.yaml.
 
     A missing directory is created. An existing manifest is not overwritten. The schema beside it,
@@ -39,8 +47,9 @@ def command(path: str) -> None:
         raise ClustergenError(f"{manifest.parent} is a rendered tree", hint="name another directory")
     if manifest.exists() or manifest.is_symlink():
         raise ClustergenError(f"{manifest} already exists", hint="choose another name: clustergen init other.yaml")
+    source = STARTERS[kind] if kind else STARTER
     try:
-        write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: STARTER.read_bytes()})
+        write_all({manifest.with_name(SCHEMA): json_schema_text().encode("utf-8"), manifest: source.read_bytes()})
     except OSError as err:
         raise ClustergenError(f"{err.filename or manifest}: {reason_of(err)}") from None
     remark(f"{manifest} and {SCHEMA} written. Next: clustergen validate {manifest}; `resolve` shows every default")
