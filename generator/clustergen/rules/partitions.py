@@ -46,7 +46,7 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
 
 def gpus_without_jobs(cluster: Cluster) -> Iterator[Finding]:
     """Nodes with GPUs whose roles replace the default one, slurm-compute; `in_no_partition` confirms that."""
-    for group in cluster.groups:
+    for group in cluster.groups if cluster.compute else ():  # without any, that is reported
         if group.type.gpus and not group.has("slurm-compute") and not group.in_no_partition:
             roles = ", ".join((*group.roles, "slurm-compute"))
             yield Finding(
