@@ -15,6 +15,7 @@ from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import host_of
 from clustergen.records import record
@@ -121,14 +122,14 @@ def _of_domains(cluster: Cluster, node_type: NodeType) -> Iterator[Assumption]:
     assumed = {name: hosts for name, hosts in domains.items() if name not in {rack.name for rack in cluster.racks}}
     if len(assumed) > 1:
         (first, hosts), (second, others) = list(assumed.items())[:2]
+        racks = {first: {"nodes": compress(hosts)}, second: {"nodes": compress(others)}}
         yield Assumption(
             "nvlink-domain-assumed",
             ("node_types", node_type.name),
             f"NVLink domains of node type {node_type.name}",
             f"the racks of '{node_type.name}' are assumed to have {domain_nodes(node_type)} nodes each, in the order of"
             f" the manifest: {compress(hosts)}, {compress(others)}{', …' if len(assumed) > 2 else ''}",
-            f'add racks: {{{first}: {{nodes: "{compress(hosts)}"}}, {second}: {{nodes: "{compress(others)}"}}'
-            f"{', …' if len(assumed) > 2 else ''}}}",
+            f"add racks: {on_one_line(racks)}{', and the others' if len(assumed) > 2 else ''}",
         )
 
 
