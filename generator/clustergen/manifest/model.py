@@ -78,6 +78,7 @@ class Manifest(Section):
     containers: Place
     monitoring: Monitoring = section(Monitoring, "Prometheus and exporters.")
     logs: Place
+    ups: Place
     reports: Place
     backups: Place
     user_guide: Place

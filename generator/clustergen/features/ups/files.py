@@ -1,0 +1,113 @@
+"""Files of Network UPS Tools, without their passwords, and the program that completes them on the node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.model import Cluster
+from clustergen.features.ups.needs import CLIENT, SERVER, SERVICE, UNIT
+from clustergen.features.ups.resolved import UpsDevice, UpsShutdown
+from clustergen.records import record
+from clustergen.render.effects import DAEMON_RELOAD, restart
+from clustergen.render.file import File, View
+
+_STOP = 120  # seconds in which a node stops
+_PROGRAM = "/usr/local/sbin/clustergen-ups"
+
+
+@record
+class Values:
+    """Those of the program. `feeds`: hosts by UPS; `directory`: of NUT's files; `drained`: compute nodes."""
+
+    port: int
+    directory: str
+    feeds: Mapping[str, tuple[str, ...]]
+    compute: tuple[str, ...]
+
+
+@record
+class Monitor:
+    """upsmon.conf. `final_delay_s`: time between the order and the shutdown; `host_sync_s`: 0 but on the server."""
+
+    host: str
+    port: int
+    devices: tuple[str, ...]
+    final_delay_s: int
+    host_sync_s: int
+
+
+@record
+class Server:
+    """Files of the server."""
+
+    port: int
+    devices: Mapping[str, UpsDevice]
+    after_s: int
+    program: str
+
+
+@record
+class Unit:
+    program: str
+
+
+def unit(cluster: Cluster) -> Unit | None:
+    return Unit(_PROGRAM) if cluster.has(UpsShutdown) else None
+
+
+def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
+    if not cluster.has(UpsShutdown):
+        return None
+    shutdown = cluster.of(UpsShutdown)
+    feeds = {name: device.feeds for name, device in shutdown.devices.items()}
+    return Values(shutdown.port, os.fact("nut_dir"), feeds, tuple(cluster.hosts("slurm-compute")))
+
+
+def server(cluster: Cluster) -> Server | None:
+    if not cluster.has(UpsShutdown):
+        return None
+    shutdown = cluster.of(UpsShutdown)
+    return Server(shutdown.port, shutdown.devices, shutdown.after_s, _PROGRAM)
+
+
+def _monitor(group: str) -> View:
+    def view(cluster: Cluster) -> Monitor | None:
+        if not cluster.has(UpsShutdown):
+            return None
+        shutdown, names = cluster.of(UpsShutdown), tuple(cluster.of(UpsShutdown).devices)
+        services = shutdown.grace_s + _STOP
+        if group == SERVER:
+            return Monitor("localhost", shutdown.port, names, 5, services + _STOP)
+        return Monitor(shutdown.server, shutdown.port, names, shutdown.grace_s if group == CLIENT else services, 0)
+
+    return view
+
+
+def _rows(group: str) -> tuple[File, ...]:
+    system, source = f"{group}/etc/systemd/system", "ups_client/etc/systemd/system"
+    drop_in = "nut-monitor.service.d/50-clustergen.conf"
+    return (
+        File(f"{group}{_PROGRAM}", unit, mode=0o755, program="ups/clustergen-ups.py"),
+        File(f"{group}/etc/clustergen/ups.json", values, restart(UNIT), values=True, per="os"),
+        File(
+            f"{group}/etc/clustergen/nut/upsmon.conf",
+            _monitor(group),
+            restart(UNIT),
+            source="ups_client/etc/clustergen/nut/upsmon.conf",
+        ),
+        File(f"{system}/{UNIT}", unit, restart(UNIT), source=f"{source}/{UNIT}"),
+        File(f"{system}/{drop_in}", unit, restart("nut-monitor.service"), source=f"{source}/{drop_in}"),
+    )
+
+
+_SERVER = f"{SERVER}/etc/clustergen/nut"
+FILES = (
+    *_rows(CLIENT),
+    *_rows(SERVICE),
+    *_rows(SERVER),
+    *(File(f"{_SERVER}/{name}", server, restart(UNIT)) for name in ("ups.conf", "upsd.conf", "upsd.users")),
+    File(f"{_SERVER}/upssched.conf", server, restart(UNIT)),
+    File(f"{SERVER}/etc/systemd/system/nut-server.service.d/50-clustergen.conf", unit, restart("nut-server.service")),
+    File(f"{SERVER}/etc/systemd/system/clustergen-ups-resume.service", unit, DAEMON_RELOAD),
+)

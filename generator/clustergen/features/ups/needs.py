@@ -1,0 +1,47 @@
+"""Contributions of the shutdown by UPS to files of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.contributions import Daemon, Group, Package, PackageOf, Secret
+from clustergen.cluster.model import Cluster
+from clustergen.features.ups.resolved import UpsShutdown, fed_groups, server_group
+
+SERVER, SERVICE, CLIENT = "ups_server", "ups_service", "ups_client"
+SECRETS = "/etc/clustergen/nut"
+UNIT = "clustergen-ups.service"
+
+
+def groups(cluster: Cluster) -> Iterator[Group]:
+    if cluster.has(UpsShutdown):
+        yield Group(SERVER, server_group(cluster))
+        yield Group(SERVICE, fed_groups(cluster, clients=False))
+        yield Group(CLIENT, fed_groups(cluster, clients=True))
+
+
+def daemons(cluster: Cluster) -> Iterator[Daemon]:
+    if cluster.has(UpsShutdown):
+        shutdown = cluster.of(UpsShutdown)
+        yield Daemon(shutdown.port, shutdown.port_at, "upsd", SERVER, members=server_group(cluster))
+
+
+def secrets(cluster: Cluster) -> Iterator[Secret]:
+    """NUT accepts neither a file nor the environment for them: clustergen-ups puts them into its files."""
+    if cluster.has(UpsShutdown):
+        effect = f"restart:{UNIT}"
+        yield Secret("ups-primary", f"{SECRETS}/primary", (SERVER,), "root", "0400", "given", effect=effect)
+        members = (SERVER, SERVICE, CLIENT)
+        yield Secret("ups-secondary", f"{SECRETS}/secondary", members, "root", "0400", "given", effect=effect)
+        if any(device.address for device in cluster.of(UpsShutdown).devices.values()):
+            yield Secret("ups-snmp", f"{SECRETS}/community", (SERVER,), "root", "0400", "given", effect=effect)
+
+
+def packages(_: Cluster) -> Iterator[PackageOf]:
+    yield PackageOf("nut-monitor.service", "nut_client")
+    yield PackageOf("nut-server.service", "nut_server")
+
+
+def drivers(cluster: Cluster) -> Iterator[Package]:
+    if cluster.has(UpsShutdown) and any(device.address for device in cluster.of(UpsShutdown).devices.values()):
+        yield Package(SERVER, "nut_snmp")

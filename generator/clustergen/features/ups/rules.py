@@ -1,0 +1,65 @@
+"""Shutdown by UPS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clustergen.cluster.model import Cluster
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.features.ups.resolved import UpsShutdown, server_group
+from clustergen.features.ups.section import Ups
+
+
+def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
+    hosts = set(cluster.hosts())
+    for name, device in cluster.of(UpsShutdown).devices.items():
+        path: ManifestPath = ("ups", "devices", name)
+        unknown = [host for host in device.feeds if host not in hosts]
+        for host in unknown:
+            yield Finding(
+                "node-unknown",
+                (*path, "feeds"),
+                f"'{host}' is not a node",
+                did_you_mean(host, hosts) or f"use names of nodes, as {min(hosts)}",
+            )
+        if device.driver == "snmp-ups" and device.address is None:
+            yield Finding(
+                "ups-without-address",
+                path,
+                f"'{name}' has no address, at which snmp-ups asks it",
+                "set address, or driver: usbhid-ups for a UPS at a USB port of the server",
+            )
+        if not unknown and len(section.devices) > 1 and hosts == {*device.feeds}:
+            yield Finding(
+                "ups-feeds-everything",
+                (*path, "feeds"),
+                f"'{name}' feeds every node of the cluster, and is not the only UPS",
+                "list the nodes that are connected to it",
+            )
+
+
+def server(cluster: Cluster, section: Ups) -> Iterator[Finding]:
+    shutdown = cluster.of(UpsShutdown)
+    path: ManifestPath = ("ups", "server") if section.server else ("ups",)
+    hosts = set(cluster.hosts())
+    if shutdown.server not in hosts:
+        guess = did_you_mean(shutdown.server, hosts) or f"use the name of a node, as {min(hosts)}"
+        yield Finding("node-unknown", path, f"'{shutdown.server}' is not a node", guess)
+        return
+    alone = [host for group in cluster.groups if len(group.hosts) == 1 for host in group.hosts]
+    if len(server_group(cluster)[0].hosts) > 1:
+        yield Finding(
+            "ups-server",
+            path,
+            f"'{shutdown.server}' shares its entry of nodes with others, which would ask the UPS as well",
+            f"set ups.server: {alone[0]}" if alone else "give it an entry of its own in nodes",
+            key=True,
+        )
+    elif shutdown.server not in shutdown.fed() and hosts >= shutdown.fed():
+        yield Finding(
+            "ups-server",
+            path,
+            f"no UPS feeds '{shutdown.server}', which has to run longest: it shuts the other nodes down",
+            f"add it to the feeds of {one_of(section.devices)}",
+            key=True,
+        )
