@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Shutdown by UPS: completes the files of Network UPS Tools, and carries out the events of upssched on the server.
 
-    configure       write NUT's files with the passwords of this node
-    is-fed          exit status 0 on a node that a UPS feeds
-    drain           on battery: the nodes that would go off get no new jobs
-    requeue         before the shutdown: their jobs are requeued, or get SIGTERM
-    shutdown-NAME   order the shutdown of what a UPS feeds
-    online          power is back: resume the nodes that are fed again
+configure       write NUT's files with the passwords of this node
+is-fed          exit status 0 on a node that a UPS feeds
+drain           on battery: the nodes that would go off get no new jobs
+requeue         before the shutdown: their jobs are requeued, or get SIGTERM
+shutdown-NAME   order the shutdown of what a UPS feeds
+online          power is back: resume the nodes that are fed again
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 def secret(name: str) -> str:
     text = (SOURCE / name).read_text(encoding="utf-8").strip()
     if not text or not text.isprintable() or set(text) & set('"\\ #'):
-        sys.exit(f'{SOURCE / name}: write one word without quotes, \\ and #')
+        sys.exit(f"{SOURCE / name}: write one word without quotes, \\ and #")
     return text
 
 
@@ -58,8 +58,8 @@ def configure() -> None:
     for name, text in texts.items():
         path, draft = directory / name, directory / f".{name}.clustergen"
         draft.unlink(missing_ok=True)
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640), "w", encoding="utf-8") as file:
-            file.write(text)
+        draft.touch(0o640, exist_ok=False)
+        draft.write_text(text, encoding="utf-8")
         shutil.chown(draft, "root", directory.group())
         draft.replace(path)
 
@@ -126,7 +126,8 @@ def online() -> None:
     answer = slurm("sinfo", "--noheader", "--Node", "--format=%N|%E")
     if answer.returncode:
         sys.exit(answer.stderr.strip())
-    drained = {name for name, _, reason in (line.partition("|") for line in answer.stdout.splitlines()) if reason == REASON}
+    lines = (line.partition("|") for line in answer.stdout.splitlines())
+    drained = {name for name, _, reason in lines if reason == REASON}
     if nodes := compute(drained - at_risk()):
         slurm("scontrol", "update", f"nodename={nodes}", "state=resume")
 

@@ -78,7 +78,7 @@ def _monitor(group: str) -> View:
         shutdown, names = cluster.of(UpsShutdown), tuple(cluster.of(UpsShutdown).devices)
         services = shutdown.grace_s + _STOP
         if group == SERVER:
-            return Monitor("localhost", shutdown.port, names, 5, services + _STOP)
+            return Monitor("localhost", shutdown.port, names, _STOP, services + _STOP)
         return Monitor(shutdown.server, shutdown.port, names, shutdown.grace_s if group == CLIENT else services, 0)
 
     return view

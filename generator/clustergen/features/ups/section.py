@@ -12,9 +12,13 @@ from clustergen.units import Bare
 class UpsDevice(Section):
     """A UPS that NUT asks."""
 
-    driver: Literal["snmp-ups", "usbhid-ups"] = field("snmp-ups", "Driver of NUT: by the network, or by USB of the server.")
+    driver: Literal["snmp-ups", "usbhid-ups"] = field(
+        "snmp-ups", "Driver of NUT: by the network, or by USB of the server."
+    )
     address: Host | None = field(None, "Host name or IP address, for snmp-ups.")
-    feeds: HostList = field(..., "Nodes that it feeds; a node of several runs until the last of them is low.", sample="head")
+    feeds: HostList = field(
+        ..., "Nodes that it feeds; a node of several runs until the last of them is low.", sample="head"
+    )
 
 
 class Ups(Section):
