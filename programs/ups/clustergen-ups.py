@@ -96,9 +96,20 @@ def compute(hosts: set[str]) -> str:
     return ",".join(sorted(hosts & set(SETTINGS["compute"]))) if shutil.which("scontrol") else ""
 
 
+def reasons() -> dict[str, str]:
+    """Nodes of Slurm with the reason of their state; `none` without one."""
+    answer = slurm("sinfo", "--noheader", "--Node", "--format=%N|%E")
+    if answer.returncode:
+        sys.exit(answer.stderr.strip())
+    return dict(line.strip().split("|", 1) for line in answer.stdout.splitlines())
+
+
 def drain() -> None:
-    if nodes := compute(at_risk()):
-        slurm("scontrol", "update", f"nodename={nodes}", "state=drain", f"reason={REASON}")
+    """Nodes that have a reason keep it, as they would be resumed without it."""
+    if compute(hosts := at_risk()):
+        others = {name for name, reason in reasons().items() if reason not in ("none", REASON)}
+        if nodes := compute(hosts - others):
+            slurm("scontrol", "update", f"nodename={nodes}", "state=drain", f"reason={REASON}")
 
 
 def requeue() -> None:
@@ -123,11 +134,7 @@ def online() -> None:
         sys.exit("upsd is restarted: ask again")
     if not shutil.which("scontrol"):
         return
-    answer = slurm("sinfo", "--noheader", "--Node", "--format=%N|%E")
-    if answer.returncode:
-        sys.exit(answer.stderr.strip())
-    lines = (line.partition("|") for line in answer.stdout.splitlines())
-    drained = {name for name, _, reason in lines if reason == REASON}
+    drained = {name for name, reason in reasons().items() if reason == REASON}
     if nodes := compute(drained - at_risk()):
         slurm("scontrol", "update", f"nodename={nodes}", "state=resume")
 
