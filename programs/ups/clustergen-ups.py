@@ -131,6 +131,9 @@ def online() -> None:
     status = [ask(f"GET VAR {ups} ups.status")[0].replace('"', " ").split() for ups in FEEDS]
     if any("FSD" in words and "OL" in words for words in status):
         subprocess.run(("systemctl", "restart", "nut-server.service"), timeout=PATIENCE, check=True)
+        subprocess.run(
+            ("systemctl", "start", "--no-block", "clustergen-ups-resume.service"), timeout=PATIENCE, check=True
+        )
         sys.exit("upsd is restarted: ask again")
     if not shutil.which("scontrol"):
         return

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.ups.needs import CLIENT, SERVER, SERVICE, UNIT
 from clustergen.features.ups.resolved import UpsDevice, UpsShutdown
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, restart
+from clustergen.render.effects import restart, run
 from clustergen.render.file import File, View
 
 _STOP = 120  # seconds in which a node stops
@@ -109,5 +109,5 @@ FILES = (
     *(File(f"{_SERVER}/{name}", server, restart(UNIT)) for name in ("ups.conf", "upsd.conf", "upsd.users")),
     File(f"{_SERVER}/upssched.conf", server, restart(UNIT)),
     File(f"{SERVER}/etc/systemd/system/nut-server.service.d/50-clustergen.conf", unit, restart("nut-server.service")),
-    File(f"{SERVER}/etc/systemd/system/clustergen-ups-resume.service", unit, DAEMON_RELOAD),
+    File(f"{SERVER}/etc/systemd/system/clustergen-ups-resume.service", unit, run("clustergen-ups-resume.service")),
 )
