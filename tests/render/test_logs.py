@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +60,22 @@ cd /var/log/clustergen && grep -r '' . | sed -E 's#[0-9]{4}-[0-9]{2}-[0-9]{2}/#D
 
 
 def cluster(directory: Path, **logs: Any) -> Any:
-    return tree_of(manifest(nodes=[COLLECTOR, COMPUTE], **({"logs": logs} if logs else {})), directory)
+    head = {**COLLECTOR, "roles": [*COLLECTOR["roles"], "monitoring"]} if "search" in logs else COLLECTOR
+    return tree_of(manifest(nodes=[head, COMPUTE], **({"logs": logs} if logs else {})), directory)
 
 
-def rsyslog(directory: Path, script: str, timeout: float = 300, **logs: Any) -> list[str]:
+def rsyslog(directory: Path, script: str, timeout: float = 300, srv: Path | None = None, **logs: Any) -> list[str]:
     """What the collector stored after a script, as HOST/DAY/TOPIC.log:TIME and the rest of the line, sorted."""
     root = root_with("rsyslogd")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(cluster(directory, **logs), "head", directory / "node")
     box = sandbox.Sandbox(
-        root, files=((place, "/"),), hosts=HOSTS, hostname="c1", addresses=("10.0.0.1", "10.0.0.11"), is_one_user=True
+        root,
+        files=((place, "/"), *(((srv, "/srv"),) if srv else ())),
+        hosts=HOSTS,
+        hostname="c1",
+        addresses=("10.0.0.1", "10.0.0.11"),
+        is_one_user=True,
     )
     done = sandbox.run(box, ["/bin/bash", "-c", RSYSLOG + script + END], timeout=timeout)
     assert done.code == 0, done
@@ -274,6 +282,115 @@ mv /var/log/clustergen /var/log/away; ln -s /srv/other /var/log/clustergen
     assert "refused: /var/log/clustergen leads to /srv/other: mount the file system there instead" in done.stderr
 
 
+SEARCH = {"servers": ["http://127.0.0.1:9201", "http://127.0.0.1:9200/"], "user": "writer", "retention": "7d"}
+QUERIES = r"""
+printf %s 's3cret#"word' >/etc/clustergen/log-search.password
+mkdir -p /run/curl /var/lib/prometheus/node-exporter
+printf '#!/bin/sh\necho yes\n' >/usr/bin/timedatectl
+printf '#!/bin/sh\n[ "$1" = kill ] && kill -HUP $(cat /run/collector.pid)\n' >/usr/bin/systemctl
+chmod 755 /usr/bin/timedatectl /usr/bin/systemctl
+kill $collector; wait $collector; collector; echo $collector >/run/collector.pid
+today=$(date +%Y.%m.%d)
+stub() {
+  python3 /srv/stub.py 9200 cluster-logs-{2020.01.01,$today,2020.01.01-copy} other-2020.01.01 &
+  stub=$!
+}
+ask() { python3 - "$@" <<'PY'
+import base64, json, sys, urllib.request
+key = base64.b64encode(b'writer:s3cret#"word').decode()
+request = urllib.request.Request("http://127.0.0.1:9200" + sys.argv[1], headers={"Authorization": "Basic " + key})
+answer = json.load(urllib.request.urlopen(request))
+if "hits" in answer:
+    for hit in answer["hits"]["hits"]:
+        row = hit["_source"]
+        print(hit["_index"], *(row.get(name) for name in ("host", "topic", "job", "severity", "program", "message")))
+else:
+    print(json.dumps(answer))
+PY
+}
+soon() { # COMMAND …: repeats it until it succeeds
+  for _ in {1..600}; do "$@" 2>/dev/null && return; sleep 0.1; done
+  echo "never: $*" >&2
+  exit 94
+}
+finds() { ask "/_search?q=message:$1" | sort -u | grep .; } # after an interruption, a line may be there twice
+fails() { grep -qs -- "$1" /var/spool/rsyslog/clustergen-search.errors; }
+keep() {
+  /usr/local/sbin/clustergen-log-search "$@" 2>>/run/keep.err
+  grep -v '^#' /var/lib/prometheus/node-exporter/logs_search.prom
+}
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_lines_are_found_by_a_query_and_documents_that_are_refused_are_kept(tmp_path: Path) -> None:
+    """Also those that were logged while the servers were away, or answered that they are overloaded."""
+    stub = Path(__file__).parents[1] / "fixtures/search_stub.py"
+    place = tmp_path / "srv"
+    place.mkdir()
+    (place / "stub.py").write_bytes(stub.read_bytes())
+    script = r"""
+say slurmd daemon.info '[77.batch] before the server'
+stored 'before the server'
+stub; soon finds before
+say slurmctld daemon.err 'refused by the index'; soon fails 'refused by'
+echo overloaded >/run/search-mode; say sshd auth.info 'while overloaded'; soon fails 'while overloaded'
+hostname head
+echo "--overloaded"; keep
+echo ok >/run/search-mode
+echo "--back"; keep; finds overloaded
+echo "--refused"; grep -c 'refused by the index.*mapper_parsing_exception' /var/spool/rsyslog/clustergen-search.refused
+say cron daemon.info 'after the turn'; soon finds after
+ask /_all
+echo lenient >/run/search-mode
+echo "--resent"; keep --resend; finds refused
+kill $stub; wait $stub
+echo "--down"; keep; hostname c1
+cat /run/keep.err >&2
+"""
+    text = "\n".join(rsyslog(tmp_path, QUERIES + script, srv=place, search=SEARCH))
+    steps = re.split(
+        r"^--", re.sub(r"\d{4}(?:\.\d\d){2}(?!-copy)", "DAY", text.partition("c1/DAY/")[0]), flags=re.MULTILINE
+    )
+    answers = [step.replace("clustergen_logs_search_", "").splitlines() for step in steps]
+    usual = ["up 1", "indexes 1"]
+    assert answers[0] == ["cluster-logs-DAY c1 slurm 77 info slurmd  [77.batch] before the server"]
+    assert answers[1][:4] == ["overloaded", *usual, "refused_documents 1"]
+    assert answers[1][4].startswith("waiting_bytes ")
+    assert answers[1][4] != "waiting_bytes 0"
+    assert answers[2] == [
+        "back",
+        *usual,
+        "refused_documents 1",
+        "waiting_bytes 0",
+        "cluster-logs-DAY c1 system None info sshd  while overloaded",
+    ]
+    assert answers[3][:3] == ["refused", "1", "cluster-logs-DAY c1 system None info cron  after the turn"]
+    servers = json.loads(answers[3][3])
+    assert servers["indexes"] == ["cluster-logs-2020.01.01-copy", "cluster-logs-DAY", "other-DAY"]
+    assert servers["templates"]["cluster-logs"]["index_patterns"] == ["cluster-logs-*"]
+    assert answers[4] == [
+        "resent", *usual, "refused_documents 0", "waiting_bytes 0",
+        "cluster-logs-DAY c1 slurm None err slurmctld  refused by the index",
+    ]  # fmt: skip
+    assert answers[5] == ["down", "up 0", "refused_documents 0", "waiting_bytes 0"]
+
+
+@pytest.mark.parametrize(("hosts", "conditions"), [(("head",), 0), (("head", "logs"), 1)])
+def test_one_collector_sends_to_the_search(hosts: tuple[str, ...], conditions: int, tmp_path: Path) -> None:
+    second = {**COLLECTOR, "name": "logs", "address": "10.0.0.9", "roles": ["log-collector"]}
+    search = {"servers": ["https://search:9200"], "ca": "/etc/tls/search.pem"}
+    nodes = [COLLECTOR, *([second] if "logs" in hosts else []), COMPUTE]
+    tree = tree_of(manifest(nodes=nodes, logs={"search": search}), tmp_path)
+    for host in hosts:
+        text = text_of(tree, host, "/etc/rsyslog.d/50-clustergen-collector.conf")
+        assert text.count('if $$myhostname == "head" then action(') == conditions
+        assert 'tls.caCert="/etc/tls/search.pem"' in text
+        assert "pwd=" not in text
+    assert "/etc/clustergen/log-search.json" not in node_files(tree, "c3")
+
+
 def test_every_node_sends_to_every_collector(tmp_path: Path) -> None:
     second = {**COLLECTOR, "name": "logs", "address": "10.0.0.9", "roles": ["log-collector"]}
     tree = tree_of(manifest(nodes=[COLLECTOR, second, COMPUTE], logs={"tls": TLS, "port": 6514}), tmp_path)
@@ -302,6 +419,10 @@ def test_without_a_collector_there_are_no_files(tmp_path: Path) -> None:
         ({"tls": {**TLS, "key": 'x"'}}, "text-malformed"),
         ({"tls": {**TLS, "key": "/etc/../key"}}, "path-malformed"),
         ({"server": "x"}, "key-unknown"),
+        ({"search": {**SEARCH, "retention": "12h"}}, "value-out-of-range"),
+        ({"search": {**SEARCH, "index": "Logs"}}, "text-malformed"),
+        ({"search": {**SEARCH, "servers": []}}, "value-out-of-range"),
+        ({"search": {**SEARCH, "servers": ["http://u:p@search:9200"]}}, "secret-in-manifest"),
     ],
 )
 def test_bad_values_are_reported(logs: dict[str, Any], code: str, tmp_path: Path) -> None:

@@ -222,7 +222,10 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),
     ("disks", {"monitoring": {"smart": True}}),
     ("supplies", {**PROBED, **MACHINES, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
-    ("logs", {"logs": {"retention_size": "100GiB"}, "nodes": COLLECTED}),
+    (
+        "logs",
+        {"logs": {"retention_size": "100GiB", "search": {"servers": ["https://search:9200"]}}, "nodes": COLLECTED},
+    ),
     ("expiry", {"logs": {"tls": TLS}, "nodes": COLLECTED, "monitoring": {"expires": {"Weka 5.0": "2000-01-29"}}}),
     ("directory", {"identity": {"servers": ["ldap1"], "base": "dc=example,dc=org"}}),
     ("drift", {"drift": {"enabled": True, "interval": 3600}}),

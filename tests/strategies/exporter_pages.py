@@ -53,7 +53,7 @@ def systemd() -> Iterator[str]:
 
 def textfiles() -> Iterator[str]:
     """The node exporter's series about its text files."""
-    for name in ("slurm", "roce", "kernel", "logs", "disks"):
+    for name in ("slurm", "roce", "kernel", "logs", "logs_search", "disks"):
         yield f'node_textfile_mtime_seconds{{file="/var/lib/prometheus/node-exporter/{name}.prom"}} 1699999990'
 
 
@@ -111,6 +111,8 @@ def logs() -> Iterator[str]:
     """The page of clustergen-log-retention, as tests/render/test_logs.py reads it from the script."""
     for name, value in (("bytes", 9e9), ("limit_bytes", 5e10), ("days", 30), ("hosts", 5)):
         yield f"clustergen_logs_{name} {value}"
+    for name, value in (("up", 1), ("indexes", 30), ("refused_documents", 0), ("waiting_bytes", 0)):
+        yield f"clustergen_logs_search_{name} {value}"
     yield "# TYPE clustergen_logs_today_bytes counter"  # it grows during a day
     yield 'clustergen_logs_today_bytes{host="c1"} 4096'
 

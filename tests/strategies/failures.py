@@ -124,6 +124,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("all of the monitoring, or every way out of the site", "Watchdog, which an outside service misses"),
         ("file of metrics", "TextfileUnreadable"),
         ("logs", "LogFlood, LogStoreFull"),
+        ("search cluster of the logs", "LogSearchBehind, LogSearchRefused"),
     ),
     "dates and drift": (
         ("certificate", "CertificateFileExpires, CertificateExpires"),

@@ -35,13 +35,13 @@ SUITES = {
     "trixie": "sackd,slurm-wlm-kafka-plugin,promtool,prometheus-alertmanager,chrony,openssh-server,sudo,systemd,udev,"
     "logrotate,kmod,nftables,nfs-kernel-server,shellcheck,opensm,ibsim-utils,infiniband-diags,ucx-utils,mount,prometheus,"
     "prometheus-node-exporter,network-manager,pamtester,libpam-slurm-adopt,ceph-common,openmpi-bin,python3-firewall,"
-    "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
+    "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,rsyslog-elasticsearch,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
     "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun,"
     "corosync,pacemaker-cli-utils,resource-agents,fence-agents-ipmilan,fence-agents-redfish,tcc,sssd-ldap,sssd-dbus,"
     "sssd-tools,libnss-sss,libpam-sss,slapd,ldap-utils,openssl,uidmap,dbus,lmod,haproxy",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
-    "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,tcc",
+    "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,rsyslog-elasticsearch,tcc",
     "forky": "sackd,slurm-wlm-kafka-plugin,python3,docker.io,cloud-init",
 }
 """Debian release → packages of its root beside Slurm 24.11, 22.05 and 26.05."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
-from clustergen.features.logs.resolved import TEXTFILE, Logs
+from clustergen.features.logs.resolved import SEARCH_TEXTFILE, TEXTFILE, Logs
 from clustergen.render.alerts import Alert, Topic
 
 _FLOOD = 0.01  # of the store, by one host in an hour
@@ -16,7 +16,7 @@ def topic(cluster: Cluster) -> Topic | None:
         return None
     size = cluster.of(Logs).retention_size
     flood = int(size.value * _FLOOD)
-    alerts = (
+    alerts: tuple[Alert, ...] = (
         Alert(
             "LogFlood", f"max by (host) (increase(clustergen_logs_today_bytes[1h])) > {flood}", "0s", "warning",
             "{{ $labels.host }} logged {{ $value | humanize1024 }}B in an hour",
@@ -46,6 +46,8 @@ def topic(cluster: Cluster) -> Topic | None:
             "On the collector: `systemctl status clustergen-log-retention.timer clustergen-log-retention`.",
         ),
     )  # fmt: skip
+    if cluster.of(Logs).search:
+        alerts += _search()
     return Topic(
         "logs",
         "Central logs.",
@@ -56,3 +58,31 @@ def topic(cluster: Cluster) -> Topic | None:
         works="the cluster and its jobs; each node keeps its own journal",
         place=130,
     )
+
+
+def _search() -> tuple[Alert, ...]:
+    keep = "The lines themselves are in /var/log/clustergen of every collector."
+    return (
+        Alert(
+            "LogSearchRefused", "clustergen_logs_search_refused_documents > 0", "0s", "warning",
+            "The search cluster has refused {{ $value }} documents of {{ $labels.instance }}",
+            f"Searches do not find them. {keep}",
+            "On the collector, each line of clustergen-search.refused in rsyslog's spool directory has a document and"
+            " the reason. Correct the index template or the servers' limits, then run"
+            " `clustergen-log-search --resend`.",
+        ),
+        Alert(
+            "LogSearchBehind", "clustergen_logs_search_up == 0 or clustergen_logs_search_waiting_bytes > 0", "1h",
+            "warning",
+            "The search cluster has not accepted logs of {{ $labels.instance }} for an hour",
+            f"New lines are queued on the collector's disk up to logs.queue_size; further ones are not indexed. {keep}",
+            "On the collector: `journalctl -u clustergen-log-search -u rsyslog`. Its password: secret log-search.",
+        ),
+        Alert(
+            "LogSearchMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{SEARCH_TEXTFILE}"}} > 3600',
+            "0s", "warning",
+            "The search indexes were last checked by {{ $labels.instance }} {{ $value | humanizeDuration }} ago",
+            "Old indexes are not deleted, and refused documents not sent again.",
+            "On the collector: `systemctl status clustergen-log-search.timer clustergen-log-search`.",
+        ),
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from clustergen.verify.check import Check, Question, Reader, failure, paths
 from clustergen.verify.programs import Answer
 
 _CERTIFICATE = re.compile(r'^\s*tls\.(?:caCert|myCert|myPrivKey)="(/[^"]+)"', re.MULTILINE)
+_PASSWORD = re.compile(r"^\s*pwd=`cat (/[^`]+)`", re.MULTILINE)
 
 
 def _logging_node(question: Question, directory: Path) -> Iterator[tuple[Path, str]]:
@@ -22,6 +23,10 @@ def _logging_node(question: Question, directory: Path) -> Iterator[tuple[Path, s
             place = directory / path.lstrip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
+        for path in _PASSWORD.findall(entry.text):
+            place = directory / path.lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text("none", encoding="ascii")
     yield directory, "/"
 
 

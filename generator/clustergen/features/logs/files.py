@@ -5,10 +5,11 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
-from clustergen.features.logs.resolved import TEXTFILE, Logs, LogTls
+from clustergen.features.logs.resolved import SEARCH_PASSWORD, SEARCH_TEXTFILE, TEXTFILE, Logs, LogSearch, LogTls
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import File
+from clustergen.render.timers import timed
 
 UNIT = "rsyslog.service"
 STORE = "/var/log/clustergen"
@@ -45,6 +46,11 @@ class Collector:
     domain: str  # of the nodes' names, which the directories are without; empty for none
     open_files: int
     tls: LogTls | None
+    search: LogSearch | None
+    password: str
+    spool: str
+    queue_mib: int
+    collectors: int
 
 
 @record
@@ -53,6 +59,22 @@ class Retention:
 
     days: int | None
     limit_kib: int
+    metrics_file: str
+
+
+@record
+class Search:
+    """Values of the program that keeps the indexes. `max_bytes`: of documents that were refused."""
+
+    servers: tuple[str, ...]
+    index: str
+    retention_days: int | None
+    user: str | None
+    password_file: str | None
+    ca: str | None
+    sender: str
+    spool: str
+    max_bytes: int
     metrics_file: str
 
 
@@ -79,9 +101,39 @@ def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
     return Forward(collectors, logs.port, os.fact("rsyslog_spool_dir"), logs.queue_size.mib, logs.tls)
 
 
-def collector(cluster: Cluster) -> Collector:
+def collector(cluster: Cluster, os: OperatingSystem) -> Collector:
     logs, domain = cluster.of(Logs), cluster.networks.management.domain
-    return Collector(logs.port, STORE, domain or "", min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)), logs.tls)
+    return Collector(
+        logs.port,
+        STORE,
+        domain or "",
+        min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)),
+        logs.tls,
+        logs.search,
+        SEARCH_PASSWORD,
+        os.fact("rsyslog_spool_dir"),
+        logs.queue_size.mib,
+        len(cluster.hosts("log-collector")),
+    )
+
+
+def search(cluster: Cluster, os: OperatingSystem) -> Search | None:
+    logs = cluster.of(Logs) if cluster.has(Logs) else None
+    if not (logs and logs.search):
+        return None
+    section = logs.search
+    return Search(
+        section.servers,
+        section.index,
+        section.retention_days,
+        section.user,
+        SEARCH_PASSWORD if section.user else None,
+        section.ca,
+        section.sender,
+        os.fact("rsyslog_spool_dir"),
+        logs.queue_size.value,
+        textfile(cluster, os, SEARCH_TEXTFILE),
+    )
 
 
 def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
@@ -101,10 +153,11 @@ _SYSTEM = "log_collector/etc/systemd/system"
 _TIMER = f"{_SYSTEM}/clustergen-log-retention"
 FILES = (
     File("all/etc/rsyslog.d/60-clustergen-forward.conf", forward, restart(UNIT), per="os"),
-    File("log_collector/etc/rsyslog.d/50-clustergen-collector.conf", collector, restart(UNIT)),
+    File("log_collector/etc/rsyslog.d/50-clustergen-collector.conf", collector, restart(UNIT), per="os"),
     File(f"{_SYSTEM}/rsyslog.service.d/50-clustergen.conf", open_files, restart(UNIT)),
     File(f"log_collector{_SCRIPT}", retention_unit, mode=0o755, program="logs/clustergen-log-retention.sh"),
     File("log_collector/etc/clustergen/log-retention.sh", retention, values=True, per="os"),
     File(f"{_TIMER}.service", retention_unit, DAEMON_RELOAD),
     File(f"{_TIMER}.timer", retention_unit, restart("clustergen-log-retention.timer")),
+    *timed("log_collector", "logs/clustergen-log-search.py", search),
 )

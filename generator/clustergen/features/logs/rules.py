@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.features.logs.section import Logs
-from clustergen.units import Bytes
+from clustergen.units import Bytes, Duration
 
 _DAY = 86400  # seconds
 _LEAST_STORE = Bytes.parse("1GiB")
@@ -26,14 +26,17 @@ def log_collector_missing(cluster: Cluster, section: Logs) -> Iterator[Finding]:
 
 
 def bounds(_: Cluster, section: Logs) -> Iterator[Finding]:
-    seconds = section.retention.seconds
-    if seconds is not None and seconds < _DAY:
-        yield Finding(
-            "value-out-of-range",
-            ("logs", "retention"),
-            f"a retention of {section.retention} is less than a day, but logs are deleted day by day",
-            "write 1d or longer",
-        )
+    retentions: list[tuple[tuple[str, ...], Duration]] = [(("logs", "retention"), section.retention)]
+    if section.search:
+        retentions.append((("logs", "search", "retention"), section.search.retention))
+    for path, retention in retentions:
+        if retention.seconds is not None and retention.seconds < _DAY:
+            yield Finding(
+                "value-out-of-range",
+                path,
+                f"a retention of {retention} is less than a day, but logs are deleted day by day",
+                "write 1d or longer",
+            )
     for name, size, least in (
         ("retention_size", section.retention_size, _LEAST_STORE),
         ("queue_size", section.queue_size, _LEAST_QUEUE),

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from clustergen.catalogue.network import ports
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, field, section
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, Url, UserName, field, section, text
 from clustergen.units import Bytes, Duration
 
 
@@ -17,6 +17,30 @@ class LogTls(Section):
     key: AbsolutePath = field(..., "Private key of the node.")
 
 
+IndexName = Annotated[
+    str, text(r"^[a-z0-9][a-z0-9_-]*$", "use lower-case letters, digits, - and _, as cluster-logs", 63)
+]
+
+
+class LogSearch(Section):
+    """Elasticsearch or OpenSearch, which the site operates. The password of `user` is the secret `log-search`."""
+
+    servers: tuple[Url, ...] = field(
+        ...,
+        "Addresses with their ports, without a path.",
+        min_length=1,
+        sample="[https://search.example.org:9200]",
+    )
+    index: IndexName = field("cluster-logs", "Name of the indexes, to which the day is added: cluster-logs-2026.11.28.")
+    retention: Duration = field("30d", "Time after which the index of a day is deleted.", validate_default=True)
+    user: UserName | None = field(None, "Account with rights on these indexes and their template. Default: none.")
+    ca: AbsolutePath | None = field(
+        None,
+        "Certificate of the servers' authority, a file on the collectors; default: those that the operating system"
+        " trusts.",
+    )
+
+
 class Logs(Section):
     """Central logs: every node sends its log to the nodes with the role log-collector."""
 
@@ -27,6 +51,9 @@ class Logs(Section):
         "1GiB", "Maximum size of the queue on a node's disk while a collector does not respond.", validate_default=True
     )
     tls: Annotated[LogTls | None, NOT_EMPTY] = field(None, "Encryption, with certificates for both sides.")
+    search: Annotated[LogSearch | None, NOT_EMPTY] = field(
+        None, "Index the logs in Elasticsearch or OpenSearch, from the first collector."
+    )
 
 
 PLACES = {"logs": (Logs, section(Logs, "Central logs."))}
