@@ -65,6 +65,19 @@ def test_marks_are_kept_and_taken_off_the_text() -> None:
     assert not [text for system in operating_systems().values() for text in system.facts.values() if "[U]" in text]
 
 
+def test_a_rebuild_has_the_facts_of_its_base_unverified() -> None:
+    table = operating_systems()
+    for name in ("rhel-9", "almalinux-9"):
+        system = table[name]
+        assert system.fact("package_slurmd") == table["rocky-9"].fact("package_slurmd") == "slurm-slurmd"
+        assert "package_slurmd" in system.unverified
+        assert "cuda_repository" not in system.unverified
+        assert "architecture" not in system.unverified
+    assert table["almalinux-9"].fact("named_crb") == "crb"
+    assert table["rhel-9"].fact("named_crb") == "codeready-builder-for-rhel-9-x86_64-rpms"
+    assert operating_systems("aarch64")["rhel-9"].fact("named_highavailability").startswith("rhel-9-for-aarch64")
+
+
 def test_differences_that_matter() -> None:
     table = operating_systems()
     assert table["debian-12"].packages("slurmd") == ("slurmd", "libpmix-dev")
@@ -92,8 +105,10 @@ def test_an_unknown_system_is_none(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("rhel-9", "rocky-9"),
-        ("almalinux-9.4", "rocky-9"),
+        ("rhel9", "rhel-9"),
+        ("redhat-9.4", "rhel-9"),
+        ("almalinux-9.4", "almalinux-9"),
+        ("oracle-9", "rocky-9"),
         ("rocky-9.4", "rocky-9"),
         ("rhel-8", None),
         ("suse-15", None),

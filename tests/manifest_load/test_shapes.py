@@ -86,7 +86,7 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("storage/home/mount", "home", "/home"),
         ("storage/home/type", "nfs4", "nfs"),
         ("os", "jammy", "ubuntu-22.04"),
-        ("os", "rhel9", "rocky-9"),
+        ("os", "rhel9", "rhel-9"),
         ("os", "Ubuntu 24.04", "ubuntu-24.04"),
     ],
 )

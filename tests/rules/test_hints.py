@@ -167,13 +167,13 @@ HINTS = {
         TINY,
         ("debian-12", "almalinux-8"),
         "value-not-allowed",
-        "install rocky-9 on the nodes: the catalogue has no packages and paths of almalinux-8",
+        "install almalinux-9 on the nodes: the catalogue has no packages and paths of almalinux-8",
     ),
     "another distribution": (
         TINY,
         ("debian-12", "sles-15"),
         "value-not-allowed",
-        "use 'debian-12', 'debian-13', 'ubuntu-22.04', 'ubuntu-24.04' or 'rocky-9'",
+        "use 'debian-12', 'debian-13', 'ubuntu-22.04', 'ubuntu-24.04', 'almalinux-9', 'rhel-9' or 'rocky-9'",
     ),
     "another spelling of a version": (
         TINY,

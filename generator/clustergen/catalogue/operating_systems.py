@@ -71,12 +71,20 @@ def operating_systems(arch: str = X86_64) -> dict[str, OperatingSystem]:
 
 
 def _read(ident: str, arch: str) -> OperatingSystem:
+    """A row `base` names a system whose facts hold here as well where the file has none: they count as unverified."""
     names = architectures()[arch]
     facts: dict[str, str] = {}
     unverified: set[str] = set()
     sources: dict[str, None] = {}
     for row in rows(f"operating_systems/{ident}.tsv"):
         field, text = row["field"], row["value"]
+        if field == "base":
+            base = _read(text, arch)
+            facts |= base.facts
+            unverified |= {name for name in base.facts if name not in names}
+            sources.update(dict.fromkeys(base.source))
+            continue
+        unverified.discard(field)
         if "{" in text:
             text = _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), text)
         facts[field] = text
@@ -111,8 +119,9 @@ def _family_of(name: str) -> str:
 def described_by(name: str) -> str | None:
     """The id under which the catalogue describes a system: `rocky-9` for `rhel9`, or None."""
     ident = name.strip().lower()
-    if named := [system.id for system in operating_systems(X86_64).values() if system.facts.get("codename") == ident]:
-        return named[0]
+    names = {system.facts["codename"]: system.id for system in operating_systems(X86_64).values()}
+    if ident and ident in names:
+        return names[ident]
     parts = re.match(r"([a-z]*)[ -]?(.*)", ident)
     family, version = parts.groups() if parts else (ident, "")
     if system := operating_system(f"{family}-{version}"):
