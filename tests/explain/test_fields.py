@@ -99,7 +99,7 @@ def test_the_files_of_a_manifest_of_one_s_own() -> None:
         ("slurm.partitions.max_tine", "did you mean 'slurm.partitions.max_time'?"),
         ("slrum", "did you mean 'slurm' or 'slurmd'?"),
         ("slurm.partition.max_tme", "did you mean 'slurm.partitions.max_time'?"),
-        ("max_tme", "did you mean 'slurm.partitions.max_time'?"),
+        ("max_tme", "did you mean 'notebooks.max_time' or 'slurm.partitions.max_time'?"),
         ("slurm.cnf", "did you mean 'slurm.conf'?"),
         ("rendered/etc/slurm.conf:3", "a file needs its manifest: clustergen explain MANIFEST FILE:LINE"),
     ],
