@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Daemon, Group, Package, PackageOf, Secret
+from clustergen.cluster.contributions import Daemon, Group, Package, PackageOf, Secret, Service
 from clustergen.cluster.model import Cluster
 from clustergen.features.ups.resolved import UpsShutdown, fed_groups, server_group
 
@@ -24,6 +24,13 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
     if cluster.has(UpsShutdown):
         shutdown = cluster.of(UpsShutdown)
         yield Daemon(shutdown.port, shutdown.port_at, "upsd", SERVER, members=server_group(cluster))
+
+
+def services(cluster: Cluster) -> Iterator[Service]:
+    """Without them nobody hears that a UPS runs low."""
+    if cluster.has(UpsShutdown):
+        yield Service(SERVER, "nut-server")
+        yield from (Service(group, "nut-monitor") for group in (SERVER, SERVICE, CLIENT))
 
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
