@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).parents[2]
 RULE = "generator/clustergen/features/logs/rules.py"
 # File, text in it, what stands there instead, and what the line of output says then.
 WRONG = {
-    "a name": (RULE, "    retentions: list", "    given = 1\n    retentions: list", "given does not say what the value is"),
+    "a name": (RULE, "for name, size, least in", "for given, size, least in", "given does not say what the value is"),
     "a message": (RULE, "add the role log-collector to a node", "see docs/logs.md", "a wheel has no docs/logs.md"),
     "a frozen dataclass": (RULE, "_DAY = 86400", "@dataclass(frozen=True)\nclass Day: pass\n_DAY = 86400", "@record"),
     "a rule's name": (RULE, "def log_collector_missing(", "def collector(", "name it log_collector_missing"),

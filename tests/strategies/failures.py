@@ -47,7 +47,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("systemd timers of backups", "BackupStale, BackupMissing"),
         (
             "systemd timers of metrics",
-            "KernelMetricsOld, SlurmMetricsMissing, DiskMetricsOld, LogMetricsOld, RoceMetricsOld, DirectoryMetricsOld",
+            "KernelMetricsOld, SlurmMetricsMissing, DiskMetricsOld, LogMetricsOld, RoceMetricsOld, DirectoryMetricsOld, LogSearchMetricsOld",
         ),
         ("systemd timers of drift and pull", "DriftNotCompared, DriftNeverCompared, PullStale, PullMissing"),
         ("other timers and one-shot units, as clustergen-usage-report.timer", _FAILED),
