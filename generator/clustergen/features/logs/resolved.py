@@ -27,14 +27,14 @@ class LogTls:
 
 @record
 class LogSearch:
-    """Elasticsearch or OpenSearch. `retention_days`: None without a limit; `sender`: the collector that sends to it."""
+    """Elasticsearch or OpenSearch. `retention_days`: None without a limit."""
 
     servers: tuple[str, ...]
     index: str
     retention_days: int | None
     user: str | None
     ca: str | None
-    sender: str
+    sender: str  # the collector that sends to it
 
 
 @record

@@ -17,21 +17,21 @@ _CLIENTS = {"slurm-compute", "login"}
 
 @record
 class UpsDevice:
-    """A UPS; `address`: None for one at the server's USB."""
+    """A UPS."""
 
-    driver: str
-    address: str | None
-    feeds: tuple[str, ...]
+    driver: str  # of NUT
+    address: str | None  # None: it is at the server's USB
+    feeds: tuple[str, ...]  # hosts
 
 
 @record
 class UpsShutdown(Listener):
-    """Shutdown by UPS. `server`: host that asks them, and stops last."""
+    """Shutdown by UPS."""
 
-    server: str
-    after_s: int
-    grace_s: int
-    devices: Mapping[str, UpsDevice]
+    server: str  # host that asks them, and stops last
+    after_s: int  # on battery, until nodes are shut down
+    grace_s: int  # from the order to the shutdown of compute nodes
+    devices: Mapping[str, UpsDevice]  # by name
 
     def fed(self) -> set[str]:
         return {host for device in self.devices.values() for host in device.feeds}
