@@ -28,6 +28,7 @@ class UpsDevice:
 class UpsShutdown(Listener):
     """Shutdown by UPS."""
 
+    port: int  # of upsd, TCP
     server: str  # host that asks them, and stops last
     after_s: int  # on battery, until nodes are shut down
     grace_s: int  # from the order to the shutdown of compute nodes
