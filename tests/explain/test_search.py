@@ -111,7 +111,7 @@ def test_a_trial_s_manifest_is_what_a_reading_of_the_whole_gives(share: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("rows", "share"), [pytest.param(24, 40, marks=pytest.mark.slow), pytest.param(3, 4, marks=pytest.mark.long)]
+    ("rows", "share"), [pytest.param(19, 31, marks=pytest.mark.slow), pytest.param(3, 4, marks=pytest.mark.long)]
 )
 def test_a_trial_shows_what_a_cluster_that_is_made_anew_shows(rows: int, share: int) -> None:
     """Files of one of `rows` rows of the registry, edits of one of `share` fields: lines, and what rules refuse."""

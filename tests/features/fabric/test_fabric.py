@@ -372,7 +372,9 @@ def test_rdma_ports_of_the_storage_network_are_lossless_as_well(tmp_path: Path) 
 def test_shellcheck_finds_nothing(tmp_path: Path, kind: str) -> None:
     directory = lay_out(fabric_tree(tmp_path, TWO_RAILS, type=kind, cidr="10.1.0.0/16"), "c1", tmp_path / "node")
     scripts = sorted(
-        str(place.relative_to(directory)) for place in (directory / "usr/local").rglob("*") if place.is_file()
+        str(place.relative_to(directory))
+        for place in (directory / "usr/local").rglob("*")
+        if place.is_file() and b"python" not in place.read_bytes().partition(b"\n")[0] and place.suffix != ".py"
     )
     assert len(scripts) >= (3 if kind == "roce" else 2)
     box = sandbox.Sandbox(root("shellcheck"), files=((directory / "usr", "/usr"),))
