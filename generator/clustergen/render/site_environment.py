@@ -111,6 +111,7 @@ _OF_MANIFEST = {
     "nodes": "groups",
     "site": "site_files",
     "slurm": "slurm accounting associations scheduler priority preemption topology resources scripts timeouts",
+    "ups": "ups_shutdown",
 }
 """Section of the manifest → those of the cluster, where they have other names."""
 
