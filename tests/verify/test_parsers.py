@@ -110,6 +110,15 @@ BROKEN = [
         put('name="stonith-enabled" value="true"', 'name="stonith-enabled" value="false"'),
         "when nfs1 fails",
     ),
+    ("modules", "roce", "etc/lmod/modules/cuda/13.0.lua", append("prepend_pth('PATH', '/x')"), "prepend_pth"),
+    ("jupyterhub", "roce", "etc/clustergen/notebooks.json", put('"hub_port"', '"hub_prt"'), "hub_port"),
+    (
+        "sudoers",
+        "roce",
+        "etc/sudoers.d/clustergen-jupyterhub",
+        append("jupyterhub ALL=(ALL NOPASSWD: ALL"),
+        "syntax error",
+    ),
     ("SSSD", "rocky", "etc/sssd/sssd.conf", append("enumerat = true"), "Attribute 'enumerat' is not allowed"),
     ("ceph specification", "rocky", "etc/ceph/*.spec.yaml", put("data_devices", "data_disks"), "data_disks"),
     (
