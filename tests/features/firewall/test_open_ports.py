@@ -21,9 +21,10 @@ TREES = {**MANIFESTS, **{path.stem: path for path in sorted((ROOT / "tests/fixtu
 SILENT = (  # units without a port: ours, those of hardware, and daemons on sockets of the node
     *("clustergen-*", "*.mount", "*.timer", "*.socket", "munge.service", "irqbalance.service", "docker.service"),
     *("nvidia-fabricmanager.service", "nvidia-mig-manager.service", "nvidia-persistenced.service"),
-    *("opensm.service", "NetworkManager.service", "nfs-idmapd.service"),
+    *("opensm.service", "NetworkManager.service", "nfs-idmapd.service", "nut-monitor.service", "sssd.service"),
 )
-LISTENS_WITH = {  # services that run on all nodes, and listen where they have this file
+LISTENS_WITH = {  # services that run on all nodes, or that others name files after, and listen where this file is
+    **dict.fromkeys(("jupyterhub", "jupyterhub-hub"), "/etc/clustergen/notebooks.json"),
     "chrony": "/etc/chrony/conf.d/50-clustergen.conf",
     "log-collector": "/etc/rsyslog.d/50-clustergen-collector.conf",
 }
