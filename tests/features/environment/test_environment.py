@@ -61,9 +61,7 @@ module --terse --default avail 2>&1
 
 @pytest.mark.real
 def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
-    root = root_with("lua5.3")
-    if root is None or not _has_lmod():
-        pytest.skip("run clustergen setup parsers")
+    root = _root_with_lmod()
     for place, file in node_files(tree, "c1").items():
         if place.startswith("/etc/lmod/"):
             copy = tmp_path / place.lstrip("/")
@@ -95,8 +93,7 @@ def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
     ],
 )
 def test_verify_sees_modules_that_lmod_refuses(module: str, complaint: str, tmp_path: Path) -> None:
-    if not _has_lmod():
-        pytest.skip("run clustergen setup parsers")
+    _root_with_lmod()
     place = tmp_path / "lmod/modules/x/1.lua"
     place.parent.mkdir(parents=True)
     place.write_text(f"{module}\n", encoding="utf-8")
@@ -108,9 +105,11 @@ def test_verify_sees_modules_that_lmod_refuses(module: str, complaint: str, tmp_
     assert complaint in " ".join(answer.lines)
 
 
-def _has_lmod() -> bool:
+def _root_with_lmod() -> Path:
     root = root_with("lua5.3")
-    return root is not None and (root / "etc/profile.d/lmod.sh").exists()
+    assert root is not None, "run clustergen setup parsers"
+    assert (root / "etc/profile.d/lmod.sh").exists(), "run clustergen setup parsers"
+    return root
 
 
 def _index(directory: Path) -> None:
