@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
 from clustergen.catalogue.operating_systems import X86_64
 from clustergen.setup.parsers import Report
 from clustergen.verify.reframe import VERSION, reframe_directory
-from clustergen.verify.wheels import run_pip
+from clustergen.verify.wheels import run_pip, unpack
 
 
 def set_up(report: Report) -> None:
     """Unpacks ReFrame where it is missing. Raises ClustergenError where its wheels cannot be had."""
-    directory = reframe_directory()
-    if directory.is_dir():
-        report("reframe", f"{VERSION}: ready")
-        return
-    report("reframe", f"{VERSION}: downloading")
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory.parent) as work:
-        target = Path(work) / "packages"
-        options = ["--quiet", "--no-compile", "--only-binary", ":all:", "--target", str(target)]
-        run_pip(f"reframe {VERSION}", ["install", *options, f"ReFrame-HPC=={VERSION}"])
-        shutil.rmtree(directory, ignore_errors=True)
-        target.rename(directory)
-    report("reframe", f"{VERSION}: unpacked")
+    arguments = ["--no-compile", f"ReFrame-HPC=={VERSION}"]
+    unpack(f"reframe {VERSION}", reframe_directory(), arguments, lambda state: report("reframe", f"{VERSION}: {state}"))
 
 
 def download(directory: Path, python: str, arch: str = X86_64) -> None:

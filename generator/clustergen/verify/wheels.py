@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
 
@@ -28,3 +30,18 @@ def run_pip(subject: str, arguments: Sequence[str]) -> None:
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
         raise ClustergenError(f"{subject} could not be downloaded: {reason}")
+
+
+def unpack(subject: str, directory: Path, arguments: Sequence[str], report: Callable[[str], None]) -> None:
+    """Unpack packages of pip in a directory of their own, where it is missing. ClustergenError if pip fails."""
+    if directory.is_dir():
+        report("ready")
+        return
+    report("downloading")
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent) as work:
+        target = Path(work) / "packages"
+        run_pip(subject, ["install", "--quiet", "--only-binary", ":all:", "--target", str(target), *arguments])
+        shutil.rmtree(directory, ignore_errors=True)
+        target.rename(directory)
+    report("unpacked")
