@@ -1,7 +1,7 @@
 """Example of an API in front of language models: one path for your application, behind which models can change.
 
-The job template vllm-replicas starts it with uvicorn. It answers whoever has the job's key, and asks HAProxy, which
-passes each request to the next of the models. Check and limit here what your users may ask for.
+The job template vllm-replicas starts it with uvicorn. It answers requests that carry the job's key, and asks HAProxy,
+which passes each request to the next of the models. Check and limit here what your users may ask for.
 """
 
 from __future__ import annotations

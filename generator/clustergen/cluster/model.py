@@ -416,7 +416,7 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
 def contributors_of(cluster: Cluster, returned: str) -> Iterator[Callable[[Cluster], Iterator[Any]]]:
     """Those that return a type and apply to a cluster."""
     functions = contributors().get(returned, ())
-    if returned in _IN_SLURMS_FILES:  # whoever manages the rest of the feature
+    if returned in _IN_SLURMS_FILES:  # these keep their keys, even if the area of the feature is not managed
         return (function for function in functions if cluster.meets(requirement(function.__module__)))
     return (function for function in functions if cluster.asks(function.__module__))
 
