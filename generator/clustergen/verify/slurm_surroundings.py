@@ -159,7 +159,7 @@ def _orders(slurm: Settings, dbd: Settings, dbd_text: str | None, nodes: Sequenc
         yield f"directory /run/{daemon} {owner}"  # the RuntimeDirectory of its unit; auth/slurm keeps a socket there
     for path in slurm.all("statesavelocation"):
         yield f"state {path} {owner}"
-    for path in slurm.all("slurmdspooldir"):
+    for path in slurm.all("slurmdspooldir") or ("/var/spool/slurmd",):  # Slurm's default
         yield from (f"directory {re.sub('%[nh]', node, path)} root" for node in nodes)
     for key_file in (*slurm.all(*_LOG_KEYS), *dbd.all("logfile", "pidfile")):
         if key_file.startswith("/") and Path(key_file).parent != Path("/run"):
