@@ -106,7 +106,7 @@ def _judged(manifest: Manifest) -> tuple[Cluster, list[Finding]]:
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     log.info(__name__, "check the rules")
-    findings += check(cluster, manifest)
+    findings += check(cluster, manifest, tuple(findings))
     return cluster, findings
 
 

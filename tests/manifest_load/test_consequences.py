@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clustergen.compile import validate
+from clustergen.diagnostics import Severity
 from strategies.findings import TINY, changed, findings
+from strategies.inventories import MANIFESTS
 
 ENTRY = '  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}\n'
 
@@ -55,3 +59,37 @@ def test_validation_stops_after_a_thousand_mistakes() -> None:
     results = findings(text)
     assert results[-1] == ("file-too-large", "unknown1000")
     assert len(results) == 1001
+
+
+def _scalars(node: yaml.Node) -> Iterator[tuple[yaml.ScalarNode, bool]]:
+    """The scalars below a node, and True for those that are keys."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key, True
+            yield from _scalars(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for entry in node.value:
+            yield from _scalars(entry)
+    else:
+        yield node, False
+
+
+def _misspelt() -> Iterator[pytest.param]:
+    """Each example with one name misspelt where it is used: values that are also a key elsewhere."""
+    for cluster, path in MANIFESTS.items():
+        text = path.read_text(encoding="utf-8")
+        scalars = list(_scalars(yaml.compose(text)))
+        keys = {node.value for node, is_key in scalars if is_key}
+        for node, is_key in scalars:
+            line, at = node.start_mark.line, node.start_mark.index
+            if not is_key and node.value in keys and not text.splitlines()[line].startswith("name: "):
+                wrong = text[:at] + text[at:].replace(node.value, f"{node.value}o", 1)
+                yield pytest.param(wrong, id=f"{cluster}-{line + 1}-{node.value}")
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("text", list(_misspelt()))
+def test_a_misspelt_name_is_one_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "manifest.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert len({item.code for item in validate(path).diagnostics if item.severity is Severity.ERROR}) == 1

@@ -9,7 +9,7 @@ reports has the name of that code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -60,12 +60,13 @@ def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Fi
             yield finding
 
 
-def check(cluster: Cluster, manifest: Manifest) -> list[Finding]:
-    """Findings of all rules in the cluster that a manifest means."""
+def check(cluster: Cluster, manifest: Manifest, resolving: Iterable[Finding] = ()) -> list[Finding]:
+    """Findings of all rules in the cluster that a manifest means, without what follows from those of its resolution."""
     from clustergen.rules.consequences import causes_only
 
     if extensions():
         from clustergen.cluster.extensions import check_contributions
 
         check_contributions(cluster)
-    return list(causes_only(finding for rule in rules() for finding in findings_of(rule, cluster, manifest)))
+    findings = (finding for rule in rules() for finding in findings_of(rule, cluster, manifest))
+    return list(causes_only(findings, resolving))

@@ -36,15 +36,17 @@ def holders(cluster: Cluster) -> Iterator[Holder]:
 
 
 def qos_not_allowed(cluster: Cluster) -> Iterator[Finding]:
-    """A default QOS has to be in the list, be it inherited."""
-    accounts = cluster.of(Associations).accounts
+    """A default QOS has to be in the list, be it inherited. A list with an unknown name has an error of its own."""
+    accounts, defined = cluster.of(Associations).accounts, {NORMAL, *cluster.of(Associations).qos}
     rights = rights_of(accounts)
     for name, account in accounts.items():
         path: ManifestPath = (*_ACCOUNTS, name)
-        yield from _default(path, name, account, rights[name])
+        if defined.issuperset(rights[name].qos):
+            yield from _default(path, name, account, rights[name])
         for user, member in account.user_limits.items():
             below = rights[name].below(member.qos, member.default_qos)
-            yield from _default((*path, "user_limits", user), user, member, below)
+            if defined.issuperset(below.qos):
+                yield from _default((*path, "user_limits", user), user, member, below)
 
 
 def _default(path: ManifestPath, name: str, limits: Limits, rights: Rights) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.groups import clients_of, clients_of_type
 from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.nodes import is_pending
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import (
     Nids,
@@ -49,7 +50,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 for each in lnet_nets(cluster, node_type, [entry])
                 if each.interfaces or (each.name.startswith("tcp") and each.name not in unreached)
             ]
-            is_unknown = not node_type.is_resolved and node_type.name != SERVICE  # an error of its own
+            is_unknown = any(map(is_pending, groups))  # an error of its own
             if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, node_type)):
                 continue
             net = unreached[0]
