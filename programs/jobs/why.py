@@ -41,6 +41,7 @@ from slurm_records import (
 WAITS_FOR_SPACE = ("Resources", "Priority", "None", "ReqNodeNotAvail", "Nodes_required_for_job", "Reservation")
 UNUSABLE = ("DOWN", "DRAIN", "FAIL", "MAINT", "INVAL", "NOT_RESPONDING", "UNKNOWN", "FUTURE")
 ENDED = "jobid,state,exitcode,elapsed,timelimit,nodelist,end,jobname"
+STARTED = "jobid,state,user,qos,partition,start,end"
 
 
 # -- other reasons ----------------------------------------------------------------------------------------------------
@@ -140,7 +141,8 @@ def of_hold(job: Record, reason: str) -> Answer:
 
 def of_begin(job: Record, _: str) -> Answer:
     when = moment(job["StartTime"]) or moment(job["EligibleTime"])
-    after = f" It was put back into the queue {job['Restarts']} times." if job.get("Restarts", "0") != "0" else ""
+    restarts = int(job["Restarts"] or 0)
+    after = f" It was put back into the queue {counted(restarts, 'time')}." if restarts else ""
     return Answer(
         f"it may not start before {clock(when) if when else 'its begin time'}.{after}".rstrip("."),
         f"wait, or start it at once: {update(job, 'starttime=now')}",
@@ -420,11 +422,32 @@ def of_end(job: Record) -> tuple[str, str]:
     return text + again, remedy
 
 
-def from_accounting(number: str) -> Record | None:
+def from_accounting(number: str) -> list[Record]:
+    """The runs of a job, the last one last: one that made way and was queued again has several."""
     keys = ("JobId", "JobState", "ExitCode", "RunTime", "TimeLimit", "NodeList", "EndTime", "JobName")
     rows = output("sacct", "-n", "-X", "-P", "-D", "-j", number, "-o", ENDED).splitlines()
-    parts = rows[-1].split("|", len(keys) - 1) if rows else []
-    return Record(zip(keys, parts)) if len(parts) == len(keys) else None
+    parts = [row.split("|", len(keys) - 1) for row in rows]
+    return [Record(zip(keys, values)) for values in parts if len(values) == len(keys)]
+
+
+def made_way(number: str, runs: list[Record]) -> str:
+    """For which jobs the last run that was preempted made way: Slurm records none, but they start on its nodes then."""
+    preempted = [run for run in runs if run["JobState"].startswith("PREEMPTED")]
+    end = moment(preempted[-1]["EndTime"]) if preempted else None
+    if end is None:
+        return ""
+    until = end + datetime.timedelta(minutes=2)
+    times = ("-S", end.isoformat(), "-E", until.isoformat(), "-N", preempted[-1]["NodeList"])
+    started = []
+    for row in output("sacct", "-n", "-X", "-P", "-a", *times, "-o", STARTED).splitlines():
+        job, state, user, qos, part, start, ended = row.split("|")
+        began, last = moment(start), moment(ended)
+        is_later = job != number and began is not None and end <= began <= until
+        made_way_too = state.startswith("PREEMPTED") and last is not None and last <= until
+        if is_later and not made_way_too:
+            started.append(f"job {job} of {user} (QOS {qos}, partition {part})")
+    names = f" On its nodes started then: {joined(started[:3])}." if started else ""
+    return f" It made way at {clock(end)}.{names}"
 
 
 def explained(number: str) -> list[str]:
@@ -432,8 +455,10 @@ def explained(number: str) -> list[str]:
     jobs = jobs_of(number)
     waiting = [job for job in jobs if job["JobState"] == "PENDING"]
     job = waiting[0] if waiting else jobs[0] if jobs else None
-    if job is None and (ended := from_accounting(number)):
-        job = ended
+    has_restarted = job is None or job["JobState"] == "PREEMPTED" or job["Restarts"] not in ("", "0")
+    runs = from_accounting(number) if has_restarted else []
+    if job is None and runs:
+        job = runs[-1]
     if job is None:
         return []
     name = f"Job {number} ({printable(job['JobName'])})"
@@ -447,7 +472,7 @@ def explained(number: str) -> list[str]:
         text, remedy = of_running(job)
     else:
         text, remedy = of_end(job)
-    return [f"{name} {text}", *([f"  What you can do: {remedy}."] if remedy else [])]
+    return [f"{name} {text}{made_way(number, runs)}", *([f"  What you can do: {remedy}."] if remedy else [])]
 
 
 def main() -> int:

@@ -28,6 +28,8 @@ CLUSTER = (
         AccountingStorageTRES="gres/gpu",
         EnforcePartLimits="NO",
         Licenses="matlab:2",
+        PreemptMode="REQUEUE",
+        PreemptType="preempt/qos",
         PriorityWeightFairshare=10000,
         SchedulerParameters="bf_interval=1,sched_interval=2,default_queue_depth=200",
     ),
@@ -39,12 +41,16 @@ CLUSTER = (
     partition("broken", Nodes="n3"),
     partition("maintained", Nodes="n4"),
     partition("closed", Nodes="ALL", State="DOWN"),
+    partition("shared", Nodes="n4", DefMemPerCPU="1"),
 )
 ACCOUNTS = (
     "add user bob account=phys qos=normal",
     "modify qos gold set MaxTRESPerUser=gres/gpu=2",
     "modify qos silver set MaxWall=30",
     "add qos bronze MaxJobsPerUser=1",
+    "add qos guest",
+    "add qos urgent preempt=guest",
+    "modify user alice bob set qos+=guest,urgent",
     "modify user alice set qos+=bronze",
     "modify account chem set GrpTRES=cpu=4",
 )
@@ -86,6 +92,10 @@ HELPED = ("never", "dependency", "wall", "time", "held", "begin", "maintained")
 """Jobs that run after the first `scontrol` of their answer."""
 
 
+PREEMPTED = {"guest": "--requeue", "guest-for-good": "--no-requeue"}
+"""Jobs that make way for `urgent` on a node that they fill."""
+
+
 def submit(name: str, options: str) -> str:
     return f"sbatch -J {name} -o /dev/null {options} --wrap 'sleep 600'"
 
@@ -115,6 +125,14 @@ def answers(release: str, directory: Path) -> dict[str, str]:
         ("root", "sacct -nX --name=failed -o state", "FAILED"),
         ("alice", f"{ids}; {waiting}", "Submitted"),
         ("root", "scontrol hold $(squeue -ha -n admin -o %i)", ""),
+        ("bob", "; ".join(submit(name, f"-p shared -t 5 -n24 --qos=guest {how}") for name, how in PREEMPTED.items()),
+         "Submitted"),
+        ("root", "squeue -ha -p shared -t running -o %j | sort | xargs", " ".join(PREEMPTED)),
+        ("alice", submit("urgent", "-p shared -t 5 -n48 --qos=urgent"), "Submitted"),
+        ("root", "sacct -nXD --name=guest,guest-for-good -s preempted -o state,end | xargs; squeue -ha -n urgent -o %T",
+         r"(?s)PREEMPTED \d.*PREEMPTED \d.*RUNNING"),
+        ("bob", f"{PATH}; why $(sacct -nX --name=guest,guest-for-good -o jobid%-9)", "made way"),
+        ("root", "scancel -p shared -t pending; scancel -n urgent", ""),
         ("root", "squeue -ha -t pending -o %j=%r", f"(?s){reasons}"),
         ("alice", f"{PATH}; why", "waits"),
         ("alice", f"{PATH}; why {others} 99999; echo $?; why 1x", "usage"),
@@ -134,7 +152,7 @@ def answers(release: str, directory: Path) -> dict[str, str]:
     }
     output = run(spec, directory / f"why-{release}")
     texts = dict(re.findall(r"(?m)^Job \d+ \((\S+)\) (.*(?:\n  .*)?)", output[-4]))
-    return {**texts, "ended": output[-3], "reasons": output[-5], "states": output[-1]}
+    return {**texts, "preempted": output[-7], "ended": output[-3], "reasons": output[-5], "states": output[-1]}
 
 
 @pytest.mark.real
@@ -150,6 +168,9 @@ def test_planted_reasons_are_explained(release: str, tmp_path_factory: pytest.Te
     assert not silent, texts["reasons"]
     assert all("What you can do: " in texts[name] for name in WAITING)
     assert {name for name in HELPED if f"{name}=RUNNING\n" in texts["states"]} == set(HELPED), texts["states"]
+    for name in PREEMPTED:
+        place = r"made way at \S+ On its nodes started then: job \d+ of alice \(QOS urgent, partition shared\)\."
+        assert re.search(rf"\({name}\) .*{place}", texts["preempted"]), texts["preempted"]
     assert re.search(r"Job \d+ \(failed\) failed after \S+ with exit status 3\.", texts["ended"])
     assert re.search(r"Job \d+ \(user-a\) runs on n2 for \S+, and ends at", texts["ended"])
     assert "Slurm has no job 99999" in texts["ended"]
