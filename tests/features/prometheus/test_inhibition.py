@@ -90,6 +90,16 @@ CASES = {
         ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1"],
         ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c2"],
     ),
+    "a warning about a node": (
+        "alertname=NodeServiceStopped severity=warning topic=node instance=c1",
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1 reason=clustergen:_sssd"],
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1 reason=fan"],
+    ),
+    "an exporter": (
+        "alertname=GpuExporterDown severity=critical topic=gpu instance=c1",
+        [],
+        ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1 reason=fan"],
+    ),
     "one prolog": (
         "alertname=SlurmPrologFailed severity=warning topic=slurm instance=c1",
         ["alertname=SlurmNodeDrained severity=warning topic=slurm instance=c1"],
@@ -100,7 +110,7 @@ CASES = {
 
 def fields(alerts: str) -> list[str]:
     """The labels of alerts in the order of the cases, sorted."""
-    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance", "roles")
+    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance", "roles", "reason")
     rows = [alert["labels"] for alert in json.loads(alerts)]
     return sorted(" ".join(f"{name}={labels[name]}" for name in names if name in labels) for labels in rows)
 
