@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.manifest import MANIFEST
 
 if TYPE_CHECKING:
+    from clustergen.lab.outage import Part
     from clustergen.lab.work import Work
 
 _name = click.option("--name", metavar="LAB", help="Name or manifest of the lab; default: the current one.")
@@ -208,11 +209,13 @@ def down(lab: str | None, name: str | None, every: bool) -> None:
 )
 @click.option("--pause", default=150.0, show_default=True, help="Seconds between nodes that start and those they need.")
 @click.option("--limit", default=600.0, show_default=True, help="Seconds to wait for the rest at the end.")
-def outage(lab: str | None, name: str | None, away: tuple[str, ...], pause: float, limit: float) -> None:
+@click.option("--format", "form", type=click.Choice(["text", "markdown"]), default="text", help="Form of the table.")
+def outage(lab: str | None, name: str | None, away: tuple[str, ...], pause: float, limit: float, form: str) -> None:
     """Cut the power of a lab and watch it recover.
 
     All containers are killed at once. Compute nodes start first, then servers of file systems, and controllers last.
-    The table lists what ran before, how long it was off, and how long after the start of its node it ran again.
+    The table lists what ran before, how long it was off, how long after the start of its node it ran again, and the
+    alerts that Prometheus raised meanwhile: pending ones would have fired later.
     """
     from clustergen.compile import validate
     from clustergen.lab import namespace, run
@@ -225,9 +228,26 @@ def outage(lab: str | None, name: str | None, away: tuple[str, ...], pause: floa
         raise ClustergenError(f"{work.manifest} has no Slurm", f"clustergen lab apply --name {work.name}")
     with namespace.in_use(engine.store):
         parts = Outage(engine, work, cluster, away, limit).run(pause, lambda line: remark(f"  {line}"))
-    click.echo(f"{'part':32} {'nodes':24} {'off':>6} {'back after':>11}  by itself")
-    for part in parts:
-        back = "-" if part.back_s is None else f"{part.back_s:.0f} s"
-        row = f"{part.name:32} {part.hosts:24} {part.off_s:4.0f} s {back:>11}"
-        click.echo(f"{row}  {'no' if part.back_s is None else 'yes'}")
+    click.echo(_markdown(parts) if form == "markdown" else _text(parts))
     sys.exit(any(part.back_s is None for part in parts))
+
+
+_COLUMNS = ("part", "nodes", "off", "back after", "by itself", "alert")
+
+
+def _cells(part: Part) -> tuple[str, ...]:
+    back, itself = ("-", "no") if part.back_s is None else (f"{part.back_s:.0f} s", "yes")
+    return part.name, part.hosts, f"{part.off_s:.0f} s", back, itself, ", ".join(part.alerts) or "-"
+
+
+def _text(parts: Iterable[Part]) -> str:
+    rows = [_COLUMNS, *map(_cells, parts)]
+    return "\n".join(
+        f"{name:32} {hosts:24} {off:>6} {back:>11}  {itself:9}  {alerts}"
+        for name, hosts, off, back, itself, alerts in rows
+    )
+
+
+def _markdown(parts: Iterable[Part]) -> str:
+    rows = [_COLUMNS, ("---", "---", "---:", "---:", "---", "---"), *map(_cells, parts)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from urllib.parse import quote
 
 import yaml
 
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.monitoring import Monitoring, Prometheus
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import compress
@@ -23,7 +28,15 @@ Report = Callable[[str], None]
 _SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
 _ASSOCIATIONS_S = 330  # and associations every five minutes; without them it waits for slurmdbd
 _POLL_S = 2
+_LATEST_S = 60  # the longest interval between two evaluations, or nearly
 _UP = {"idle", "mixed", "allocated"}
+_ALERTS = {  # besides those that have the name of the unit
+    "prometheus-node-exporter.service": "NodeDown|RackDown",
+    "slurmctld.service": "SlurmctldUnreachable|SlurmControllerDown|SlurmMetricsMissing",
+    "slurmdbd.service": "SlurmdbdBacklog",
+    "node in Slurm": "SlurmNode.*|SlurmManyNodesDown",
+}
+_ASK = """python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=20).read().decode())' """
 _JOB = "sbatch --parsable --job-name outage --begin now+60 --chdir /tmp --output /dev/null --wrap hostname"
 
 
@@ -37,6 +50,22 @@ class Part:
     """From the power cut to the start of its node, the last of them."""
     back_s: float | None
     """From then until it ran."""
+    alerts: tuple[str, ...]
+    """Those that were raised meanwhile."""
+
+
+@record
+class _Raised:
+    """An alert that Prometheus had. `unit` and `host` are empty where it names none."""
+
+    name: str
+    state: str  # firing or pending
+    host: str
+    unit: str
+
+    def is_about(self, part: str, hosts: Sequence[str]) -> bool:
+        named = self.unit == part if self.unit else bool(re.fullmatch(_ALERTS.get(part, ""), self.name))
+        return named and (not self.host or self.host in hosts)
 
 
 class Outage:
@@ -54,6 +83,7 @@ class Outage:
         self.started: dict[str, float] = {}  # host → since when it is on
         self.back: dict[tuple[str, str], float] = {}  # (part, host) → when it ran again
         self.expected: dict[str, tuple[str, ...]] = {}  # host → its units that ran
+        self.raised: list[_Raised] = []
 
     def run(self, pause_s: float, report: Report) -> list[Part]:
         """Every part, as it came back: compute nodes start first, servers next, controllers last."""
@@ -70,6 +100,7 @@ class Outage:
             saved = f"test -s {self.cluster.slurm.state_location}/assoc_mgr_state && echo saved"
             self._watch(_ASSOCIATIONS_S, lambda: bool(self._ask(saved)))
         time.sleep(_SAVED_S)
+        earlier = self._alerts(1)
         rows = {row["node"]: row for row in nodes.running(self.engine, self.work)}
         self.cut = time.monotonic()
         self.engine.run("kill", *(row["name"] for row in rows.values()))
@@ -86,6 +117,9 @@ class Outage:
             done = done and self._watch(self.limit_s, lambda: self._is_back(job))
         if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
+        known = {(alert.name, alert.host, alert.unit) for alert in earlier}
+        since = self._alerts(time.monotonic() - self.cut)
+        self.raised = [alert for alert in since if (alert.name, alert.host, alert.unit) not in known]
         return list(self._parts())
 
     def _return(self, rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
@@ -162,6 +196,27 @@ class Outage:
             self.back["record of the job", ""] = time.monotonic()
         return ("record of the job", "") in self.back
 
+    def _alerts(self, seconds: float) -> list[_Raised]:
+        """What the monitoring nodes raised in the last seconds."""
+        if not self.cluster.has(Prometheus):
+            return []
+        query = f"last_over_time(ALERTS[{max(int(seconds), _LATEST_S)}s])"
+        url = f"http://localhost:{self.cluster.of(Prometheus).port}/api/v1/query?query={quote(query)}"
+        rows: list[Mapping[str, Mapping[str, str]]] = []
+        for host in self.cluster.of(Monitoring).hosts:
+            answer = self._shell(host, _ASK + shlex.quote(url))
+            rows += json.loads(answer)["data"]["result"] if answer else []
+        labels = [row["metric"] for row in rows]
+        return [
+            _Raised(row["alertname"], row["alertstate"], row.get("instance", ""), row.get("name", "")) for row in labels
+        ]
+
+    def _about(self, part: str, hosts: Sequence[str]) -> Iterator[str]:
+        about = [alert for alert in self.raised if alert.is_about(part, hosts)]
+        for name in sorted({alert.name for alert in about}):
+            fires = any(alert.state == "firing" for alert in about if alert.name == name)
+            yield name if fires else f"{name} (pending)"
+
     def _keys(self) -> Iterator[tuple[str, str]]:
         for host, units in self.expected.items():
             yield from ((unit, host) for unit in units)
@@ -179,7 +234,8 @@ class Outage:
                     on = max(last if "." not in name else self.started.get(host, last) for host in chosen)
                     back = max(self.back[name, host] for host in chosen) - on if came else None
                     listed = compress(sorted(filter(None, chosen))) or "-"
-                    yield Part(name, listed, on - self.cut, None if back is None else max(back, 0.0))
+                    back = None if back is None else max(back, 0.0)
+                    yield Part(name, listed, on - self.cut, back, tuple(self._about(name, chosen)))
 
 
 def _steps(cluster: Cluster) -> list[list[str]]:
