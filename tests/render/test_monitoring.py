@@ -653,7 +653,7 @@ def test_each_service_that_has_to_run_is_one_that_the_exporter_reads(tmp_path: P
     assert {name: match[1].split("|") if match else None for name, match in services.items()} == {
         "mariadb.service": [",".join(SERVER["roles"])], "slurmdbd.service": [",".join(SERVER["roles"])],
         "munge.service": ["login", "slurm-compute", ",".join(SERVER["roles"])], "slurmd.service": ["slurm-compute"],
-        "slurmctld.service": [",".join(SERVER["roles"])], "chronyd.service": None,
+        "slurmctld.service": [",".join(SERVER["roles"])], "chrony.service": None,
         "nfs-server.service": [",".join(SERVER["roles"])], "grafana-server.service": ["monitoring"],
         "lnet.service": ["login", "slurm-compute", ",".join(SERVER["roles"])],
         "zfs-zed.service": [",".join(SERVER["roles"])],

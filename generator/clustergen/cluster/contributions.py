@@ -157,6 +157,7 @@ class Service:
 
     group: str
     name: str  # regular expression: some have another name on another system
+    fact: str = ""  # of the system, with the unit's name there; empty: `name` is that of all
 
 
 @record

@@ -18,7 +18,7 @@ def daemons(cluster: Cluster) -> Iterator[Daemon]:
 
 def services(cluster: Cluster) -> Iterator[Service]:
     if cluster.has(Chrony):
-        yield Service("all", "chronyd?")
+        yield Service("all", "chronyd?", "chrony_unit")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

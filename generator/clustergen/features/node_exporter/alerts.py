@@ -174,25 +174,26 @@ def _writable(cluster: Cluster) -> str:
 
 def _services(cluster: Cluster) -> Iterator[Alert]:
     """An alert for each service that has to run. One that is stopped and disabled is in no list of systemd."""
-    indices: dict[str, set[int]] = {}
+    indices: dict[tuple[str, str], set[int]] = {}
     units = (unit for unit in cluster.needs(Unit) if unit.name.endswith(".service"))
     needs: tuple[Unit | Service, ...] = (*units, *cluster.needs(Service))
     for need in needs:
         for group in static(membership(cluster).get(need.group, ())):
-            indices.setdefault(need.name.removesuffix(".service"), set()).add(group.index)
-    for name, members in indices.items():
-        service = name.replace("?", "")
+            name = need.name.removesuffix(".service")
+            unit = group.type.os.fact(need.fact) if isinstance(need, Service) and need.fact else f"{name}.service"
+            indices.setdefault((name, unit), set()).add(group.index)
+    for (name, unit), members in indices.items():
         yield Alert(
             "NodeServiceStopped",
             f'node_scrape_collector_success{{collector="systemd"{_on(cluster, members)}}} == 1\n'
             "unless on (instance)\n"
             f'node_systemd_unit_state{{name=~"{name}[.]service",{_RUNNING}}} == 1',
             "10m", "warning",
-            f"{service} does not run on {_WHERE}",
+            f"{unit.removesuffix('.service')} does not run on {_WHERE}",
             "Nobody started it after a boot, somebody stopped it, or it waits for another machine.",
             "`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable --now"
             " {{ $labels.name }}` starts it, also at the next boot.",
-            labels=(("name", f"{service}.service"),),
+            labels=(("name", unit),),
             works="the node's other services; a redundant service goes on elsewhere",
             look="On the node: `systemctl --failed`, `systemctl list-jobs`.",
         )  # fmt: skip

@@ -12,7 +12,7 @@ _RUNS = {"switch": "on a switch", "node": "opensm, not assigned to a node", "ufm
 
 
 def services(_: Cluster) -> Iterator[Service]:
-    yield Service("subnet_manager", "opensmd?")
+    yield Service("subnet_manager", "opensmd?", "opensm_unit")
 
 
 def facts(cluster: Cluster) -> Iterator[Fact]:
