@@ -110,7 +110,8 @@ CASES = {
 
 def fields(alerts: str) -> list[str]:
     """The labels of alerts in the order of the cases, sorted."""
-    names = ("alertname", "severity", "topic", "rack", "leaf", "device", "name", "mountpoint", "instance", "roles", "reason")
+    names = ("alertname", "severity", "topic", "rack", "leaf", "device")
+    names += ("name", "mountpoint", "instance", "roles", "reason")
     rows = [alert["labels"] for alert in json.loads(alerts)]
     return sorted(" ".join(f"{name}={labels[name]}" for name in names if name in labels) for labels in rows)
 

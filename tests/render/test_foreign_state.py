@@ -1,0 +1,57 @@
+"""A state directory of another cluster and a database of an older release: the daemons refuse, and write nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustergen.verify import sandbox
+from clustergen.verify.slurm_roots import SlurmInstall
+from strategies.slurm_daemons import DAEMONS
+from strategies.trees import COMPUTE, lay_out, manifest, tree_of
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+SCRIPT = r"""
+controller
+job=$(sbatch --parsable --begin now+1hour --output /dev/null --wrap true)
+pkill slurmctld; for _ in {1..400}; do pgrep slurmctld >/dev/null || break; sleep 0.05; done
+cd /var/lib/slurm/slurmctld
+echo other >clustername
+before=$(find . -type f -exec sha256sum {} + | sort)
+timeout 20 slurmctld -D >/run/clustergen/other.log 2>&1; echo "slurmctld ended with $?"
+[ "$before" = "$(find . -type f -exec sha256sum {} + | sort)" ] && [ -s job_state ] && echo "state untouched"
+"""
+DATABASE = r"""
+ask() { mariadb --no-defaults --skip-ssl --socket=/run/mysqld/mysqld.sock slurm_acct_db "$@"; }
+tables() {
+  ask -N -e 'show tables' | sed 's/.*/checksum table `&`; show create table `&`;/' | ask -N
+}
+pkill slurmdbd; for _ in {1..400}; do pgrep slurmdbd >/dev/null || break; sleep 0.05; done
+ask -e 'update convert_version_table set version = 1'
+before=$(tables)
+timeout 20 slurmdbd -D >/run/clustergen/older.log 2>&1; echo "slurmdbd ended with $?"
+[ -n "$before" ] && [ "$before" = "$(tables)" ] && echo "database untouched"
+"""
+
+
+def test_daemons_refuse_what_is_not_theirs(slurm: SlurmInstall, tmp_path: Path) -> None:
+    release = ".".join(slurm.version.split(".")[:2])
+    head = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]}
+    tree = tree_of(manifest(nodes=[head, COMPUTE], slurm={"version": release}), tmp_path)
+    box = sandbox.Sandbox(
+        slurm.path,
+        files=((lay_out(tree, "head", tmp_path / "root"), "/"),),
+        hosts="10.0.0.1 head\n",
+        hostname="head",
+        addresses=("10.0.0.1",),
+    )
+    has_oldest = release != "22.05"  # which converts a database of any release
+    script = DAEMONS + SCRIPT + (DATABASE if has_oldest else "")
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes={"script": script})
+    assert "slurmctld ended with 1\nstate untouched\n" in done.stdout, done
+    assert "CLUSTER NAME MISMATCH" in done.files["other.log"]
+    if has_oldest:
+        assert "slurmdbd ended with 1\ndatabase untouched\n" in done.stdout, done
+        assert "schema is too old" in done.files["older.log"]
