@@ -8,7 +8,7 @@ from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
 from clustergen.features.power_saving.resolved import PowerSaving, staying_on
-from clustergen.hostlist import expand
+from clustergen.hostlist import compress, expand
 
 _PATH = ("slurm", "power_saving")
 
@@ -49,6 +49,28 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
             path = (*_PATH, "except_partitions", index)
             message = f"partition '{name}' is not defined: slurmctld ignores it, and switches its nodes off"
             yield Finding("power-saving-partition-unknown", path, message, did_you_mean(name, names))
+
+
+def power_saving_mixes_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Slurm has one command and one SuspendExcStates: what suits a cloud suits no machine that somebody repairs."""
+    if not cluster.has(PowerSaving):
+        return
+    staying = staying_on(cluster)
+    switched = [group for group in cluster.compute if not staying.issuperset(group.hosts)]
+    owned = [host for group in switched if group.state != "CLOUD" for host in group.hosts if host not in staying]
+    rented = ",".join(group.folded for group in switched if group.state == "CLOUD")
+    if owned and rented:
+        names = compress(sorted(owned))
+        saving = cluster.of(PowerSaving)
+        stays = ",".join(filter(None, [saving.except_nodes, names]))
+        yield Finding(
+            "power-saving-mixes-nodes",
+            _PATH,
+            f"it switches {names} and the cloud nodes {rented} alike: a cloud node that is lost stays on"
+            f"{f', and command is called for {names}, too' if saving.command else ''}",
+            f'set except_nodes: "{stays}"',
+            key=True,
+        )
 
 
 def power_saving_without_states(cluster: Cluster) -> Iterator[Finding]:
