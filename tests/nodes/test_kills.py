@@ -143,6 +143,7 @@ def receiver(lab: Lab) -> Iterator[Receiver]:
         lab.out("slurm-head", f"sed -i s/^SlurmdTimeout=.*/SlurmdTimeout=10/ {_SLURM_CONF}; scontrol reconfigure")
         _install(lab, {name: yaml.safe_dump(data, sort_keys=False) for name, data in files.items()})
         made = Receiver(lab)
+        lab.waits("monitor1", _fetch("http://localhost:9090/api/v1/alerts"), r'^(?!.*"pending").*"success"')
         made.settled(25)
         yield made
     finally:
@@ -153,6 +154,10 @@ def receiver(lab: Lab) -> Iterator[Receiver]:
         (timeout,) = re.findall(r"(?m)^SlurmdTimeout=.*", conf)
         lab.out("slurm-head", f"sed -i 's/^SlurmdTimeout=.*/{timeout}/' {_SLURM_CONF}; scontrol reconfigure")
         lab.idle()
+
+
+def _fetch(url: str) -> str:
+    return f"""python3 -c "import urllib.request as u; print(u.urlopen('{url}', timeout=20).read().decode())" """
 
 
 def _install(lab: Lab, files: dict[str, str]) -> None:
@@ -186,5 +191,4 @@ def test_each_failure_is_one_alert_that_is_resolved(receiver: Receiver, kill: Ki
     (alert,) = alerts
     assert alert.statuses[-1] == "resolved"
     page, _, anchor = alert.annotations["runbook_url"].partition("#")
-    fetch = f"import urllib.request as u; print(u.urlopen('{page}', timeout=20).read().decode())"
-    assert f'<h3 id="{anchor}">' in lab.out("monitor1", f'python3 -c "{fetch}"')
+    assert f'<h3 id="{anchor}">' in lab.out("monitor1", _fetch(page))

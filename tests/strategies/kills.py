@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_METRICS = "/var/lib/prometheus/node-exporter"
+_STATE = "/var/lib/slurm/slurmctld"
+_SCHEMA = "mariadb slurm_acct_db"
+_PROLOG = "/etc/slurm/prolog.d/00-lab"
+
 
 class Kill(NamedTuple):
     """`fails` and `repairs` are scripts of the shell on `host`."""
@@ -45,6 +50,81 @@ KILLS = (
     _stopped("mariadb", "slurm-head"),
     _stopped("munge", "compute02", follows_s=25),
     _stopped("munge", "slurm-head", "SlurmctldUnreachable critical"),
+    _stopped("munge", "login1"),
+    _stopped("chrony", "compute02"),
     _killed("slurmdbd", "slurm-head"),
     _killed("mariadb", "slurm-head"),
+    _killed("slurmd", "compute02", follows_s=25),
+    _killed("munge", "compute02", follows_s=25),
+    _killed("slurmctld", "slurm-head", "SlurmctldUnreachable critical"),
+    Kill(
+        "a node is drained",
+        "slurm-head",
+        "scontrol update nodename=compute02 state=drain reason=fan",
+        "scontrol update nodename=compute02 state=resume",
+        "SlurmNodeDrained warning compute02",
+    ),
+    Kill(
+        "prolog fails",
+        "compute02",
+        rf"printf '#!/bin/sh\nexit 1\n' >{_PROLOG}; chmod 755 {_PROLOG};"
+        " cd /tmp; runuser -u alice -- sbatch -o /dev/null -w compute02 --gpus=1 --wrap true",
+        f"rm {_PROLOG}; scancel -u alice; scontrol update nodename=compute02 state=resume",
+        "SlurmPrologFailed warning compute02",
+    ),
+    Kill(
+        "metrics that cannot be read",
+        "compute02",
+        f"echo 'lab{{' >{_METRICS}/lab.prom",
+        f"rm {_METRICS}/lab.prom",
+        "TextfileUnreadable warning compute02",
+    ),
+    Kill(
+        "timer of kernel metrics",
+        "compute02",
+        f"systemctl stop clustergen-kernel-metrics.timer; touch -d '20 minutes ago' {_METRICS}/kernel.prom",
+        "systemctl start clustergen-kernel-metrics.timer clustergen-kernel-metrics.service",
+        "KernelMetricsOld warning compute02",
+    ),
+    Kill(
+        "timer of Slurm's metrics",
+        "slurm-head",
+        f"systemctl stop clustergen-slurm-metrics.timer clustergen-slurm-metrics.service; rm {_METRICS}/slurm.prom",
+        "systemctl start clustergen-slurm-metrics.timer clustergen-slurm-metrics.service",
+        "SlurmMetricsMissing warning",
+    ),
+    Kill(
+        "backups that cannot be written",
+        "slurm-head",
+        "install -d -o slurm -m 700 /srv/backups; mount -t tmpfs -o ro,mode=700,uid=slurm none /srv/backups;"
+        " systemctl start clustergen-backup-state || true",
+        "umount /srv/backups; systemctl start clustergen-backup-state",
+        "NodeUnitFailed warning slurm-head clustergen-backup-state.service",
+    ),
+    Kill(
+        "state of another cluster",
+        "slurm-head",
+        f"systemctl stop slurmctld; cp -p {_STATE}/clustername /run/clustername; echo other >{_STATE}/clustername;"
+        " systemctl start --no-block slurmctld",
+        f"cp -p /run/clustername {_STATE}/clustername; systemctl restart slurmctld",
+        "SlurmctldUnreachable critical",
+    ),
+    Kill(
+        "database with an older schema",
+        "slurm-head",
+        f"{_SCHEMA} -e 'create table kept as select * from convert_version_table;"
+        " update convert_version_table set version = 1'; systemctl restart --no-block slurmdbd",
+        f"{_SCHEMA} -e 'update convert_version_table set version = (select version from kept); drop table kept';"
+        " systemctl restart slurmdbd",
+        "NodeServiceStopped warning slurm-head slurmdbd.service",
+    ),
+    Kill(
+        "munge key that differs",
+        "compute02",
+        "cp -p /etc/munge/munge.key /run/munge.key; head -c 1024 /dev/urandom >/etc/munge/munge.key;"
+        " systemctl restart munge slurmd",
+        "cp -p /run/munge.key /etc/munge/munge.key; systemctl restart munge slurmd",
+        "SlurmNodeDown warning compute02",
+        follows_s=25,
+    ),
 )
