@@ -29,10 +29,12 @@ tables() {
   ask -N -e 'show tables' | sed 's/.*/checksum table `&`; show create table `&`;/' | ask -N
 }
 pkill slurmdbd; for _ in {1..400}; do pgrep slurmdbd >/dev/null || break; sleep 0.05; done
-ask -e 'update convert_version_table set version = 1'
-before=$(tables)
-timeout 20 slurmdbd -D >/run/clustergen/older.log 2>&1; echo "slurmdbd ended with $?"
-[ -n "$before" ] && [ "$before" = "$(tables)" ] && echo "database untouched"
+for version in 1 99999; do
+  ask -e "update convert_version_table set version = $version"
+  before=$(tables)
+  timeout 20 slurmdbd -D >/run/clustergen/schema-$version.log 2>&1; echo "slurmdbd ended with $?"
+  [ -n "$before" ] && [ "$before" = "$(tables)" ] && echo "database untouched"
+done
 """
 
 
@@ -53,5 +55,6 @@ def test_daemons_refuse_what_is_not_theirs(slurm: SlurmInstall, tmp_path: Path) 
     assert "slurmctld ended with 1\nstate untouched\n" in done.stdout, done
     assert "CLUSTER NAME MISMATCH" in done.files["other.log"]
     if has_oldest:
-        assert "slurmdbd ended with 1\ndatabase untouched\n" in done.stdout, done
-        assert "schema is too old" in done.files["older.log"]
+        assert done.stdout.endswith("slurmdbd ended with 1\ndatabase untouched\n" * 2), done
+        assert "schema is too old" in done.files["schema-1.log"]
+        assert "schema is from a newer version" in done.files["schema-99999.log"]
