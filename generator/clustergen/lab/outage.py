@@ -117,9 +117,9 @@ class Outage:
             done = done and self._watch(self.limit_s, lambda: self._is_back(job))
         if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
-        known = {(alert.name, alert.host, alert.unit) for alert in earlier}
+        before = {(alert.name, alert.host, alert.unit) for alert in earlier}
         since = self._alerts(time.monotonic() - self.cut)
-        self.raised = [alert for alert in since if (alert.name, alert.host, alert.unit) not in known]
+        self.raised = [alert for alert in since if (alert.name, alert.host, alert.unit) not in before]
         return list(self._parts())
 
     def _return(self, rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
@@ -197,7 +197,7 @@ class Outage:
         return ("record of the job", "") in self.back
 
     def _alerts(self, seconds: float) -> list[_Raised]:
-        """What the monitoring nodes raised in the last seconds."""
+        """Alerts that Prometheus had in the last seconds."""
         if not self.cluster.has(Prometheus):
             return []
         query = f"last_over_time(ALERTS[{max(int(seconds), _LATEST_S)}s])"
