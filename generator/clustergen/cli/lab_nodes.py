@@ -228,7 +228,7 @@ def outage(lab: str | None, name: str | None, away: tuple[str, ...], pause: floa
         raise ClustergenError(f"{work.manifest} has no Slurm", f"clustergen lab apply --name {work.name}")
     with namespace.in_use(engine.store):
         parts = Outage(engine, work, cluster, away, limit).run(pause, lambda line: remark(f"  {line}"))
-    click.echo(_markdown(parts) if form == "markdown" else _text(parts))
+    click.echo(markdown(parts) if form == "markdown" else plain(parts))
     sys.exit(any(part.back_s is None for part in parts))
 
 
@@ -240,7 +240,7 @@ def _cells(part: Part) -> tuple[str, ...]:
     return part.name, part.hosts, f"{part.off_s:.0f} s", back, itself, ", ".join(part.alerts) or "-"
 
 
-def _text(parts: Iterable[Part]) -> str:
+def plain(parts: Iterable[Part]) -> str:
     rows = [_COLUMNS, *map(_cells, parts)]
     return "\n".join(
         f"{name:32} {hosts:24} {off:>6} {back:>11}  {itself:9}  {alerts}"
@@ -248,6 +248,6 @@ def _text(parts: Iterable[Part]) -> str:
     )
 
 
-def _markdown(parts: Iterable[Part]) -> str:
+def markdown(parts: Iterable[Part]) -> str:
     rows = [_COLUMNS, ("---", "---", "---:", "---:", "---", "---"), *map(_cells, parts)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -30,7 +30,7 @@ _ASSOCIATIONS_S = 330  # and associations every five minutes; without them it wa
 _POLL_S = 2
 _LATEST_S = 60  # the longest interval between two evaluations, or nearly
 _UP = {"idle", "mixed", "allocated"}
-_ALERTS = {  # besides those that have the name of the unit
+PART_ALERTS = {  # besides those that have the name of the unit
     "prometheus-node-exporter.service": "NodeDown|RackDown",
     "slurmctld.service": "SlurmctldUnreachable|SlurmControllerDown|SlurmMetricsMissing",
     "slurmdbd.service": "SlurmdbdBacklog",
@@ -55,7 +55,7 @@ class Part:
 
 
 @record
-class _Raised:
+class Raised:
     """An alert that Prometheus had. `unit` and `host` are empty where it names none."""
 
     name: str
@@ -64,7 +64,7 @@ class _Raised:
     unit: str
 
     def is_about(self, part: str, hosts: Sequence[str]) -> bool:
-        named = self.unit == part if self.unit else bool(re.fullmatch(_ALERTS.get(part, ""), self.name))
+        named = self.unit == part if self.unit else bool(re.fullmatch(PART_ALERTS.get(part, ""), self.name))
         return named and (not self.host or self.host in hosts)
 
 
@@ -83,7 +83,7 @@ class Outage:
         self.started: dict[str, float] = {}  # host → since when it is on
         self.back: dict[tuple[str, str], float] = {}  # (part, host) → when it ran again
         self.expected: dict[str, tuple[str, ...]] = {}  # host → its units that ran
-        self.raised: list[_Raised] = []
+        self.raised: list[Raised] = []
 
     def run(self, pause_s: float, report: Report) -> list[Part]:
         """Every part, as it came back: compute nodes start first, servers next, controllers last."""
@@ -196,7 +196,7 @@ class Outage:
             self.back["record of the job", ""] = time.monotonic()
         return ("record of the job", "") in self.back
 
-    def _alerts(self, seconds: float) -> list[_Raised]:
+    def _alerts(self, seconds: float) -> list[Raised]:
         """Alerts that Prometheus had in the last seconds."""
         if not self.cluster.has(Prometheus):
             return []
@@ -208,7 +208,7 @@ class Outage:
             rows += json.loads(answer)["data"]["result"] if answer else []
         labels = [row["metric"] for row in rows]
         return [
-            _Raised(row["alertname"], row["alertstate"], row.get("instance", ""), row.get("name", "")) for row in labels
+            Raised(row["alertname"], row["alertstate"], row.get("instance", ""), row.get("name", "")) for row in labels
         ]
 
     def _about(self, part: str, hosts: Sequence[str]) -> Iterator[str]:
