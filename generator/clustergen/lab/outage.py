@@ -28,7 +28,6 @@ Report = Callable[[str], None]
 _SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
 _ASSOCIATIONS_S = 330  # and associations every five minutes; without them it waits for slurmdbd
 _POLL_S = 2
-_LATEST_S = 60  # the longest interval between two evaluations, or nearly
 _UP = {"idle", "mixed", "allocated"}
 PART_ALERTS = {  # besides those that have the name of the unit
     "prometheus-node-exporter.service": "NodeDown|RackDown",
@@ -100,7 +99,7 @@ class Outage:
             saved = f"test -s {self.cluster.slurm.state_location}/assoc_mgr_state && echo saved"
             self._watch(_ASSOCIATIONS_S, lambda: bool(self._ask(saved)))
         time.sleep(_SAVED_S)
-        earlier = self._alerts(1)
+        earlier = self._alerts("ALERTS")
         rows = {row["node"]: row for row in nodes.running(self.engine, self.work)}
         self.cut = time.monotonic()
         self.engine.run("kill", *(row["name"] for row in rows.values()))
@@ -108,7 +107,7 @@ class Outage:
         steps = [[host for host in step if host not in self.away_nodes] for step in _steps(self.cluster)]
         for step in filter(None, steps):
             if self.started:
-                self._watch(pause_s, lambda: False)
+                self._watch(pause_s, lambda: self._is_back(job) and False)
             self._start(step, rows, report)
         done = self._watch(self.limit_s, lambda: self._is_back(job))
         if away := sorted(self._away()):
@@ -118,7 +117,7 @@ class Outage:
         if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
         before = {(alert.name, alert.host, alert.unit) for alert in earlier}
-        since = self._alerts(time.monotonic() - self.cut)
+        since = self._alerts(f"last_over_time(ALERTS[{int(time.monotonic() - self.cut)}s])")
         self.raised = [alert for alert in since if (alert.name, alert.host, alert.unit) not in before]
         return list(self._parts())
 
@@ -196,11 +195,10 @@ class Outage:
             self.back["record of the job", ""] = time.monotonic()
         return ("record of the job", "") in self.back
 
-    def _alerts(self, seconds: float) -> list[Raised]:
-        """Alerts that Prometheus had in the last seconds."""
+    def _alerts(self, query: str) -> list[Raised]:
+        """Answers of Prometheus on the monitoring nodes."""
         if not self.cluster.has(Prometheus):
             return []
-        query = f"last_over_time(ALERTS[{max(int(seconds), _LATEST_S)}s])"
         url = f"http://localhost:{self.cluster.of(Prometheus).port}/api/v1/query?query={quote(query)}"
         rows: list[Mapping[str, Mapping[str, str]]] = []
         for host in self.cluster.of(Monitoring).hosts:
