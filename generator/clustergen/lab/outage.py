@@ -133,8 +133,9 @@ class Outage:
 
     def _start(self, hosts: Sequence[str], rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
         stopped = [{**rows[host], "state": "exited"} for host in hosts]
+        moment = time.monotonic()
         nodes.wake(self.engine, stopped, lambda _: None)
-        self.started |= dict.fromkeys(hosts, time.monotonic())
+        self.started |= dict.fromkeys(hosts, moment)
         if hosts:
             report(f"power on: {compress(sorted(hosts))}")
 
