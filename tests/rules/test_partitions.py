@@ -120,9 +120,9 @@ WRONG = {
         ),
         [("value-out-of-range", "0d")],
     ),
-    "a controller whose GPUs no job reaches": (
+    "a controller with GPUs": (
         changed(TINY, ("name: head, type: service", "name: head, type: h100")),
-        [("gpus-without-jobs", "roles")],
+        [("gpu-node-runs-jobs", "roles")],
     ),
     "one node left out of many": (
         partitions('gpu: {nodes: "gpu[1-2],gpu4"}'),

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from clustergen.catalogue.systems import Cpu
 from clustergen.cluster.model import NodeType
+from clustergen.cluster.roles import COMPUTE, roles_of
 from clustergen.feature import module, result_of
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
@@ -31,7 +32,8 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     """Storage entry → cores of its client on compute nodes of a type, of which `entries` are: the last ones of its
     interfaces' NUMA nodes, and never core 0. Fewer than stated where there are no more.
     """
-    if not node_type.is_resolved or not _have(entries, "slurm-compute"):
+    roles = set[str]().union(*(roles_of(entry, has_gpus=node_type.gpus is not None) for entry in entries))
+    if not node_type.is_resolved or COMPUTE not in roles:
         return {}
     by_servers: dict[tuple[str, ...], tuple[int, ...]] = {}
     result: dict[str, tuple[int, ...]] = {}
@@ -42,17 +44,13 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     for name, section in manifest.storage.items():
         polls = getattr(module(f"storage.{section.type}", "resolved"), "polling", None)
         client = result_of(polls, Polling, section, node_type, storage) if polls else None
-        if client is None or not any(_have(entries, role) for role in section.clients):
+        if client is None or roles.isdisjoint(section.clients):
             continue
         if client.servers not in by_servers:
             taken = {0}.union(*by_servers.values())
             by_servers[client.servers] = tuple(sorted(_last(client.numa, width, taken, client.cores)))
         result[name] = by_servers[client.servers]
     return result
-
-
-def _have(entries: Sequence[Nodes], role: str) -> bool:
-    return any(role in (entry.roles or ("slurm-compute",)) for entry in entries)
 
 
 def _last(numa: Sequence[int], width: int, taken: set[int], count: int) -> Iterator[int]:

@@ -15,6 +15,7 @@ from clustergen.cluster.catalogue_view import CatalogueView, Report, catalogue_h
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.gpus import GpuResolver
 from clustergen.cluster.model import Gres, NodeType, Port
+from clustergen.cluster.roles import COMPUTE, SERVICE, roles_of
 from clustergen.cluster.slurm.accounting import shared_pool_mib, shares_node_with_jobs
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
 from clustergen.hostlist import count
@@ -26,7 +27,6 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
-SERVICE = "service"
 _STATED = ("cpu.cores_per_socket", "memory", "nics", "os", "power.max", "rack_units", "real_memory")
 _SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
 _ROLES = {
@@ -117,7 +117,7 @@ class TypeResolver:
     def _hint_for_missing(self, name: str, missing: list[str]) -> str:
         """Machines of roles other than slurm-compute need no node type."""
         entries = self.entries[name]
-        is_idle = entries and all(entry.roles and "slurm-compute" not in entry.roles for entry in entries)
+        is_idle = entries and all(entry.roles and COMPUTE not in entry.roles for entry in entries)
         other = "write type: service for machines that run no jobs, or " if is_idle else ""
         samples = {"memory": "memory: 512GiB", "cpu.cores_per_socket": "cpu: {sockets: 2, cores_per_socket: 32}"}
         added = ", ".join(samples[key] for key in missing)
@@ -248,7 +248,8 @@ class TypeResolver:
             )
         bare = self.manifest.slurm is None or self.manifest.slurm.defaults == "slurm"
         reserved = spec.reserved.memory.mib if spec.reserved.memory else 0 if bare else _usual_reserve(memory)
-        if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, self.entries[name]):
+        roles = [roles_of(entry, has_gpus=gpus is not None) for entry in self.entries[name]]
+        if not spec.reserved.memory and not bare and shares_node_with_jobs(self.manifest, roles):
             reserved += shared_pool_mib(memory)
         return NodeType(
             name=name,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from clustergen.cluster.catalogue_view import Report
-from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import NodeGroup, NodeType
+from clustergen.cluster.roles import SERVICE, roles_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.hostlist import compress, expand
 from clustergen.manifest.model import Manifest
@@ -41,9 +41,6 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         message = f"'{entry.name}' is one host name, with {len(expand(names))} addresses"
         report(Finding("address-count", (*path, "name"), message, f'write "{names}"'))
         hosts = tuple(expand(names))
-    roles: tuple[str, ...] = entry.roles or ()
-    if entry.roles is None and entry.type != SERVICE:
-        roles = ("slurm-compute",)
 
     def addresses(text: str | None, where: ManifestPath) -> tuple[str, ...]:
         if text is None:
@@ -80,7 +77,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
         folded=compress(hosts),
         type=kind,
         is_type_known=entry.type in types,
-        roles=roles,
+        roles=roles_of(entry, has_gpus=kind.gpus is not None),
         addresses=addresses(entry.address, ("address",)),
         bmc=addresses(other.bmc, ("addresses", "bmc")),
         storage=addresses(other.storage, ("addresses", "storage")),

@@ -15,10 +15,11 @@ from clustergen.cluster import ansible, gpu_settings, named_rows, networks, site
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
-from clustergen.cluster.hardware import SERVICE, TypeResolver
+from clustergen.cluster.hardware import TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
+from clustergen.cluster.roles import SERVICE
 from clustergen.cluster.slurm import ground, jobs, scheduling
 from clustergen.cluster.slurm.keys import table
 from clustergen.cluster.slurm.model import Slurm

@@ -35,7 +35,9 @@ class Nodes(Section):
         (), "MAC addresses of the port that boots over the network, one per name; for provisioning and cloud-init."
     )
     roles: tuple[Role, ...] | None = field(
-        None, "Roles of the nodes; default slurm-compute, unless the type is service."
+        None,
+        "Roles of the nodes; default slurm-compute, unless the type is service. Nodes with GPUs have it besides others,"
+        " unless in_no_partition is true.",
     )
     features: tuple[SlurmName, ...] = field((), "More Slurm features.")
     weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.roles import COMPUTE
 from clustergen.cluster.slurm.model import Partition
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.hostlist import compress, expand, span_of
+from clustergen.manifest.model import Manifest
 from clustergen.manifest.partitions import Partition as PartitionSpec
 from clustergen.manifest.slurm import Slurm
 
@@ -44,17 +46,17 @@ def nodes_in_partitions(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
             )
 
 
-def gpus_without_jobs(cluster: Cluster) -> Iterator[Finding]:
-    """Nodes with GPUs whose roles replace the default one, slurm-compute; `in_no_partition` confirms that."""
-    for group in cluster.groups if cluster.compute else ():  # without any, that is reported
-        if group.type.gpus and not group.has("slurm-compute") and not group.in_no_partition:
-            roles = ", ".join((*group.roles, "slurm-compute"))
+def gpu_node_runs_jobs(cluster: Cluster, section: Manifest) -> Iterator[Finding]:
+    """Nodes with GPUs that have the role slurm-compute although the manifest states others only."""
+    for group in cluster.compute:
+        stated = section.nodes[group.index].roles
+        if stated is not None and COMPUTE not in stated:
             yield Finding(
-                "gpus-without-jobs",
+                "gpu-node-runs-jobs",
                 ("nodes", group.index, "roles"),
-                f"no job runs on the {group.type.gpus.count} GPUs of {group.folded}: roles replace the default role"
-                " slurm-compute",
-                f"write roles: [{roles}], or set in_no_partition: true if jobs are not to use them",
+                f"{group.folded} also runs jobs, as the type has GPUs: {COMPUTE} is added to these roles",
+                f"write roles: [{', '.join(group.roles)}] to confirm that, or add in_no_partition: true"
+                " if no job is to run there",
                 key=True,
             )
 

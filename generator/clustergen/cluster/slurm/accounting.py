@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from clustergen.cluster.slurm.model import Options
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.nodes import Nodes
 from clustergen.records import record
 from clustergen.units import Age
 
@@ -41,11 +40,11 @@ class Accounting:
     options: Options  # further keys of slurmdbd.conf
 
 
-def shares_node_with_jobs(manifest: Manifest, entries: Sequence[Nodes]) -> bool:
-    """True if nodes of one of the entries run both jobs and the database."""
+def shares_node_with_jobs(manifest: Manifest, roles: Sequence[Sequence[str]]) -> bool:
+    """True if nodes run both jobs and the database; `roles` are those of each of their entries."""
     both = {"slurm-accounting", "slurm-compute"}
     is_local = manifest.slurm is not None and manifest.slurm.accounting.database_host == LOCAL
-    return is_local and any(both <= set(entry.roles or ()) for entry in entries)
+    return is_local and any(both.issubset(each) for each in roles)
 
 
 def own_pool_mib(memory_mib: int) -> int:

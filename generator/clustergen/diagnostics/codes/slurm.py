@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
+from clustergen.diagnostics.codes.model import ERROR, INFO, WARNING, Code
 
 SLURM: tuple[str | Code, ...] = (
     "Partitions",
     Code("node-unknown", ERROR, "A node is not defined"),
     Code("node-not-compute", ERROR, "A node that runs no jobs"),
-    Code("gpus-without-jobs", WARNING, "GPUs of nodes that run no jobs"),
+    Code("gpu-node-runs-jobs", INFO, "A node with GPUs has other roles and runs jobs"),
     Code("node-in-no-partition", ERROR, "A compute node is in no partition"),
     Code("node-in-a-partition", WARNING, "A node is in a partition despite in_no_partition"),
     Code("default-partition-twice", ERROR, "Two default partitions"),

@@ -14,8 +14,8 @@ from clustergen.cluster.ansible import Ansible, Ssh
 from clustergen.cluster.contributions import Secret, Value, Variables
 from clustergen.cluster.extensions import used_extensions
 from clustergen.cluster.groups import clients_of, group_name, mount_group
-from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.roles import SERVICE
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.feature import extensions
 from clustergen.hostlist import ansible_ranges

@@ -8,8 +8,8 @@ from clustergen.catalogue.operating_systems import X86_64
 from clustergen.cluster.assumptions import assumptions
 from clustergen.cluster.contributions import Fact, Picture, PrivateDirectories
 from clustergen.cluster.groups import clients_of
-from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.roles import SERVICE
 from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.cluster.slurm.model import Slurm

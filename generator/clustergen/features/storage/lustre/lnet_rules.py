@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import clients_of, clients_of_type
-from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nodes import is_pending
+from clustergen.cluster.roles import SERVICE
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import (
     Nids,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.groups import clients_of, mounts, targets_on
-from clustergen.cluster.hardware import SERVICE
 from clustergen.cluster.ip_networks import ip_networks, is_on, network_of
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.roles import SERVICE
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.lustre.lnet import lacks_address
 from clustergen.features.storage.lustre.resolved import Lustre
