@@ -1,4 +1,4 @@
-"""Layers: a file that several clusters extend, and node types that are like another one."""
+"""Layers: a file that several clusters extend, node types that are like another one, nodes that differ from theirs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from clustergen.cli import group
 from clustergen.compile import validate
+from clustergen.diagnostics import Severity
 from clustergen.manifest.layers import merged
 from clustergen.manifest.source import load
 from clustergen.manifest.yaml_load import parse
@@ -270,3 +271,74 @@ def test_a_node_type_that_is_like_none(tmp_path: Path, link: str, message: str) 
     (diagnostic,) = (item for item in validate(path).diagnostics if item.code == "like-invalid")
     assert message in f"{diagnostic.message} {diagnostic.hint}"
     assert not any(item.code == "hardware-incomplete" for item in validate(path).diagnostics)
+
+
+PLAN = "gpu: {mig_plans: {slices: {profiles: {3g.40gb: 2}}, halves: {profiles: {7g.80gb: 1}}}}\n"
+OLD = '  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}\n'
+
+
+def _nodes(*fields: str) -> str:
+    """A cluster whose GPU nodes have these fields, in order."""
+    rows = (
+        f"  - {{name: gpu{index}, type: h100, address: 10.0.0.1{index}{f', {row}' if row else ''}}}\n"
+        for index, row in enumerate(fields, 1)
+    )
+    return TINY.replace(OLD, "".join(rows)).replace("nodes:\n", PLAN + "nodes:\n", 1)
+
+
+def test_fields_of_nodes_make_node_types_that_say_what_differs(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    text = _nodes("", "gpus: {mig: slices}", "gpus: {mig: halves}", "gpus: {mig: slices}, weight: 7", "memory: 1TiB")
+    path.write_text(text, encoding="utf-8")
+    compiled = validate(path)
+    assert compiled.ok, compiled.diagnostics
+    assert compiled.cluster is not None
+    types = {group.entry: group.type for group in compiled.cluster.groups}
+    names = {host: node_type.name for host, node_type in types.items() if host != "head"}
+    assert names == {
+        "gpu1": "h100", "gpu2": "h100-mig", "gpu3": "h100-mig-gpu3", "gpu4": "h100-mig", "gpu5": "h100-memory",
+    }  # fmt: skip
+    assert {node_type.system for node_type in types.values()} == {None, "dgx-h100"}
+    assert types["gpu5"].memory_mib == 1 << 20
+    assert [group.weight for group in compiled.cluster.groups] == [None] * 4 + [7, None]
+
+
+@pytest.mark.parametrize(
+    ("edit", "mistakes"),
+    [
+        (("mig: slices", "mig: slicse"), [("mig-plan-unknown", "slicse")]),
+        (("mig: slices", "mgi: slices"), [("key-unknown", "mgi")]),
+        (("gpus: {mig: slices}", "gpsu: {mig: slices}"), [("key-unknown", "gpsu")]),
+        (("gpus: {mig: slices}", "system: dgx-a100"), [("node-override-invalid", "system")]),
+        (("gpus: {mig: slices}", "like: h100"), [("node-override-invalid", "like")]),
+        (("[slurm-controller]", "[slurm-controller], memory: 2GiB"), [("node-override-invalid", "memory")]),
+        (("type: h100, address: 10.0.0.12", "type: h10, address: 10.0.0.12"), [("node-type-unknown", "h10")]),
+        (("system: dgx-h100", "system: dgx-h10"), [("system-unknown", "dgx-h10")]),
+        (("system: dgx-h100", "system: dgx-h100, weigt: 3"), [("key-unknown", "weigt")]),
+        (("{system: dgx-h100}", "{like: a100}"), [("like-invalid", "a100")]),
+        (("{system: dgx-h100}", "{memory: 1TiB}"), [("hardware-incomplete", "h100")]),
+    ],
+)
+def test_a_mistake_is_reported_once_where_it_is_written(
+    tmp_path: Path, edit: tuple[str, str], mistakes: list[tuple[str, str]]
+) -> None:
+    path, text = tmp_path / "manifest.yaml", _nodes("", "gpus: {mig: slices}", "")
+    assert edit[0] in text
+    path.write_text(text.replace(*edit), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    errors = [item for item in validate(path).diagnostics if item.severity is Severity.ERROR]
+    places = [(item.code, item.place) for item in errors]
+    assert [(code, lines[at.line - 1][at.column - 1 : at.end_column - 1]) for code, at in places if at] == mistakes
+
+
+@pytest.mark.slow
+def test_nodes_that_change_their_type_are_the_only_ones_that_drain(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.yaml", tmp_path / "after.yaml"
+    before.write_text(_nodes("", "", ""), encoding="utf-8")
+    text = _nodes("", "", "gpus: {mig: slices}")
+    after.write_text(text, encoding="utf-8")
+    output = CliRunner().invoke(group, ["diff", str(before), str(after)]).stdout
+    assert "drains 1 node (gpu3)" in output
+    lines = text.splitlines()
+    line = next(index for index, row in enumerate(lines) if "gpus:" in row)
+    assert f"after.yaml:{line + 1}:{lines[line].index('gpus:') + 1} node_types.h100-mig: + " in output

@@ -173,7 +173,8 @@ class _Translator:
         message = f"{section} has no key {quote(key)}"
         keys = keys_of(at.owner) if at.owner else []
         present = self._value(at.path[:-1])
-        unused = [name for name in keys if not (isinstance(present, Mapping) and name in present)]
+        nearby = [*keys, *getattr(at.owner, "OVERRIDES", ())]
+        unused = [name for name in nearby if not (isinstance(present, Mapping) and name in present)]
         hint = (self.hint and self.hint(at.path)) or self._at_the_top(at)
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None:
@@ -182,7 +183,7 @@ class _Translator:
             if places:
                 hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
-                hint = f"use one of {', '.join(keys)}"
+                hint = f"use one of {', '.join(keys)}{', or a field of the node type' * (nearby != keys)}"
             elif section_path := section_of(self.model, at.path[:-1]):
                 hint = f"run `clustergen explain {section_path.replace('.<name>', '')}` to list its keys"
             if hint and not places and getattr(at.owner, "IS_OPEN", False):

@@ -1,4 +1,5 @@
-"""Layers of a manifest: the files that it extends, and node types that are like another one.
+"""Layers of a manifest: the files that it extends, node types that are like another one, and nodes that override fields
+of their type.
 
 Layers are merged as marked nodes, before anything is validated, so that each value keeps the place where it is written.
 The texts are joined into one: a place in a layer is an offset behind the manifest's own text.
@@ -6,14 +7,19 @@ The texts are joined into one: a place in a layer is an offset behind the manife
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 from clustergen.diagnostics import Problem, did_you_mean, quote
+from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.yaml_nodes import Node
 from clustergen.records import record
 
 _MOST_LAYERS = 8
+_SERVICE = "service"
+_MOST_LEAVES = 3
+_LONGEST_NAME = 63
 _HINT = "write a path relative to this file: extends: ../site.yaml"
 
 
@@ -89,8 +95,11 @@ def merged(upper: Node, lower: Node) -> Node:
     return upper
 
 
-def resolve_likes(root: Node) -> Iterable[tuple[str, Problem]]:
-    """Fill the node types that are `like` another one with its values; types whose reference is wrong, and why."""
+def resolve_likes(root: Node, bases: dict[str, str]) -> Iterable[tuple[str, Problem]]:
+    """Fill the node types that are `like` another one with its values; types whose reference is wrong, and why.
+
+    `bases` gets the other one of each.
+    """
     types = root.child("node_types")
     if types is None or not isinstance(types.children, dict):
         return
@@ -110,10 +119,84 @@ def resolve_likes(root: Node) -> Iterable[tuple[str, Problem]]:
             message = f"node type {quote(like.value)} is itself like {quote(further.value)}: one level is allowed"
             hint = f"write like: {further.value}, and repeat the values that {like.value} changes"
         else:
-            result = merged(node, base)
+            result, bases[name] = merged(node, base), like.value
             types.children[name], types.value[name] = result, result.value
             continue
         yield name, Problem("like-invalid", like.start, like.end - like.start, message, hint)
+
+
+def resolve_overrides(root: Node, refused: Container[str], bases: dict[str, str]) -> Iterator[Problem]:
+    """Move fields of a node type from entries of `nodes` to node types of their own, whose names say what differs:
+    `h100-mig` is like h100 but for its MIG plan. Entries with the same fields share one. Yields what cannot be
+    overridden. Types of `refused` have no derived ones: they are reported already. `bases` gets those of derived types.
+    """
+    nodes, types = root.child("nodes"), root.child("node_types")
+    if nodes is None or not isinstance(nodes.children, list):
+        return
+    derived: dict[str, tuple[str, object]] = {}
+    for entry in nodes.children:
+        if not isinstance(entry.children, dict) or (kind := entry.child("type")) is None:
+            continue
+        yield from _fixed_fields(entry, kind.value)
+        fields = _taken(entry, Nodes.OVERRIDES)
+        base = types.child(kind.value) if types is not None and isinstance(kind.value, str) else None
+        if not fields.children or types is None or base is None or kind.value in refused:
+            continue  # an unknown type is reported by its name
+        assert isinstance(types.children, dict)
+        name = _derived_name(kind.value, fields)
+        if name in types.children and derived.get(name) != (kind.value, fields.value):
+            name = f"{name}-{re.split('[^a-z0-9-]', str(entry.value.get('name')))[0]}"
+        name = name[:_LONGEST_NAME]
+        if name not in types.children:
+            derived[name] = kind.value, fields.value
+            result = merged(fields, base)
+            assert isinstance(result.children, dict)
+            result.children["like"], result.value["like"] = kind, kind.value
+            result.keys["like"] = kind.start, kind.end
+            types.children[name], types.value[name] = result, result.value
+            types.keys[name] = next(iter(fields.keys.values()))
+            bases[name] = kind.value
+        entry.children["type"] = Node(kind.start, kind.end, name, "*")  # whose text in the file is another one
+        entry.value["type"] = name
+
+
+def _fixed_fields(entry: Node, kind: object) -> Iterator[Problem]:
+    """Fields that nodes cannot override, which are removed from the entry."""
+    of_service = Nodes.OVERRIDES if kind == _SERVICE else ()
+    fixed = _taken(entry, {*of_service, "like", "system"})
+    for key, node in (fixed.children if isinstance(fixed.children, dict) else {}).items():
+        start, end = fixed.keys[key]
+        shown = node.value if isinstance(node.value, str) else "NAME"
+        if key == "like":
+            message, hint = "nodes are like the node type that is their type", f"write type: {shown} instead"
+        elif key == "system":
+            message = "nodes cannot override the system of their type: they would be other machines"
+            hint = f"add {shown}: {{system: {shown}}} to node_types, and write type: {shown} here"
+        else:
+            message = f"{key} is a field of node types, and machines of type {_SERVICE} have none"
+            hint = f"define a node type with {key} under node_types, and write its name as the type"
+        yield Problem("node-override-invalid", start, end - start, message, hint)
+
+
+def _taken(entry: Node, names: Container[str]) -> Node:
+    """The mapping of those keys of an entry, which lacks them from then on."""
+    assert isinstance(entry.children, dict)
+    fields = Node(entry.start, entry.end, {}, entry.style)
+    fields.children = {}
+    for key in [key for key in entry.children if key in names]:
+        child = entry.children.pop(key)
+        fields.children[key], fields.value[key], fields.keys[key] = child, entry.value.pop(key), entry.keys.pop(key)
+        fields.height = max(fields.height, child.height + 1)
+    return fields
+
+
+def _derived_name(base: str, fields: Node) -> str:
+    """`h100-mig`: the type, and the fields that differ."""
+    assert isinstance(fields.children, dict)
+    leaves: list[str] = []
+    for key, child in fields.children.items():
+        leaves += child.children if isinstance(child.children, dict) and child.children else [key]
+    return "-".join([base, *sorted(leaves)[:_MOST_LEAVES]])
 
 
 def _repository(path: Path) -> Path:

@@ -1,11 +1,12 @@
 """Nodes as host lists, with their addresses and roles."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import AddressList, HostList, Mac, Name, Options, Section, SlurmName, field, section
+from clustergen.manifest.hardware import NodeType
 
 
 class Addresses(Section):
@@ -20,12 +21,15 @@ class Addresses(Section):
 
 
 class Nodes(Section):
-    """One node, or several identical ones."""
+    """One node, or several identical ones, with fields of their node type that differ."""
 
+    OVERRIDES: ClassVar[tuple[str, ...]] = ()
+    """Fields of the node type that an entry may have, which `layers` moves to a node type of their own."""
     name: HostList = field(..., "Host name, or a host list for identical nodes: compute[01-08].", sample='"gpu[1-4]"')
     type: Name = field(
         ...,
-        "Node type; `service` is a machine that runs no jobs and needs no definition.",
+        "Node type; `service` is a machine that runs no jobs and needs no definition. Fields of a node type that are"
+        " written here, as gpus: {mig: slices}, hold for these nodes instead of those of the type.",
         sample="service",
         names_of="node_types",
     )
@@ -46,3 +50,8 @@ class Nodes(Section):
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")
     in_no_partition: bool = field(False, "Confirms that no partition contains these nodes, so no job runs on them.")
     slurm_options: Options = field({}, "More keys of the NodeName line, as Port: 17001.")
+
+
+Nodes.OVERRIDES = tuple(
+    name for name in NodeType.model_fields if name not in Nodes.model_fields and name not in ("like", "system")
+)

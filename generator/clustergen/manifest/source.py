@@ -10,7 +10,7 @@ import json
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, reduce
 from pathlib import Path
@@ -64,6 +64,7 @@ class Source:
         self._root: Node | None = None
         self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
+        self._bases: dict[str, str] = {}  # node type → the one whose values it takes over
         self._redaction = Redaction("")
         if not self.diagnostics:
             self._read()
@@ -131,7 +132,18 @@ class Source:
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. Values that were refused on reading are not reported again."""
-        return in_file_order(self.diagnostic(finding) for finding in findings if finding.path not in self._refused)
+        new = [finding for finding in findings if finding.path not in self._refused]
+        return in_file_order(map(self.diagnostic, self._without_inherited(new) if self._bases else new))
+
+    def _without_inherited(self, findings: list[Finding]) -> Iterator[Finding]:
+        """Findings without those on values that a node type takes over from another one, which has the same."""
+        places = {(each.code, each.path): self.place(each.path, each.key, each.at) for each in findings}
+        for each in findings:
+            _, name, *rest = (*each.path, "", "")[: max(2, len(each.path))]
+            base = self._bases.get(str(name)) if each.path[:1] == ("node_types",) else None
+            place = places.get((each.code, ("node_types", base, *rest))) if base else None
+            if place is None or (rest and place != places[each.code, each.path]):
+                yield each
 
     def from_validation_error(
         self, err: ValidationError, model: type[BaseModel], hint: Hint | None = None, refine: Refine | None = None
@@ -177,11 +189,11 @@ class Source:
         self.diagnostics = in_file_order([*self.diagnostics, *map(self._diagnostic, problems)])
 
     def _merge_layers(self, root: Node) -> list[Problem]:
-        """Merge what the manifest extends below it, and the node types that are like others."""
+        """Merge what the manifest extends below it, node types that are like others, and what nodes override."""
         problems: list[Problem] = []
-        if "extends" not in root.value and not _has_likes(root.value):
+        if "extends" not in root.value and not _has_likes(root.value) and not _has_overrides(root.value):
             return problems
-        from clustergen.manifest.layers import read_layers, resolve_likes
+        from clustergen.manifest.layers import read_layers, resolve_likes, resolve_overrides
 
         if "extends" in root.value:
             layers = read_layers(root, self._text, self._path, _layer_text, _parse)
@@ -193,9 +205,11 @@ class Source:
             self._root = None
             return problems
         assert self._root is not None
-        for name, problem in resolve_likes(self._root):
+        for name, problem in resolve_likes(self._root, self._bases):
             self._refused |= {("node_types", name)}  # that it lacks hardware follows
             problems.append(problem)
+        refused = {str(path[1]) for path in self._refused}
+        problems += resolve_overrides(self._root, refused, self._bases)
         return problems
 
     def _name_of(self, path: Path) -> str:
@@ -323,6 +337,13 @@ def _parse(text: str) -> tuple[Node | None, list[Problem]]:
 def _has_likes(data: dict[str, Any]) -> bool:
     types = data.get("node_types")
     return isinstance(types, dict) and any(isinstance(each, dict) and "like" in each for each in types.values())
+
+
+def _has_overrides(data: dict[str, Any]) -> bool:
+    from clustergen.manifest.nodes import Nodes
+
+    nodes, fields = data.get("nodes"), Nodes.model_fields.keys()
+    return isinstance(nodes, list) and any(isinstance(each, dict) and not fields >= each.keys() for each in nodes)
 
 
 def _layer_text(path: Path) -> str:

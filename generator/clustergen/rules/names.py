@@ -133,6 +133,9 @@ def node_type_unused(cluster: Cluster, section: Mapping[str, NodeType]) -> Itera
     if not all(group.is_type_known for group in cluster.groups):
         return  # the misspelt one is said, and probably means this one
     used = {node_type.name for node_type in cluster.node_types}
+    for name in [*used]:
+        while name in section and (name := section[name].like or ""):
+            used.add(name)
     for name in section:
         if name not in used:
             yield Finding(

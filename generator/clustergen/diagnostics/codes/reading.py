@@ -21,6 +21,7 @@ READING: tuple[str | Code, ...] = (
     "The manifest's shape",
     Code("extends-invalid", ERROR, "A file that the manifest extends cannot be used"),
     Code("like-invalid", ERROR, "A node type is like one that cannot be used"),
+    Code("node-override-invalid", ERROR, "Nodes override a field that they cannot have"),
     Code("manifest-empty", ERROR, "The manifest is empty"),
     Code("manifest-not-a-mapping", ERROR, "The manifest is not a mapping of sections"),
     Code("key-unknown", ERROR, "An unknown key"),
