@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from clustergen.catalogue.topics import TOPICS
 from clustergen.cli.init import STARTER
-from clustergen.manifest.schema import json_schema
+from clustergen.manifest.schema import json_schema, json_schema_text, model_schema
 from strategies.inventories import MANIFESTS
 
 CATALOGUE = """
@@ -116,3 +118,42 @@ def test_a_manifest_that_extends_a_file_states_parts_of_sections(validator: Draf
     validator.validate(data)
     assert not validator.is_valid(yaml.safe_load(OVER))
     assert not validator.is_valid({key: value for key, value in data.items() if key != "extends"})
+
+
+def _paths(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """Of each key and item."""
+    rows = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in rows:
+        yield (key,)
+        yield from ((key, *rest) for rest in _paths(inner))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_null", [False, True])
+def test_a_key_may_be_missing_or_null_where_the_model_admits_it(validator: Draft202012Validator, is_null: bool) -> None:
+    """In a manifest that extends a file, any may."""
+    text, model = STARTER.read_text(encoding="utf-8"), Draft202012Validator(model_schema())
+    for path in _paths(yaml.safe_load(text)):
+        data: Any = yaml.safe_load(text)
+        *parents, last = path
+        section = reduce(lambda part, key: part[key], parents, data)
+        if isinstance(section, list):
+            continue
+        section[last] = None
+        if not is_null:
+            del section[last]
+        assert validator.is_valid(data) == model.is_valid(data), path
+        assert validator.is_valid({"extends": "../site.yaml", **data}), path
+
+
+def test_editors_read_the_schema_at_once() -> None:
+    assert len(json_schema_text()) < 350_000
+
+
+@pytest.mark.slow
+def test_nodes_have_fields_of_their_type(validator: Draft202012Validator) -> None:
+    """Not its system: that is another type."""
+    data = yaml.safe_load(CATALOGUE)
+    for fields, is_valid in (({"gpus": {"mig": "a"}}, True), ({"gpus": {"mgi": "a"}}, False), ({"system": "a"}, False)):
+        data["nodes"][0] = {"name": "n1", "type": "box", "address": "10.0.0.1", **fields}
+        assert validator.is_valid(data) == is_valid, fields
