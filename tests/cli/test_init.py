@@ -60,7 +60,7 @@ def test_a_directory_gets_manifest_yaml_and_the_schema_beside_it(tmp_path: Path)
     assert init(tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.yaml", SCHEMA}
     schema = json.loads((tmp_path / SCHEMA).read_text(encoding="utf-8"))
-    assert {"name", "nodes", "slurm"} <= schema["else"]["properties"].keys()
+    assert {"name", "nodes", "slurm"} <= schema["properties"].keys()
     printed = CliRunner().invoke(group, ["schema"]).stdout
     assert json.loads(printed) == schema
 
