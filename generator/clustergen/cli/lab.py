@@ -19,6 +19,6 @@ def command() -> None:
 
 for verb in (
     lab_up.up, lab_up.apply, lab_nodes.status, lab_nodes.shell, lab_nodes.logs, lab_nodes.list_,
-    lab_nodes.stop, lab_nodes.start, lab_nodes.outage, lab_nodes.down,
+    lab_nodes.stop, lab_nodes.start, lab_nodes.fault, lab_nodes.outage, lab_nodes.down,
 ):  # fmt: skip
     command.add_command(verb)

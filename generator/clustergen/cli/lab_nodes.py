@@ -99,7 +99,7 @@ def list_() -> None:
 def status(lab: str | None, name: str | None, substitutions: bool) -> None:
     """Show the nodes of a lab and their state in Slurm."""
     from clustergen.compile import validate
-    from clustergen.lab import nodes, run
+    from clustergen.lab import faults, nodes, run
 
     work = current(lab if name is None else name)
     engine = run.engine_of(work)
@@ -109,12 +109,15 @@ def status(lab: str | None, name: str | None, substitutions: bool) -> None:
     addresses = {host: ip for group in cluster.groups for host, ip in run.addresses(group)}
     roles = {host: ", ".join(group.roles) for group in cluster.groups for host in group.hosts}
     order = {host: index for index, host in enumerate(addresses)}
+    reachable: set[str] = set()
     for row in sorted(nodes.running(engine, work), key=lambda row: order.get(row["node"], len(order))):
         host = row["node"]  # that of a lab which has shrunk since is in the manifest no more
         role = roles.get(host, "not in the manifest")
-        click.echo(f"{host:16} {addresses.get(host, '-'):16} {row['state']:10} {role}")
+        state = "cut off" if row["state"] == "running" and faults.is_cut(engine, row) else row["state"]
+        click.echo(f"{host:16} {addresses.get(host, '-'):16} {state:10} {role}")
+        reachable |= {host} if state == "running" else set()
     remark(f"\nlog in: ssh -F {work.ssh_config} NODE, or clustergen lab shell NODE")
-    for controller in cluster.slurm.controllers[:1]:
+    for controller in [host for host in cluster.slurm.controllers if host in reachable][:1]:
         answer = engine.run("exec", nodes.container(work, controller), "sinfo", "-N", "-l", check=False)
         if answer.returncode == 0:
             click.echo(f"\n{answer.stdout.rstrip()}")
@@ -178,6 +181,33 @@ def start(lab: str | None, name: str | None) -> None:
 
     work = current(lab if name is None else name)
     remark(f"{run.start(work, lambda node: remark(f'  {node}'))} nodes of {work.name} started")
+
+
+@exit_codes("done", "", USAGE, "no such lab or node, or podman or docker failed")
+@click.command("fault")
+@_name
+@click.argument("action", type=click.Choice(("kill", "cut", "revive")))
+@click.argument("hosts", metavar="NODE...", nargs=-1)
+def fault(name: str | None, action: str, hosts: tuple[str, ...]) -> None:
+    """Kill nodes of a lab, cut them off from the network, or revive them.
+
+    kill ends all processes of a node at once, as without power; cut pulls its network cables; revive undoes both, for
+    all nodes if none is named. NODE is a host list, e.g. gpu[1-2].
+    """
+    from clustergen.hostlist import compress, expand
+    from clustergen.lab import faults, namespace, nodes, run
+
+    work = current(name)
+    if not hosts and action != "revive":
+        raise click.UsageError(f"name a node: clustergen lab fault {action} NODE")
+    engine = run.engine_of(work)
+    rows = {row["node"]: row for row in nodes.running(engine, work)}
+    chosen = list(dict.fromkeys(host for words in hosts for host in expand(words))) or sorted(rows)
+    if unknown := [host for host in chosen if host not in rows]:
+        hint = f"nodes: {compress(sorted(rows))}"
+        raise ClustergenError(f"node {compress(unknown)} is not in lab {work.name}", hint, 2)
+    with namespace.in_use(engine.store):
+        getattr(faults, action)(engine, [rows[host] for host in chosen], lambda line: remark(f"  {line}"))
 
 
 @exit_codes("removed", "", USAGE, "podman or docker failed")

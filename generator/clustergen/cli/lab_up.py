@@ -143,7 +143,7 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     if not work.directory.exists():
         raise ClustergenError(f"lab {work.name} is not up", f"clustergen lab up {manifest}")
     lab, _ = _lab(manifest, name, _wish(**options))
-    sys.exit(run.apply(lab, arguments))
+    sys.exit(run.apply(lab, arguments, lambda line: remark(f"  {line}")))
 
 
 def _wish(

@@ -14,6 +14,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.lab import mig
 from clustergen.lab.confine import boot, confined
 from clustergen.lab.engine import Engine
+from clustergen.lab.file_systems import shared_directories
 from clustergen.lab.scale import Document
 from clustergen.lab.subnet import gateway
 from clustergen.lab.substitutions import people
@@ -21,6 +22,9 @@ from clustergen.lab.work import Work
 from clustergen.records import record
 
 LABEL = "clustergen.lab"
+_SUBNET = "clustergen.subnet"
+_SHARED = "/var/lib/clustergen-lab"  # of a node: the directories in place of file systems, as in adapt.sh
+_ANEW = "run clustergen lab down {0}, then clustergen lab up"
 _FILES = Path(__file__).parent / "files"
 _AT_ONCE = 4
 _WATCHERS = 7  # inotify instances of a node when all its services run
@@ -28,14 +32,16 @@ _WATCHERS = 7  # inotify instances of a node when all its services run
 
 @record
 class Node:
-    """One container. `directories`: (file system, mount point) of the shared ones in it. `users`: who may log in."""
+    """One container. `directories`: (file system, mount point) of the shared ones in it. `users`: who may log in, with
+    their numbers.
+    """
 
     host: str
     address: str
     image: str
     type: NodeType
     directories: tuple[tuple[str, str], ...]
-    users: tuple[str, ...]
+    users: Mapping[str, int]
 
 
 def container(work: Work, host: str) -> str:
@@ -46,13 +52,15 @@ def network(work: Work) -> str:
     return f"clustergen-lab-{work.name}"
 
 
-def nodes(
-    cluster: Cluster, images: Mapping[str, str], directories: Mapping[str, Sequence[tuple[str, str]]]
-) -> Iterator[Node]:
-    users = tuple(people(cluster))
+def nodes(work: Work, cluster: Cluster, images: Mapping[str, str], mounted: Sequence[str] = ()) -> Iterator[Node]:
+    """The containers of a cluster. `mounted`: file systems that they mount, all others are shared directories."""
+    users = work.user_numbers(people(cluster))
+    directories = shared_directories(cluster, mounted)
     for group in cluster.groups:
+        image = images.get(group.type.os.id, "")
         for host, address in zip(group.hosts, group.addresses, strict=True):
-            yield Node(host, address, images[group.type.os.id], group.type, tuple(directories.get(host, ())), users)
+            places = sorted(directories.get(host, ()), key=lambda pair: pair[1])  # what is mounted in others is last
+            yield Node(host, address, image, group.type, tuple(places), users)
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
@@ -73,10 +81,17 @@ def require_free_network(cluster: Cluster) -> None:
 def make_network(engine: Engine, work: Work, cluster: Cluster, document: Document) -> None:
     """A bridge with the manifest's management subnet."""
     bridge = gateway(document, {address for group in cluster.groups for address in group.addresses})
-    label = f"{LABEL}={work.name}"
-    engine.run(
-        "network", "create", "--subnet", str(_subnet(cluster)), "--gateway", bridge, "--label", label, network(work)
-    )
+    labels = ("--label", f"{LABEL}={work.name}", "--label", f"{_SUBNET}={_subnet(cluster)}")
+    engine.run("network", "create", "--subnet", str(_subnet(cluster)), "--gateway", bridge, *labels, network(work))
+
+
+def require_same_network(engine: Engine, work: Work, cluster: Cluster) -> None:
+    """Raises ClustergenError where the manifest's management subnet has changed since the lab's network was made."""
+    words = ("network", "inspect", "--format", f'{{{{index .Labels "{_SUBNET}"}}}}', network(work))
+    made = engine.run(*words, check=False).stdout.strip()
+    if "/" in made and made != str(_subnet(cluster)):
+        message = f"lab {work.name} has the management network {made}, the manifest {_subnet(cluster)}"
+        raise ClustergenError(message, _ANEW.format(work.name))
 
 
 def _routes() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
@@ -122,13 +137,12 @@ def start(
     """
     _room(len(nodes))
     _forget(work, {node.address for node in nodes})
-    script = (_FILES / "prepare.sh").read_text(encoding="utf-8")
     key = work.key.with_suffix(".pub").read_text(encoding="utf-8").strip()
     hosts = dict(_recorded(work))
 
     def one(node: Node) -> None:
         _run(engine, work, node, view, devices)
-        hosts[node.address] = _prepare(engine, work, node, script, key)
+        hosts[node.address] = _prepare(engine, work, node, key)
         report(node.host)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -187,11 +201,8 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None, devices: Seq
     if engine.sets_mac:
         arguments += ["--mac-address", _mac(node.address)]
     arguments += [*confined(engine), *(f"--device={device}" for device in devices)]
-    for name, mount in node.directories:
-        place = work.shared / name
-        place.mkdir(parents=True, exist_ok=True)
-        place.chmod(0o1777)
-        arguments += ["--volume", f"{place}:{mount}"]
+    work.make_shared(name for name, _ in node.directories)
+    arguments += ["--volume", f"{work.shared}:{_SHARED}"]
     if view:
         arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
     if node.type.gpus:
@@ -206,19 +217,12 @@ def _mac(address: str) -> str:
     return ":".join(f"{byte:02x}" for byte in b"\x02\x42" + last)
 
 
-def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> str:
-    gpus = node.type.gpus
-    answers = {
-        "KEY": key,
-        "USERS": " ".join(node.users),
-        "GPUS": str(gpus.count if gpus else 0),
-        "GPU_MODEL": gpus.model.nvml_name if gpus else "",
-        "NVLINKS": " ".join(map(str, gpus.wired_links)) if gpus else "",
-        "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
-    }
-    settings = [word for name, value in answers.items() for word in ("--env", f"{name}={value}")]
+def _prepare(engine: Engine, work: Work, node: Node, key: str) -> str:
+    """Makes a new container a node; its ssh host key."""
     name = container(work, node.host)
-    done = engine.run("exec", "-i", *settings, name, "sh", "-s", stdin=script.encode(), check=False)
+    script = f"{_script('adapt.sh')}\n{_script('prepare.sh')}".encode()
+    settings = _environment({**_answers(node), "KEY": key, "UNMOUNT": "yes"})
+    done = engine.run("exec", "-i", *settings, name, "sh", "-s", stdin=script, check=False)
     keys = [line for line in done.stdout.splitlines() if line.startswith("ssh-")]
     if done.returncode or not keys:
         alive = any(row["name"] == name and row["state"] == "running" for row in running(engine, work))
@@ -229,6 +233,54 @@ def _prepare(engine: Engine, work: Work, node: Node, script: str, key: str) -> s
             f"use an image with systemd, an ssh server and Python: {node.image}",
         )
     return " ".join(keys[-1].split()[:2])
+
+
+def adapt(
+    engine: Engine, work: Work, nodes: Sequence[Node], report: Callable[[str], None], *, unmount: bool = False
+) -> list[Node]:
+    """Gives running nodes the shared directories, users and GPUs of the manifest, and reports each change; the nodes
+    that have directories of an earlier manifest mounted, which only `unmount` takes from them.
+
+    Raises ClustergenError where a node cannot have them because it was made without.
+    """
+
+    def one(node: Node) -> tuple[Node, list[str]]:
+        work.make_shared(name for name, _ in node.directories)
+        settings = _environment({**_answers(node), "UNMOUNT": "yes" if unmount else ""})
+        words = ("exec", "-i", *settings, container(work, node.host), "sh", "-s")
+        done = engine.run(*words, stdin=_script("adapt.sh").encode(), check=False)
+        if done.returncode:
+            reason = (done.stderr.strip() or str(done.returncode)).splitlines()[-1]
+            raise ClustergenError(f"{node.host} cannot follow the manifest: {reason}", _ANEW.format(work.name))
+        return node, done.stdout.splitlines()
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = list(pool.map(one, nodes))
+    for node, lines in answers:
+        if changes := [line for line in lines if not line.startswith("stale ")]:
+            report(f"{node.host}: {', '.join(changes)}")
+    return [node for node, lines in answers if any(line.startswith("stale ") for line in lines)]
+
+
+def _script(name: str) -> str:
+    return (_FILES / name).read_text(encoding="utf-8")
+
+
+def _environment(answers: Mapping[str, str]) -> list[str]:
+    return [word for name, value in answers.items() for word in ("--env", f"{name}={value}")]
+
+
+def _answers(node: Node) -> dict[str, str]:
+    """The variables of adapt.sh."""
+    gpus = node.type.gpus
+    return {
+        "MOUNTS": "\n".join(f"{name} {mount}" for name, mount in node.directories),
+        "USERS": " ".join(f"{name}:{number}" for name, number in node.users.items()),
+        "GPUS": str(gpus.count if gpus else 0),
+        "GPU_MODEL": gpus.model.nvml_name if gpus else "",
+        "NVLINKS": " ".join(map(str, gpus.wired_links)) if gpus else "",
+        "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
+    }
 
 
 def running(engine: Engine, work: Work | None = None) -> list[dict[str, str]]:

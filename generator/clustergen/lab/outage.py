@@ -79,6 +79,8 @@ class Outage:
             if name.partition(":")[0] not in hosts:
                 raise ClustergenError(f"--away {name}: no node of the lab", f"nodes: {compress(sorted(hosts))}", 2)
         self.cut = 0.0
+        self.hosts: list[str] = []
+        """Nodes that are on when it begins; others stay off."""
         self.started: dict[str, float] = {}  # host → since when it is on
         self.back: dict[tuple[str, str], float] = {}  # (part, host) → when it ran again
         self.expected: dict[str, tuple[str, ...]] = {}  # host → its units that ran
@@ -86,7 +88,11 @@ class Outage:
 
     def run(self, pause_s: float, report: Report) -> list[Part]:
         """Every part, as it came back: compute nodes start first, servers next, controllers last."""
-        self.expected = {host: self._running(host) for group in self.cluster.groups for host in group.hosts}
+        rows = {row["node"]: row for row in nodes.running(self.engine, self.work) if row["state"] == "running"}
+        self.hosts = [host for group in self.cluster.groups for host in group.hosts if host in rows]
+        for host in sorted({name.partition(":")[0] for name in self._away()}.difference(self.hosts)):
+            raise ClustergenError(f"--away {host}: it is off", f"run clustergen lab fault revive {host}", 2)
+        self.expected = {host: self._running(host) for host in self.hosts}
         for host, unit in self.away_units:
             if unit not in self.expected[host]:
                 units = ", ".join(self.expected[host])
@@ -100,11 +106,11 @@ class Outage:
             self._watch(_ASSOCIATIONS_S, lambda: bool(self._ask(saved)))
         time.sleep(_SAVED_S)
         earlier = self._alerts("ALERTS")
-        rows = {row["node"]: row for row in nodes.running(self.engine, self.work)}
         self.cut = time.monotonic()
         self.engine.run("kill", *(row["name"] for row in rows.values()))
         report(f"power off: {compress(sorted(rows))}")
-        steps = [[host for host in step if host not in self.away_nodes] for step in _steps(self.cluster)]
+        first = [host for host in self.hosts if host not in self.away_nodes]
+        steps = [[host for host in step if host in first] for step in _steps(self.cluster)]
         for step in filter(None, steps):
             if self.started:
                 self._watch(pause_s, lambda: self._is_back(job) and False)
@@ -151,7 +157,7 @@ class Outage:
 
     def _ask(self, script: str) -> str:
         """Asks a controller that is on; what the script prints there."""
-        hosts = [host for host in self.cluster.slurm.controllers if host in self.started or not self.cut]
+        hosts = [host for host in self.cluster.slurm.controllers if host in (self.started if self.cut else self.hosts)]
         return self._shell(hosts[0], script) if hosts else ""
 
     def _running(self, host: str) -> tuple[str, ...]:
@@ -220,7 +226,7 @@ class Outage:
         for host, units in self.expected.items():
             yield from ((unit, host) for unit in units)
         for group in self.cluster.compute:
-            yield from (("node in Slurm", host) for host in group.hosts)
+            yield from (("node in Slurm", host) for host in group.hosts if host in self.hosts)
         yield "queued job", ""
 
     def _parts(self) -> Iterator[Part]:

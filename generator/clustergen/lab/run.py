@@ -13,12 +13,16 @@ from clustergen.cluster.model import NodeGroup
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import compress
 from clustergen.lab import engine as engines
-from clustergen.lab import file_systems, namespace, node_images
+from clustergen.lab import namespace, node_images
 from clustergen.lab import nodes as containers
 from clustergen.lab.engine import Engine
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.work import Work, home
 
+_DRY = ("-C", "--check", "--list", "--syntax")
+"""Options of ansible-playbook with which it changes nothing."""
+_PARTIAL = ("-l", "--limit", "-t", "--tags", "--skip-tags")
+"""Options with which it does not change all nodes."""
 Report = Callable[[str], None]
 
 
@@ -51,14 +55,17 @@ def up(engine: Engine, lab: Lab, wish: Wish, report: Report) -> None:
             is_fresh = containers.network(work) not in engines.networks(engine)
             if is_fresh:  # before an image is built, which takes a minute
                 containers.require_free_network(lab.cluster)
+            else:
+                containers.require_same_network(engine, work, lab.cluster)
             chosen = node_images.ensure(engine, lab, wish, report)
             if is_fresh:
                 containers.make_network(engine, work, lab.cluster, lab.document)
             containers.wake(engine, [row for row in current.values() if row["state"] != "running"], report)
             view = namespace.cgroup_view(engine.store) if engine.hybrid else None
-            directories = file_systems.shared_directories(lab.cluster, wish.mounts)
-            nodes = [node for node in containers.nodes(lab.cluster, chosen, directories) if node.host not in current]
-            containers.start(engine, work, nodes, view, report, devices=["/dev/fuse"] if wish.mounts else [])
+            nodes = list(containers.nodes(work, lab.cluster, chosen, wish.mounts))
+            fresh = [node for node in nodes if node.host not in current]
+            containers.start(engine, work, fresh, view, report, devices=["/dev/fuse"] if wish.mounts else [])
+            containers.adapt(engine, work, [node for node in nodes if node.host in current], report)
     except BaseException:
         if not current:
             report("cleaning up")
@@ -81,23 +88,37 @@ def addresses(group: NodeGroup) -> Iterator[tuple[str, str]]:
     return zip(group.hosts, group.addresses, strict=True)
 
 
-def apply(lab: Lab, arguments: Sequence[str]) -> int:
-    """Runs the tree's playbook on the containers; its exit status. Raises ClustergenError where they are not up."""
-    rows = containers.running(engine_of(lab.work), lab.work)
-    states = {row["node"]: row["state"] for row in rows}
-    hosts = [host for group in lab.cluster.groups for host in group.hosts]
-    stopped = [host for host in hosts if states.get(host, "running") != "running"]
-    absent = [host for host in hosts if host not in states]
-    if stopped or absent:
+def apply(lab: Lab, arguments: Sequence[str], report: Report) -> int:
+    """Gives the containers what the manifest adds, and runs the tree's playbook; its exit status.
+
+    Nodes that are off or cut off are as unreachable as real ones. Raises ClustergenError where no node is on, or where
+    containers cannot follow the manifest without `up` or `down`.
+    """
+    work, engine = lab.work, engine_of(lab.work)
+    states = {row["node"]: row["state"] for row in containers.running(engine, work)}
+    prepared = containers.prepared(work)
+    address_of = {host: address for group in lab.cluster.groups for host, address in addresses(group)}
+    stopped = [host for host in address_of if states.get(host, "running") != "running"]
+    absent = [host for host, address in address_of.items() if host not in states or address not in prepared]
+    if absent or len(stopped) == len(address_of):
         down = (("stopped", stopped), ("missing", absent))
         parts = [f"{state}: {compress(names)}" for state, names in down if names]
         raise ClustergenError(
-            f"nodes of the lab {lab.work.name} are {'; '.join(parts)}",
-            f"run clustergen lab up {lab.origin} to start them",
+            f"nodes of the lab {work.name} are {'; '.join(parts)}", f"run clustergen lab up {lab.origin} to start them"
         )
+    containers.require_same_network(engine, work, lab.cluster)
+    if stopped:
+        report(f"off: {compress(stopped)}; start them with clustergen lab fault revive")
+    wish = Wish.read(work.wish)
+    nodes = [node for node in containers.nodes(work, lab.cluster, {}, wish.mounts) if node.host not in stopped]
+    is_dry, is_partial = (any(word.startswith(options) for word in arguments) for options in (_DRY, _PARTIAL))
+    stale = [] if is_dry else containers.adapt(engine, work, nodes, report)
     program = Path(sys.executable).with_name("ansible-playbook")
-    command = [str(program) if program.exists() else "ansible-playbook", str(lab.work.tree / "site.yml"), *arguments]
-    return subprocess.run(command, env=lab.work.environment(), cwd=lab.work.directory, check=False).returncode
+    command = [str(program) if program.exists() else "ansible-playbook", str(work.tree / "site.yml"), *arguments]
+    status = subprocess.run(command, env=work.environment(), cwd=work.directory, check=False).returncode
+    if stale and status == 0 and not is_partial:
+        containers.adapt(engine, work, stale, report, unmount=True)
+    return status
 
 
 def start(work: Work, report: Report) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from clustergen.diagnostics import ClustergenError
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import RENDERED
 
+_FIRST_USER = 2001
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
@@ -58,6 +60,7 @@ class Work:
         self.wish = self.directory / "wish.json"
         self.ssh_config = self.directory / "ssh_config"
         self.substitutions = self.directory / "substitutions.txt"
+        self.users = self.directory / "users.json"
 
     def make(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -77,6 +80,25 @@ class Work:
             done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
             if done.returncode:
                 raise ClustergenError(f"ssh-keygen failed: {done.stderr.strip()}")
+
+    def make_shared(self, names: Iterable[str]) -> None:
+        """Directories in place of file systems. Nodes see all of them, but their users only those that are mounted."""
+        self.shared.mkdir(parents=True, exist_ok=True)
+        self.shared.chmod(0o700)
+        for name in names:
+            place = self.shared / name
+            if not place.exists():
+                place.mkdir(exist_ok=True)
+                place.chmod(0o1777)
+
+    def user_numbers(self, names: Iterable[str]) -> dict[str, int]:
+        """Users with their numbers, which they keep when others come and go."""
+        numbers: dict[str, int] = json.loads(self.users.read_text(encoding="utf-8")) if self.users.exists() else {}
+        chosen = {}
+        for name in names:
+            chosen[name] = numbers.setdefault(name, _FIRST_USER + len(numbers))
+        self.users.write_text(json.dumps(numbers), encoding="utf-8")
+        return chosen
 
     def write_manifest(self, document: Mapping[str, Any], origin: Path) -> None:
         head = f"# The lab's manifest, created from {origin}. `clustergen lab up` prints the differences.\n"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# prepare.sh: what a container needs to be reached and to have a node's devices. Prints its ssh host key.
+# prepare.sh: what a container needs to be reached as a node, after adapt.sh. Prints its ssh host key.
 set -eu
 umask 022
 mkdir -p /root/.ssh
@@ -17,31 +17,6 @@ for unit in chrony chronyd; do # which would not start without the right to set 
   printf '[Unit]\nConditionCapability=\n' >/etc/systemd/system/$unit.service.d/99-lab.conf
 done
 
-number=2001
-for user in $USERS; do # several nodes may share their homes
-  id "$user" >/dev/null 2>&1 || useradd --uid $number --create-home --shell /bin/bash "$user" 2>/dev/null || true
-  number=$((number + 1))
-done
-if [ "$GPUS" -gt 0 ]; then
-  echo "$GPU_MODEL" >/etc/clustergen-lab-gpu
-  echo "$NVLINKS" >/etc/clustergen-lab-nvlinks
-  printf '%s\n' "$MIG" | tr ' ' '\n' >/etc/clustergen-lab-mig
-  {
-    echo "c /dev/nvidiactl 0666 root root - 195:255"
-    echo "c /dev/nvidia-uvm 0666 root root - 510:0"
-    gpu=0
-    while [ "$gpu" -lt "$GPUS" ]; do
-      echo "c /dev/nvidia$gpu 0666 root root - 195:$gpu"
-      gpu=$((gpu + 1))
-    done
-    for part in $MIG; do # GPU:PROFILE:MINOR, the compute part's number is the next
-      minor=${part##*:}
-      echo "c /dev/nvidia-caps/nvidia-cap$minor 0666 root root - 510:$minor"
-      echo "c /dev/nvidia-caps/nvidia-cap$((minor + 1)) 0666 root root - 510:$((minor + 1))"
-    done
-  } >/etc/tmpfiles.d/lab-gpus.conf
-  systemd-tmpfiles --create /etc/tmpfiles.d/lab-gpus.conf
-fi
 if [ -e /usr/local/lib/cgroup2-view.so ]; then
   mkdir -p /etc/systemd/system/slurmd.service.d
   printf '[Service]\nEnvironment=LD_PRELOAD=/usr/local/lib/cgroup2-view.so\n' >/etc/systemd/system/slurmd.service.d/99-lab.conf
