@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from clustergen.cli import group
+from clustergen.cli.init import STARTERS
 from clustergen.cli.lab_nodes import current, started_from_here
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab.model import Wish
@@ -101,6 +102,25 @@ def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, Any]) ->
         Wish(**change).over(earlier)
     assert answer.value.hint == "clustergen lab down first"
     assert Wish(["3"]).over(earlier) == Wish(["3"], "10.89.7.0/24", engine="podman")
+
+
+def test_an_example_is_written_once_and_never_over_a_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "name a manifest or --example, not both" in lab("up", MANIFEST, "--example", "small").output
+    assert "did you mean 'small'?" in lab("up", "--example", "smal").output
+    assert not list(tmp_path.iterdir())
+    assert isinstance(lab("up", "--example", "cpu", "--scale", "x").exception, ClustergenError)
+    assert (tmp_path / "manifest.yaml").read_bytes() == STARTERS["cpu"].read_bytes()
+    assert "manifest.yaml exists already" in lab("up", "--example", "small").output
+    assert (tmp_path / "manifest.yaml").read_bytes() == STARTERS["cpu"].read_bytes()
+
+
+def test_users_keep_their_numbers() -> None:
+    work = Work("one")
+    work.make()
+    assert work.user_numbers(["bob", "carol"]) == {"bob": 2001, "carol": 2002}
+    assert work.user_numbers(["alice", "carol"]) == {"alice": 2003, "carol": 2002}
+    assert work.user_numbers(["bob"]) == {"bob": 2001}
 
 
 def test_a_server_of_the_cluster_has_the_shared_directory_where_it_serves_it() -> None:

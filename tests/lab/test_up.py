@@ -102,7 +102,7 @@ def test_nodes_have_the_addresses_of_the_manifest_on_a_network_of_their_own(
     place.write_text(json.dumps(manifest()), encoding="utf-8")
     lab = prepare(compiler.validate(place), place, "addresses", Wish())
     lab.work.key.with_suffix(".pub").write_text("key", encoding="utf-8")
-    containers = list(nodes.nodes(lab.cluster, {"debian-13": "image"}, {}))
+    containers = list(nodes.nodes(lab.work, lab.cluster, {"debian-13": "image"}))
     for sets_mac in (True, False):
         engine = engines.Engine("podman", "/bin/false", tmp_path, hybrid=False, sets_mac=sets_mac)
         commands.clear()

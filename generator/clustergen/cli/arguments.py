@@ -53,7 +53,8 @@ def default_manifest() -> Path:
     return Path(MANIFEST)
 
 
-def _one_manifest(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+def one_manifest(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
+    """The callback of an argument that is a manifest."""
     if ctx.resilient_parsing:  # for shell completion
         return value
     return default_manifest() if value is None else manifest_path(value)
@@ -86,7 +87,7 @@ def _slurm_path(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
 
 # What cannot be read is reported where it is read, with exit code 3: click would call it a wrong use, 2.
 _PATH = click.Path(path_type=Path, readable=False)
-manifest_argument = click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=_one_manifest)
+manifest_argument = click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=one_manifest)
 """One manifest, as the parameter `manifest`."""
 manifest_arguments = click.argument("manifests", type=_PATH, metavar="[MANIFEST]...", nargs=-1, callback=_all_manifests)
 """Several manifests, as the parameter `manifests`."""

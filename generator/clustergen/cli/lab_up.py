@@ -12,18 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clustergen.cli.arguments import manifest_argument, manifest_path
+from clustergen.cli.arguments import GuessedChoice, manifest_path, one_manifest
 from clustergen.cli.common import valid
 from clustergen.cli.complete import rows
 from clustergen.cli.durations import estimate, keep
 from clustergen.cli.exit_codes import INVALID, exit_codes
+from clustergen.cli.init import SMALL, STARTERS, write_starter
 from clustergen.cli.lab_nodes import cluster_name, current
 from clustergen.cli.output import remark
 from clustergen.diagnostics import ClustergenError
+from clustergen.manifest import MANIFEST
 from clustergen.records import replace
 
 if TYPE_CHECKING:
     from clustergen.lab.model import Lab
+
+_PATH = click.Path(path_type=Path, readable=False)
+
+
+def _manifest(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """The manifest to start; None with --example, which writes it."""
+    if not ctx.params.get("example"):
+        return one_manifest(ctx, parameter, value)
+    if value is not None:
+        raise click.UsageError("name a manifest or --example, not both")
+    if Path(MANIFEST).exists():
+        raise click.UsageError(f"{MANIFEST} exists already: start it with `clustergen lab up`, without --example")
+    return None
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,9 +81,15 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @exit_codes("all nodes are up", "", INVALID, "a container cannot be started")
 @click.command("up")
-@manifest_argument
+@click.option(
+    "--example",
+    type=GuessedChoice(list(STARTERS)),
+    is_eager=True,
+    help="Write this starter of `clustergen init` to ./manifest.yaml first.",
+)
+@click.argument("manifest", type=_PATH, metavar="[MANIFEST]", required=False, callback=_manifest)
 @_options
-def up(manifest: Path, name: str | None, **options: Any) -> None:
+def up(manifest: Path | None, example: str | None, name: str | None, **options: Any) -> None:
     """Start the nodes of MANIFEST as containers.
 
     Requires root: run `sudo env "PATH=$PATH" clustergen lab up`. `clustergen setup lab` installs podman.
@@ -79,6 +100,10 @@ def up(manifest: Path, name: str | None, **options: Any) -> None:
     from clustergen.lab import node_images, run
     from clustergen.lab.work import Work, labs
 
+    if manifest is None:
+        manifest = Path(MANIFEST)
+        write_starter(manifest, example or SMALL)
+        remark(f"{manifest} written: starter {example or SMALL}")
     began = time.monotonic()
 
     step, step_began = "", began

@@ -43,8 +43,8 @@ def revive(engine: Engine, rows: Sequence[Row], report: Callable[[str], None]) -
 
 def is_cut(engine: Engine, row: Row) -> bool:
     """True if a running node has no carrier on an interface."""
-    words = ("exec", row["name"], "sh", "-c", "cat /sys/class/net/*/operstate")
-    return "lowerlayerdown" in engine.run(*words, check=False).stdout.split()
+    words = ("exec", row["name"], "sh", "-c", "cat /sys/class/net/*/carrier 2>/dev/null")
+    return "0" in engine.run(*words, check=False).stdout.split()
 
 
 def _link(engine: Engine, row: Row, state: str) -> None:
