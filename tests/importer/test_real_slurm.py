@@ -1,4 +1,6 @@
-"""Real slurmctld shows the same settings, nodes, partitions and switches of the rendered files as of the originals."""
+"""Real slurmctld shows the same settings, nodes, partitions and switches of the rendered files as of the originals, also
+where they take the place of these while it runs.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,21 @@ for side in old new; do
   log=/run/clustergen/$side.log
   for _ in {1..3000}; do grep -qE 'Running as primary controller|fatal' $log && break; sleep 0.02; done
   for _ in {1..600}; do scontrol ping 2>/dev/null | grep -q 'is UP' || grep -q fatal $log && break; sleep 0.1; done
-  for what in config node partition topology; do timeout 20 scontrol -o show $what >${log%log}$what 2>&1; done
-  kill -9 $!; wait $! 2>/dev/null
+  show() { for what in config node partition topology; do timeout 20 scontrol -o show $what >$1.$what 2>&1; done; }
+  show ${log%.log}
+  if [ $side = old ] && [ -e /run/clustergen/adopts ]; then
+    cp /sides/new/* /etc/slurm/
+    timeout 60 scontrol reconfigure >${log%old.log}adopted.log 2>&1
+    for _ in {1..600}; do scontrol ping 2>/dev/null | grep -q 'is UP' && break; sleep 0.1; done
+    show ${log%old.log}adopted
+  fi
+  kill -9 $! $(pidof slurmctld) 2>/dev/null; wait $! 2>/dev/null
 done
 """
 _OF_THE_MOMENT = re.compile(
     r"^(Configuration data as of|BOOT_TIME|NEXT_JOB_ID|Slurmctld\(|MULTIFACTOR|.*HASH_VAL).*\n|"
     r" (BootTime|SlurmdStartTime|LastBusyTime|ResumeAfterTime)=\S+| \[\S+@\S+\]"
+    r"|\+NOT_RESPONDING"
     r"| LinkSpeed=\d+",  # which it reads, shows, and uses for nothing
     re.MULTILINE,
 )
@@ -82,8 +92,12 @@ def _rendered(source: Path, directory: Path, version: str) -> Path:
     return out
 
 
-def _shown(install: SlurmInstall, source: Path, out: Path, directory: Path, names: tuple[str, ...]) -> list[list[str]]:
-    """What scontrol shows of both sides, without what time it is; `names` have to be among it."""
+def _shown(
+    install: SlurmInstall, source: Path, out: Path, directory: Path, names: tuple[str, ...], *, adopts: bool = False
+) -> list[list[str]]:
+    """What scontrol shows of both sides, without what time it is; `names` have to be among it. With `adopts`, also what
+    a slurmctld shows that was started from the old side and has read the new one.
+    """
     sides = directory / "sides"
     for name, where in (("old", source), ("new", out)):
         (sides / name).mkdir(parents=True)
@@ -99,9 +113,10 @@ def _shown(install: SlurmInstall, source: Path, out: Path, directory: Path, name
         hostname=around.controller,
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
     )
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=100, notes={"script": _SCRIPT})
+    adoption = {"adopts": ""} if adopts else {}
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=100, notes={"script": _SCRIPT} | adoption)
     items = []
-    for side in ("old", "new"):
+    for side in ("old", "new", *(["adopted"] if adopts else [])):
         assert "fatal" not in done.files[f"{side}.log"], done.files[f"{side}.log"]
         text = "".join(done.files[f"{side}.{what}"] for what in ("config", "node", "partition", "topology"))
         for name in names:
@@ -129,8 +144,8 @@ def test_what_slurm_shows_is_the_same(slurm: SlurmInstall, tmp_path: Path, name:
     for file in (DIRECTORIES / name).iterdir():
         (source / file.name).write_bytes(file.read_bytes())
     out = _rendered(source, tmp_path, _release(slurm))
-    old, new = _shown(slurm, source, out, tmp_path, names)
-    assert old == new
+    old, new, adopted = _shown(slurm, source, out, tmp_path, names, adopts=True)
+    assert old == new == adopted
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_node_that_was_stopped_is_named_and_started_as_it_was(manifest: Path) 
 
 def test_a_node_loses_its_power_or_its_network_and_is_revived(manifest: Path) -> None:
     work = Work("test-lab-one")
-    ssh = ["ssh", "-F", str(work.ssh_config), "-o", "ConnectTimeout=3", "solo", "hostname"]
+    ssh: list[str] = ["ssh", "-F", str(work.ssh_config), "-o", "ConnectTimeout=3", "solo", "hostname"]
 
     def state() -> str:
         return clustergen("status", manifest).stdout.split("slurm-controller")[0].split(maxsplit=2)[2].strip()
