@@ -1,6 +1,4 @@
-"""Real slurmctld shows the same settings, nodes, partitions and switches of the rendered files as of the originals, also
-where they take the place of these while it runs.
-"""
+"""Real slurmctld shows the same of the rendered files as of the originals, also if it reads them while it runs."""
 
 from __future__ import annotations
 
