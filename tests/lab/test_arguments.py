@@ -213,6 +213,14 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
     assert error.value.hint == "did you mean 'two'?"
 
 
+def test_a_fault_names_its_nodes() -> None:
+    work = Work("one")
+    work.make()
+    work.write_manifest({"name": "one"}, Path("manifest.yaml"))
+    done = lab("fault", "kill")
+    assert (done.exit_code, "name a node: clustergen lab fault kill NODE" in done.output) == (2, True)
+
+
 def test_the_only_lab_is_removed_only_from_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for directory in ("one", "elsewhere"):
         (tmp_path / directory).mkdir()

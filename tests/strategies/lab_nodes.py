@@ -61,6 +61,12 @@ class LabNodes:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def fault(self, action: str, *hosts: str) -> None:
+        """`clustergen lab fault`: kills, cuts off or revives nodes."""
+        command = [sys.executable, "-m", "clustergen", "lab", "fault", "--name", self.work.name, action, *hosts]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+
     @property
     def ssh_config(self) -> Path:
         place = self.directory / "ssh_config"

@@ -27,6 +27,30 @@ def test_only_what_runs_can_stay_away(pair: Lab) -> None:
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
 
 
+def test_a_dead_node_keeps_no_other_from_a_change_and_gets_it_later(pair: Lab) -> None:
+    more = {"type": "nfs", "mount": "/srv/more", "server": "nfs.example.org", "path": "/more", "required": False}
+
+    def mounted() -> list[str]:
+        return [pair.out(host, "findmnt -rno TARGET /srv/more || echo none") for host in ("head2", "n1")]
+
+    pair.edit(lambda document: document["storage"].update(more=more))
+    pair.fault("kill", "n1")
+    try:
+        done = pair.apply()
+        assert done.rc == 4, done.stdout
+        assert "off: n1" in done.stderr
+        assert (done.recap["n1"]["unreachable"], done.recap["head2"]["unreachable"]) == (1, 0)
+        assert done.recap["head2"]["changed"] > 0
+    finally:
+        pair.fault("revive", "n1")
+    done = pair.apply()
+    assert (done.rc, mounted()) == (0, ["/srv/more", "/srv/more"]), done.stdout
+    pair.restore()
+    done = pair.apply()
+    assert (done.rc, mounted()) == (0, ["none", "none"]), done.stdout
+    pair.waits("head1", "sinfo -h -N -o %T", r"\Aidle\s*\Z")
+
+
 def test_a_cluster_without_power_recovers_by_itself(pair: Lab) -> None:
     pair.out("n1", IMPATIENT)
     try:
