@@ -14,12 +14,16 @@ from clustergen.cli.diff import compare
 from clustergen.cli.trial import carried_out
 from clustergen.diff.messages import subject, verdict
 from clustergen.diff.plan import Plan
+from clustergen.diff.policy import VALUES
 from clustergen.verify import slurm_trial
 from effects.configuration import RELEASES
 from strategies.fields import BASES, Base, Trial
 
 SEED = 30
-_MOST_TRIALS = 2  # of one field
+DRAWN = 150
+SHARDS = 10
+_MOST_TRIALS = 4  # of one field
+_MOST_VALUES = 2
 _READ = ("/etc/slurm/slurm.conf", "/etc/slurm/topology.conf", "/etc/slurm/topology.yaml")
 _LOSSES = frozenset(("refuse", "cancel-jobs"))
 Drawn = tuple[str, Trial]
@@ -39,25 +43,32 @@ def base(release: str) -> Base:
         return Base(path)
 
 
-def drawn(release: str, count: int, seed: int = SEED) -> Iterator[Drawn]:
-    """At most so many changes, the same for the same seed: of each field the first that the files of a trial show."""
+def drawn(release: str, shard: int = 0, *, shards: int = SHARDS, count: int = DRAWN, seed: int = SEED) -> Iterator[Drawn]:
+    """The changes of one shard of so many, the same for the same seed: of each field the values that the files of a trial
+    show, at most two.
+    """
     names = list(base(release).by_name)
     random.Random(seed).shuffle(names)
-    yield from islice(filter(None, (_first(name, release) for name in names)), count)
+    yield from islice((each for name in names[shard::shards] for each in _visible(name, release)), count // shards)
 
 
-def _first(name: str, release: str) -> Drawn | None:
-    start = base(release).start
+def _visible(name: str, release: str) -> Iterator[Drawn]:
+    start = _seen(base(release).start, release)
+    seen = [start]
     for trial in islice(base(release).trials(name), _MOST_TRIALS):
-        if _seen(start, release) != _seen(trial, release):
-            return name, trial
-    return None
+        files = _seen(trial, release)
+        if files not in seen:
+            seen.append(files)
+            yield (name if len(seen) == 2 else f"{name} again"), trial
+        if len(seen) > _MOST_VALUES:
+            return
 
 
 def _seen(trial: Trial, release: str) -> Mapping[str, str]:
     """What a trial keeps of the files; empty where the cluster has no Slurm."""
     files = {path.rpartition("/")[2]: text.decode() for path, text in trial.files.items() if path.endswith(_READ)}
-    return slurm_trial.adapted(files, release, accounting=True) if "slurm.conf" in files else {}
+    accounts = {path: text.decode() for path, text in trial.files.items() if path.endswith(VALUES)}
+    return {**slurm_trial.adapted(files, release, accounting=True), **accounts} if "slurm.conf" in files else {}
 
 
 def broken(start: Trial, trial: Trial, work: Path) -> tuple[str, list[str]]:
@@ -75,6 +86,8 @@ def broken(start: Trial, trial: Trial, work: Path) -> tuple[str, list[str]]:
     report, _, questions = carried_out(plan, *compared.slurm[0])
     faults = [f"lost: {words}" for words in report.lost if not _is_announced(words, plan)]
     faults += [f"not in effect: {subject(questions[n][0])}" for n in sorted(report.not_in_effect)]
+    faults += [f"not in the database: {words}" for words in report.differs]
+    faults += [f"not in effect: {words}" for words in report.limits]
     return headline, [*report.complaints, *faults, *([] if report.answers else ["slurmctld does not answer"])]
 
 

@@ -13,6 +13,7 @@ from clustergen.cli.arguments import default_manifest
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, Severity, exit_code, render
+from clustergen.diff import policy
 from clustergen.diff.arguments import Argument, Read, pairs, read
 from clustergen.diff.git import is_commit
 from clustergen.diff.plan import Plan
@@ -76,7 +77,9 @@ class Compared:
     removed: tuple[str, ...]
     status: int
     slurm: tuple[tuple[dict[str, str], dict[str, str], str], ...] = ()
-    """Of each plan: Slurm's files of a controller on both sides, by name below /etc/slurm, and all addresses."""
+    """Of each plan: Slurm's files of a controller on both sides, by name below /etc/slurm, those of its accounts by path;
+    and all addresses.
+    """
 
     @property
     def document(self) -> str:
@@ -130,7 +133,7 @@ def _slurm(side: Snapshot) -> dict[str, str]:
     return {
         target.removeprefix("/etc/slurm/"): file.text
         for target, file in files.items()
-        if target.startswith("/etc/slurm/")
+        if target.startswith("/etc/slurm/") or target in (policy.VALUES, policy.PROGRAM)
     }
 
 

@@ -17,6 +17,7 @@ from clustergen.verify.sandbox import SandboxError
 from clustergen.verify.slurm_roots import SlurmInstall, for_release
 
 _ENVIRONMENT = 3  # exit code
+_MOST_LIMITS = 8
 
 
 _Question = tuple[Change, tuple[str, str, str]]
@@ -27,7 +28,8 @@ def carried_out(
 ) -> tuple[slurm_trial.Report, SlurmInstall, list[_Question]]:
     """The trial of a plan, its Slurm, and the changes whose values it asked for. Raises ClustergenError.
 
-    `old` and `new`: name below /etc/slurm → text, of a controller; `hosts`: the text of /etc/hosts.
+    `old` and `new`: name below /etc/slurm, or path of those of accounts → text, of a controller; `hosts`: the text of
+    /etc/hosts.
     """
     if "slurm.conf" not in old or "slurm.conf" not in new:
         raise ClustergenError("only a cluster with Slurm on both sides can be tried", "leave out --trial", 2)
@@ -55,11 +57,13 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
     lines += [f"  {words}" for words in report.complaints]
     if 0 in report.states:
         lines += [f"  before: {_state(report.states[0])}"]
+        lines += [f"  not submitted: {words.strip()}" for words in [report.states[0].output] if words]
     for number, step in enumerate(plan.steps, 1):
         lines.append(f"  {number}. {step.text}")
         if number in report.states:
             state = report.states[number]
             lines += [f"     {_state(state)}", *([f"     it printed: {state.output.strip()}"] if state.output else [])]
+            lines += [f"     the database differs: {words}" for words in state.differs]
         else:
             lines.append("     not tried")
     for number, (change, _) in enumerate(questions):
@@ -67,23 +71,30 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
         if number in report.not_in_effect:
             words += f", and after a restart {report.restarted[number] or 'nothing'}: not in effect"
         lines.append(f"  {subject(change)}: {change.old or 'none'} → {change.new or 'none'}; slurmctld reports {words}")
-    accounting = "accounts and limits" if slurm_trial.has_database(install) else "accounting"
+    accounting = "" if slurm_trial.has_database(install) else "accounting, "
     lines.append(
-        f"  left out: {accounting}, cgroups, prologs and other programs; devices are those that slurm.conf counts"
+        f"  left out: {accounting}cgroups, prologs and other programs; devices are those that slurm.conf counts"
     )
+    if any(_kind(step) == "load-accounts" for step in plan.steps) and not (report.differs or report.limits):
+        lines.append("  accounts and limits: slurmctld and the database have those of the new tree")
+    lines += [f"  not in effect until a restart of slurmctld: {words}" for words in report.limits[:_MOST_LIMITS]]
     lines += [f"  lost: {words}" for words in report.lost]
     if report.jobs and not report.lost:
         recorded = ", and slurmdbd has their records" if report.records is not None else ""
         lines.append(f"  all {len(report.jobs)} jobs completed{recorded}")
-    return "\n".join(lines) + "\n", report.answers and not report.lost and not report.not_in_effect
+    return "\n".join(lines) + "\n", report.is_good
 
 
 def _kind(step: Step) -> str:
+    if not step.play and (step.what or "").startswith(("sacctmgr ", "scontrol ")):
+        return slurm_trial.COMMANDS
     kind = {"remove": "drain"}.get(step.kind, step.kind)
     return kind if kind in slurm_trial.KINDS and (kind != "drain" or not step.what) else ""
 
 
 def _step(number: int, step: Step, plan: Plan) -> slurm_trial.TrialStep:
+    if _kind(step) == slurm_trial.COMMANDS:
+        return slurm_trial.TrialStep(number, slurm_trial.COMMANDS, (step.what or "",))
     about = (step.what or "").split() or (hosts_of(step.hosts) if step.hosts else list(plan.compute))
     return slurm_trial.TrialStep(number, _kind(step), about)
 

@@ -73,8 +73,9 @@ def after(work: Work) -> Iterable[Step]:
             yield Step(step.text, work.hosts(changed) if step.below else None, "")
     yield from _fitting(work.lost, "take out what Slurm no longer counts", work)
     if work.kept:
-        text = f"delete what the manifest no longer has: {'; '.join(work.kept)}"
-        yield Step(text, folded(work.controllers[:1]), "")
+        commands = "; ".join(work.kept)
+        text = f"delete what the manifest no longer has: {commands}"
+        yield Step(text, folded(work.controllers[:1]), "", what=commands)
     yield from _abandoned(work, unmounted=False)
     if controllers := [host for host in _moved_controllers(work) if host not in set(work.compute)]:
         yield Step("remove the old address from the machine", folded(controllers), "")
@@ -83,16 +84,18 @@ def after(work: Work) -> Iterable[Step]:
         if change.row.endswith(" kept"):
             kept.setdefault(change.name, []).append(f"{change.key}={change.new or ''}")
     for name, settings in kept.items():
-        text = f"scontrol update PartitionName={name} {' '.join(settings)}: slurmctld keeps the values that it has"
-        yield Step(text, folded(work.controllers[:1]), "")
+        command = f"scontrol update PartitionName={name} {' '.join(settings)}"
+        text = f"{command}: slurmctld keeps the values that it has"
+        yield Step(text, folded(work.controllers[:1]), "", what=command)
     rebooted = set(hosts_of(work.hosts(work.with_kind("reboot"), work.compute) or ""))
     lasting = hosts_of(work.hosts([change for change in work.changes if change.reason == LEFT]) or "")
     if hosts := [host for host in lasting if host not in rebooted]:
         yield Step("reboot when it suits: what is no longer set keeps its value until then", folded(hosts), "")
     for change in work.changes:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
-            text = f"scontrol update NodeName={change.name} State=FUTURE: a node that slurmctld knows keeps its state"
-            yield Step(text, folded(work.controllers[:1]), "")
+            command = f"scontrol update NodeName={change.name} State=FUTURE"
+            text = f"{command}: a node that slurmctld knows keeps its state"
+            yield Step(text, folded(work.controllers[:1]), "", what=command)
 
 
 def _abandoned(work: Work, *, unmounted: bool) -> Iterable[Step]:

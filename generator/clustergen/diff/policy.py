@@ -26,6 +26,8 @@ from clustergen.diff.preemption import preemptible
 from clustergen.records import record, replace
 
 VALUES = "/etc/clustergen/accounts.json"
+PROGRAM = "/usr/local/sbin/clustergen-accounts"
+"""It reads them."""
 RIGHTS = ("QOS", "DefaultQOS")
 """What accounts and users keep where the manifest says nothing about QOS."""
 _Table = Callable[[str, str, SlurmRelease, str, tuple[str, ...]], tuple[AffectedJobs, ...]]

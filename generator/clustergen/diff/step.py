@@ -28,7 +28,7 @@ class Step:
     kind: str = "manual"
     """A step of steps.tsv, or `manual`, `remove`, `upgrade`."""
     what: str | None = None
-    """The unit, the packages or the directories that it is about."""
+    """The unit, the packages, the directories or the commands that it is about."""
     parts: tuple[Step, ...] = ()
     """What each host of a turn does while it is drained."""
 

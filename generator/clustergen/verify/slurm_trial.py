@@ -2,18 +2,20 @@
 
 All nodes share one machine, so a few values that ask it for cgroups, GPU drivers or programs of the site are taken out
 of both sides, and a node has the GRES that slurm.conf counts. A cluster with accounting has a slurmdbd and its
-database; jobs are root's, whom no account, QOS or limit of the site is about.
+database, with the accounts, QOS and limits of its tree; two of its users have a job, all other jobs are root's.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.slurmconf import parse
 from clustergen.slurmconf.scalars import hosts_of
 from clustergen.verify import sandbox
@@ -21,6 +23,8 @@ from clustergen.verify.slurm_daemons import cgroup_plugin, spare_slurmdbd_conf
 from clustergen.verify.slurm_roots import SlurmInstall
 from clustergen.verify.slurm_surroundings import invented_hosts, of_directory, own_addresses
 
+COMMANDS = "commands"
+"""The kind of a step that people make: commands of Slurm, as the plan prints them."""
 KINDS = (
     "drain",
     "stop-slurm",
@@ -29,20 +33,26 @@ KINDS = (
     "move-state",
     "restart-slurmdbd",
     "restart-slurmctld",
+    "load-accounts",
+    COMMANDS,
     "restart-slurmd",
     "reconfigure",
     "resume",
 )
 """Steps that are carried out."""
+_PROGRAM, _VALUES = "/usr/local/sbin/clustergen-accounts", "/etc/clustergen/accounts.json"
+_OF_USE = re.compile(r"^(ID|Lft|ClusterName|Lineage|Usage|.*Raw)")
 NODES = 4
+_USERS = 2
 _LEFT_OUT = re.compile(
-    r"^\s*(AccountingStorage(?:Enforce|BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+"
+    r"^\s*(AccountingStorage(?:BackupHost|ExternalHost|Pass|Parameters)|AcctGather\w+|JobAcctGather\w+"
     r"|ProctrackType|TaskPlugin\w*|JobContainerType|NamespaceType|SlurmdParameters|CommunicationParameters"
     r"|Slurm(?:ctl)?d(?:PidFile|SpoolDir|LogFile)|DisableRootJobs|\w*(?:Prolog|Epilog|Program)\w*|HealthCheck\w+"
     r"|JobSubmitPlugins|CliFilterPlugins|Include|RebootProgram|PriorityWeightTRES|MinJobAge)\s*=?.*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _OF_DATABASE = re.compile(r"^\s*AccountingStor\w+\s*=?.*$", re.IGNORECASE | re.MULTILINE)
+_ENFORCED = re.compile(r"^\s*AccountingStorageEnforce\s*=.*$", re.IGNORECASE | re.MULTILINE)
 _OF_ACCOUNTS = re.compile(
     r"\s+(?:QOS|AllowQos|DenyQos|AllowAccounts|DenyAccounts|AllowGroups|TRESBillingWeights)=\S+", re.IGNORECASE
 )
@@ -72,12 +82,16 @@ class TrialStep:
 
 @record
 class State:
-    """After one step: each node with its state and reason, each job with state and reason, the daemons that run."""
+    """After one step: each node with its state and reason, each job with state and reason, the daemons that run.
+
+    `differs`: what the database has otherwise than the new tree states it, of a step that loads accounts.
+    """
 
     nodes: tuple[str, ...]
     jobs: tuple[str, ...]
     daemons: tuple[str, ...]
     output: str
+    differs: tuple[str, ...] = ()
 
 
 @record
@@ -94,11 +108,23 @@ class Report:
     records: int | None = None
     restarted: Mapping[int, str] = MappingProxyType({})
     """As `values`, of daemons that started with the new files, at the end."""
+    limits: tuple[str, ...] = ()
+    """Settings of accounts, users and QOS that slurmctld has otherwise after such a start: `qos low GrpJobs: 4 → none`."""
 
     @property
     def answers(self) -> bool:
         """True if slurmctld ran jobs, and runs after the last step."""
         return bool(self.jobs) and "slurmctld" in self.states[max(self.states)].daemons
+
+    @property
+    def is_good(self) -> bool:
+        """True if all jobs completed, slurmctld answers, and each value and limit is in effect."""
+        return self.answers and not (self.lost or self.not_in_effect or self.limits or self.differs)
+
+    @property
+    def differs(self) -> tuple[str, ...]:
+        """What the database has otherwise than the new tree states it."""
+        return tuple(words for state in self.states.values() for words in state.differs)
 
     @property
     def not_in_effect(self) -> frozenset[int]:
@@ -126,7 +152,7 @@ def carry_out(
 ) -> Report:
     """Runs the steps. `old` and `new`: name below /etc/slurm → text, of the controller; `hosts`: text of /etc/hosts.
 
-    `questions`: what of `scontrol show`, the name or `-`, and a pattern of the answer. Raises SandboxError.
+    The texts of accounts have their path as name. `questions`: what of `scontrol show`, the name or `-`, and a pattern of the answer. Raises SandboxError.
     """
     nodes = _chosen(old["slurm.conf"], [host for step in steps for host in step.about])
     partitions = dict(_partitions(old["slurm.conf"], nodes))
@@ -170,6 +196,7 @@ def carry_out(
                 "partitions": "".join(f"{node} {partition}\n" for node, partition in partitions.items()),
                 "steps": "".join(f"{step.number} {step.kind} {' '.join(step.about)}\n" for step in steps),
                 "values": "".join(f"{n}\t{chr(9).join(question)}\n" for n, question in enumerate(questions)),
+                **_accounts(old, new),
             },
         )
     logs = dict(outcome.files)
@@ -180,7 +207,8 @@ def carry_out(
         text = "".join(texts) or logs.get("slurmctld.log") or logs.get("slurmdbd.log") or logs.get("mariadbd.log", "")
         words = re.findall(r"(?:fatal|error): .*", text) or [outcome.stderr.strip()]
         return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
-    return _read(logs["report"])
+    limits = other_limits(*(logs.get(name, "") for name in ("limits", "limits.restarted")))
+    return replace(_read(logs["report"]), limits=limits)
 
 
 def has_database(install: SlurmInstall) -> bool:
@@ -188,10 +216,23 @@ def has_database(install: SlurmInstall) -> bool:
     return (install.path / "var/lib/clustergen/mariadb").is_dir()
 
 
+def _accounts(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Notes: the program and the values of each side that has some, and users of the old one who submit jobs."""
+    notes = {}
+    for name, files in (("old", old), ("new", new)):
+        if _PROGRAM in files and _VALUES in files:
+            notes |= {f"accounts.{name}.py": files[_PROGRAM], f"accounts.{name}.json": files[_VALUES]}
+    stated = json.loads(old.get(_VALUES, "{}")).get("accounts", ())
+    users = {account["users"][0]: account["name"] for account in stated if account["users"]}
+    return notes | {"users": "".join(f"{user} {account}\n" for user, account in islice(users.items(), _USERS))}
+
+
 def adapted(files: Mapping[str, str], release: str, *, accounting: bool) -> dict[str, str]:
     """The files that daemons on one machine can read."""
     kept = {name: text for name, text in files.items() if name in _FILES}
     conf = _OF_ACCOUNTS.sub("", _LEFT_OUT.sub("", kept["slurm.conf"].replace("\\\n", " ")))
+    if _VALUES not in files:
+        conf = _ENFORCED.sub("", conf)
     kept["slurm.conf"] = (conf if accounting else _OF_DATABASE.sub("", conf)) + _ADDED
     kept["gres.conf"] = "".join(_gres(conf))
     kept["cgroup.conf"] = f"CgroupPlugin={cgroup_plugin(release)}\n"
@@ -258,6 +299,37 @@ def _hosts(names: str | None) -> Sequence[str]:
     return [] if not names or names.upper() == "DEFAULT" else hosts_of(names)
 
 
+def other_limits(before: str, after: str) -> tuple[str, ...]:
+    """`qos low GrpJobs: 4 → none`: what differs between two outputs of `scontrol -o show assoc_mgr`."""
+    old, new = _settings(before), _settings(after)
+    names = dict.fromkeys((*old, *new))
+    return tuple(
+        f"{name}: {old.get(name, 'none')} → {new.get(name, 'none')}" for name in names if old.get(name) != new.get(name)
+    )
+
+
+def _settings(text: str) -> dict[str, str]:
+    """What is set on accounts, users and QOS: `qos low GrpJobs` → value. What jobs have used of a limit is in parentheses."""
+    settings = {}
+    for line in text.splitlines():
+        line = re.sub(r"\([^()]*\)", "", line.split("Account Limits=")[0])
+        words = [word.partition("=")[::2] for word in line.split() if "=" in word]
+        values = dict(words)
+        if "QOS" in values and line.startswith("QOS="):
+            name = f"qos {values.pop('QOS')}"
+        elif line.startswith("UserName="):
+            name = f"user {values.pop('UserName')}"
+        elif line.startswith("ClusterName=") and "Account" in values:
+            name = f"account {values.pop('Account')} {values.pop('UserName', '')}".rstrip()
+        else:
+            continue
+        for key, value in values.items():
+            limit = ",".join(each for each in value.split(",") if each and not each.endswith("=N"))
+            if limit not in ("", "N", "None", "Not") and not _OF_USE.search(key):
+                settings[f"{name} {key}"] = limit
+    return settings
+
+
 def _read(text: str) -> Report:
     lines = [line.split("\t", 2) for line in text.splitlines() if line.count("\t") >= 2]
     numbers = list(dict.fromkeys(int(step) for step, kind, _ in lines if step != "end" and kind not in _OF_VALUES))
@@ -274,7 +346,13 @@ def _read(text: str) -> Report:
     names = [words for step, kind, words in lines if (step, kind) == ("end", "name")]
     return Report(
         {
-            n: State(of(n, "node"), of(n, "job"), tuple(" ".join(of(n, "daemons")).split()), "".join(of(n, "output")))
+            n: State(
+                of(n, "node"),
+                of(n, "job"),
+                tuple(" ".join(of(n, "daemons")).split()),
+                "".join(of(n, "output")),
+                of(n, "differs"),
+            )
             for n in numbers
         },
         ended | {name: "no record" for name in names if name not in listed},

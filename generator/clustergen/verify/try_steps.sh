@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # try_steps.sh: inside the sandbox, starts slurmctld and a slurmd for each of a few nodes, gives them jobs, carries out the
-# steps of a plan one by one, and reports after each of them. Reads nodes, partitions and steps from /run/clustergen; with
-# ACCOUNTING=yes slurmctld has a slurmdbd and its database.
+# steps of a plan one by one, and reports after each of them. Reads nodes, partitions, users and steps from /run/clustergen;
+# with ACCOUNTING=yes slurmctld has a slurmdbd and its database, with the accounts of the tree.
 set -u
 # shellcheck source=generator/clustergen/verify/surroundings.sh
 . /run/clustergen/surroundings.sh
@@ -61,6 +61,7 @@ report() { # report STEP WORDS…: words are what the step printed
   printf '%s\tdaemons\t%s\n' "$step" "$alive"
 } >>"$out/report"
 
+sacctmgr() { command sacctmgr -i "$@"; }
 private() { [ ! -e /etc/slurm/slurmdbd.conf ] || { chown "$DBD_USER" /etc/slurm/slurmdbd.conf && chmod 600 /etc/slurm/slurmdbd.conf; }; }
 start_accounting() {
   [ "$ACCOUNTING" = yes ] || return 0
@@ -68,10 +69,22 @@ start_accounting() {
   slurmdbd_starts "$out/slurmdbd.log"
 }
 
+accounts() { # accounts SIDE [WORD]: the program of that side's tree
+  [ "$ACCOUNTING" = yes ] && [ -s "$out/accounts.$1.json" ] || return 0
+  mkdir -p /etc/clustergen
+  cp "$out/accounts.$1.json" /etc/clustergen/accounts.json
+  timeout -k 1 100 python3 -I "$out/accounts.$1.py" "${@:2}" 2>&1
+}
+uid=65000
+while read -r user _; do # slurmctld resolves them when it learns of their accounts
+  id "$user" >/dev/null 2>&1 || echo "$user:x:$((uid++)):65534::/tmp:/bin/sh" >>/etc/passwd
+done <"$out/users"
 private
 [ "$ACCOUNTING" != yes ] || mariadb_starts || exit 1
 start_accounting || exit 1
+accounts old names | grep -vE '^([<>] .*|(un)?changed)$' >>"$out/refused"
 start_controller || exit 1
+accounts old | grep -vE '^([<>] .*|(un)?changed)$' >>"$out/refused"
 for node in "${nodes[@]}"; do start_node "$node"; done
 until_true 30 ready
 for node in "${nodes[@]}"; do ! gone "${slurmds[$node]}" || exit 1; done
@@ -115,6 +128,7 @@ if [ ${#partitions[@]} -gt 0 ]; then
   [ -z "$number" ] || ! until_true 15 runs || scontrol suspend "$number" 2>>"$out/refused"
   submit resources 0 --exclusive -t 1 --wrap true
   submit dependency 0 --dependency="afterany:$first" --wrap true
+  while read -r user account; do submit "of-$user" 2 --uid="$user" --account="$account" --wrap "$job"; done <"$out/users"
   submit begin 0 --begin=now+2hours --wrap true
   later=$number
   submit held 0 --hold --wrap true
@@ -171,6 +185,11 @@ while read -r number kind about; do
         start_node "$node"
       done
       ;;
+    load-accounts)
+      said=$(accounts new | grep -vE '^([<>] .*|(un)?changed)$')
+      accounts new check | grep '^differs' | tr '\t' ' ' | sed "s/^differs /$number\tdiffers\t/" >>"$out/report"
+      ;;
+    commands) said=$(eval "$about" 2>&1) ;;
     reconfigure)
       said=$(timeout -k 1 60 scontrol reconfigure 2>&1)
       until_true 30 answers
@@ -209,9 +228,12 @@ if [ -n "$slurmdbd" ]; then
 fi
 
 # What daemons report that have read nothing but the new files.
-[ -s "$out/values" ] || exit 0
+limits() { timeout -k 1 20 scontrol -o show assoc_mgr 2>&1; }
+[ "$ACCOUNTING" != yes ] || limits >"$out/limits"
+[ -s "$out/values" ] || [ "$ACCOUNTING" = yes ] || exit 0
 ends "$controller"
 start_controller
 for node in "${nodes[@]}"; do ends "${slurmds[$node]}"; start_node "$node"; done
 until_true 20 ready
+[ ! -e "$out/limits" ] || limits >"$out/limits.restarted"
 values restarted
