@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, TypedDict
 
 from clustergen.cli.diff import compare
 from clustergen.cli.trial import carried_out
@@ -20,6 +24,9 @@ from effects.configuration import RELEASES
 from strategies.fields import BASES, Base, Trial
 
 SEED = 30
+TABLE = Path(__file__).with_name("drawn_plans.tsv")
+OUTCOMES = ("right", "announced", "refused", "lost", "not in effect", "failed")
+FAULTS = OUTCOMES[3:]
 DRAWN = 150
 SHARDS = 10
 _MOST_TRIALS = 4  # of one field
@@ -43,9 +50,11 @@ def base(release: str) -> Base:
         return Base(path)
 
 
-def drawn(release: str, shard: int = 0, *, shards: int = SHARDS, count: int = DRAWN, seed: int = SEED) -> Iterator[Drawn]:
-    """The changes of one shard of so many, the same for the same seed: of each field the values that the files of a trial
-    show, at most two.
+def drawn(
+    release: str, shard: int = 0, *, shards: int = SHARDS, count: int = DRAWN, seed: int = SEED
+) -> Iterator[Drawn]:
+    """The changes of one shard of so many, the same for the same seed: of each field the values that the files of a
+    trial show, at most two.
     """
     names = list(base(release).by_name)
     random.Random(seed).shuffle(names)
@@ -71,24 +80,43 @@ def _seen(trial: Trial, release: str) -> Mapping[str, str]:
     return {**slurm_trial.adapted(files, release, accounting=True), **accounts} if "slurm.conf" in files else {}
 
 
-def broken(start: Trial, trial: Trial, work: Path) -> tuple[str, list[str]]:
-    """The headline of the plan, and what its trial showed beside it; nothing where it says that jobs are lost."""
-    for name, each in (("old", start), ("new", trial)):
+class Result(TypedDict):
+    """`outcome`: right, announced (jobs were lost or wait, as the headline says), refused (while jobs run, so not
+    tried), lost, not in effect, or failed.
+    """
+
+    name: str
+    headline: str
+    outcome: str
+    detail: str
+
+
+def tried(release: str, name: str, trial: Trial, work: Path) -> Result:
+    """The trial of the plan for one drawn change."""
+    for side, each in (("old", base(release).start), ("new", trial)):
         for path, (content, _) in each.tree.contents().items():
-            file = work / name / path
+            file = work / side / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
     compared = compare(str(work / "old"), str(work / "new"))
     (plan,) = compared.plans
-    headline = verdict(plan)
+    outcome, detail = _outcome(plan, *compared.slurm[0])
+    return Result(name=name, headline=verdict(plan), outcome=outcome, detail=detail)
+
+
+def _outcome(plan: Plan, *files: Any) -> tuple[str, str]:
     if plan.old_release != plan.release or {each.kind for one in plan.changes for each in one.effects} & _LOSSES:
-        return headline, []
-    report, _, questions = carried_out(plan, *compared.slurm[0])
-    faults = [f"lost: {words}" for words in report.lost if not _is_announced(words, plan)]
-    faults += [f"not in effect: {subject(questions[n][0])}" for n in sorted(report.not_in_effect)]
-    faults += [f"not in the database: {words}" for words in report.differs]
-    faults += [f"not in effect: {words}" for words in report.limits]
-    return headline, [*report.complaints, *faults, *([] if report.answers else ["slurmctld does not answer"])]
+        return "refused", ""
+    report, _, questions = carried_out(plan, *files)
+    if not report.answers:
+        return "failed", "; ".join((*report.complaints, "slurmctld does not answer"))
+    silent = [words for words in report.lost if not _is_announced(words, plan)]
+    values = [subject(questions[n][0]) for n in sorted(report.not_in_effect)]
+    if silent:
+        return "lost", "; ".join(silent)
+    if differs := [*values, *report.differs, *report.limits]:
+        return "not in effect", "; ".join(differs)
+    return ("announced", "; ".join(report.lost)) if report.lost else ("right", "")
 
 
 def _is_announced(lost: str, plan: Plan) -> bool:
@@ -97,3 +125,21 @@ def _is_announced(lost: str, plan: Plan) -> bool:
     if state == "PENDING" and plan.waiting:
         return True
     return state in {each for jobs in plan.running for each in jobs.state.split(", ")}
+
+
+def counts() -> list[dict[str, str]]:
+    """The table, a row per release."""
+    with TABLE.open(encoding="utf-8") as lines:
+        return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"))
+
+
+def write(release: str, records: Iterable[Path]) -> None:
+    """The counts of a release into the table, if these are the records of all its shards."""
+    results = [json.loads(record.read_text(encoding="utf-8")) for record in records]
+    if len(results) < SHARDS:
+        return
+    number = Counter(each["outcome"] for shard in results for each in shard)
+    row = {"release": release, "drawn": str(number.total()), **{name: str(number[name]) for name in OUTCOMES}}
+    rows = {each["release"]: each for each in (counts() if TABLE.exists() else [])} | {release: row}
+    lines = ["\t".join(row), *("\t".join(rows[each].values()) for each in RELEASES if each in rows)]
+    TABLE.write_text(f"# Written by tools/measure-plans.\n{chr(10).join(lines)}\n", encoding="utf-8")

@@ -104,7 +104,7 @@ def test_accounts_that_are_not_those_of_the_tree_are_seen(tmp_path: Path) -> Non
 
 
 def test_a_limit_that_slurmctld_lacks_is_named() -> None:
-    line = "ClusterName=c Account=vision UserName={} Partition= ID=4 UsageRaw/Norm={} MaxJobs={}({}) GrpTRES=cpu={}(3),mem=N(9)"
+    line = "ClusterName=c Account=vision UserName={} ID=4 UsageRaw/Norm={} MaxJobs={}({}) GrpTRES=cpu={}(3),mem=N(9)"
     before = [line.format("", 1, 8, 2, "N"), line.format("alice(64001)", 1, "", 0, 4), "QOS=high(5)", "  GrpJobs=N(1)"]
     after = [line.format("", 7, 1, 5, "N"), line.format("alice(64001)", 2, "", 1, "N"), "QOS=high(5) MaxWallPJ=30", ""]
     assert other_limits("\n".join(before), "\n".join(after)) == (

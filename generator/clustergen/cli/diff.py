@@ -77,7 +77,7 @@ class Compared:
     removed: tuple[str, ...]
     status: int
     slurm: tuple[tuple[dict[str, str], dict[str, str], str], ...] = ()
-    """Of each plan: Slurm's files of a controller on both sides, by name below /etc/slurm, those of its accounts by path;
+    """Of each plan: Slurm's files of a controller on both sides, by name below /etc/slurm, those of accounts by path,
     and all addresses.
     """
 

@@ -86,15 +86,11 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
 
 
 def _kind(step: Step) -> str:
-    if not step.play and (step.what or "").startswith(("sacctmgr ", "scontrol ")):
-        return slurm_trial.COMMANDS
     kind = {"remove": "drain"}.get(step.kind, step.kind)
     return kind if kind in slurm_trial.KINDS and (kind != "drain" or not step.what) else ""
 
 
 def _step(number: int, step: Step, plan: Plan) -> slurm_trial.TrialStep:
-    if _kind(step) == slurm_trial.COMMANDS:
-        return slurm_trial.TrialStep(number, slurm_trial.COMMANDS, (step.what or "",))
     about = (step.what or "").split() or (hosts_of(step.hosts) if step.hosts else list(plan.compute))
     return slurm_trial.TrialStep(number, _kind(step), about)
 

@@ -75,7 +75,7 @@ def after(work: Work) -> Iterable[Step]:
     if work.kept:
         commands = "; ".join(work.kept)
         text = f"delete what the manifest no longer has: {commands}"
-        yield Step(text, folded(work.controllers[:1]), "", what=commands)
+        yield Step(text, folded(work.controllers[:1]), "", "commands", commands)
     yield from _abandoned(work, unmounted=False)
     if controllers := [host for host in _moved_controllers(work) if host not in set(work.compute)]:
         yield Step("remove the old address from the machine", folded(controllers), "")
@@ -86,7 +86,7 @@ def after(work: Work) -> Iterable[Step]:
     for name, settings in kept.items():
         command = f"scontrol update PartitionName={name} {' '.join(settings)}"
         text = f"{command}: slurmctld keeps the values that it has"
-        yield Step(text, folded(work.controllers[:1]), "", what=command)
+        yield Step(text, folded(work.controllers[:1]), "", "commands", command)
     rebooted = set(hosts_of(work.hosts(work.with_kind("reboot"), work.compute) or ""))
     lasting = hosts_of(work.hosts([change for change in work.changes if change.reason == LEFT]) or "")
     if hosts := [host for host in lasting if host not in rebooted]:
@@ -95,7 +95,7 @@ def after(work: Work) -> Iterable[Step]:
         if change.kind == "node" and change.key == "State" and (change.new or "").upper() == "FUTURE":
             command = f"scontrol update NodeName={change.name} State=FUTURE"
             text = f"{command}: a node that slurmctld knows keeps its state"
-            yield Step(text, folded(work.controllers[:1]), "", what=command)
+            yield Step(text, folded(work.controllers[:1]), "", "commands", command)
 
 
 def _abandoned(work: Work, *, unmounted: bool) -> Iterable[Step]:
@@ -130,7 +130,8 @@ def _of_the_controllers(work: Work, change: Change) -> Iterable[Step]:
         yield Step(text, controllers, "")
     elif change.key == "SlurmUser":
         text = f"stop Slurm's daemons, create the account {change.new}, chown StateSaveLocation and /var/log/slurm"
-        yield Step(text, folded(dict.fromkeys((*work.controllers, *work.accounting))), "")
+        hosts = folded(dict.fromkeys((*work.controllers, *work.accounting)))
+        yield Step(text, hosts, "", "new-user", change.new)
 
 
 def hosts_that_left(change: Change) -> set[str]:

@@ -21,10 +21,8 @@ from clustergen.slurmconf.scalars import hosts_of
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_daemons import cgroup_plugin, spare_slurmdbd_conf
 from clustergen.verify.slurm_roots import SlurmInstall
-from clustergen.verify.slurm_surroundings import invented_hosts, of_directory, own_addresses
+from clustergen.verify.slurm_surroundings import Surroundings, invented_hosts, of_directory, own_addresses
 
-COMMANDS = "commands"
-"""The kind of a step that people make: commands of Slurm, as the plan prints them."""
 KINDS = (
     "drain",
     "stop-slurm",
@@ -34,7 +32,8 @@ KINDS = (
     "restart-slurmdbd",
     "restart-slurmctld",
     "load-accounts",
-    COMMANDS,
+    "commands",
+    "new-user",
     "restart-slurmd",
     "reconfigure",
     "resume",
@@ -109,7 +108,7 @@ class Report:
     restarted: Mapping[int, str] = MappingProxyType({})
     """As `values`, of daemons that started with the new files, at the end."""
     limits: tuple[str, ...] = ()
-    """Settings of accounts, users and QOS that slurmctld has otherwise after such a start: `qos low GrpJobs: 4 → none`."""
+    """Settings of accounts and QOS that slurmctld has otherwise after such a start: `qos low GrpJobs: 4 → none`."""
 
     @property
     def answers(self) -> bool:
@@ -123,7 +122,7 @@ class Report:
 
     @property
     def differs(self) -> tuple[str, ...]:
-        """What the database has otherwise than the new tree states it."""
+        """Settings that the database has otherwise than the new tree states them."""
         return tuple(words for state in self.states.values() for words in state.differs)
 
     @property
@@ -152,7 +151,8 @@ def carry_out(
 ) -> Report:
     """Runs the steps. `old` and `new`: name below /etc/slurm → text, of the controller; `hosts`: text of /etc/hosts.
 
-    The texts of accounts have their path as name. `questions`: what of `scontrol show`, the name or `-`, and a pattern of the answer. Raises SandboxError.
+    The texts of accounts have their path as name. `questions`: what of `scontrol show`, the name or `-`, and a pattern
+    of the answer. Raises SandboxError.
     """
     nodes = _chosen(old["slurm.conf"], [host for step in steps for host in step.about])
     partitions = dict(_partitions(old["slurm.conf"], nodes))
@@ -191,7 +191,7 @@ def carry_out(
             },
             notes={
                 **sandbox.scripts("try_steps.sh", "surroundings.sh", "database.sh"),
-                "surroundings": "".join(f"{line}\n" for line in around.lines),
+                "surroundings": "".join(f"{line}\n" for line in (*around.lines, *_other_accounts(around, after))),
                 "nodes": "".join(f"{node}\n" for node in nodes),
                 "partitions": "".join(f"{node} {partition}\n" for node, partition in partitions.items()),
                 "steps": "".join(f"{step.number} {step.kind} {' '.join(step.about)}\n" for step in steps),
@@ -216,9 +216,16 @@ def has_database(install: SlurmInstall) -> bool:
     return (install.path / "var/lib/clustergen/mariadb").is_dir()
 
 
+def _other_accounts(around: Surroundings, after: Surroundings) -> Iterator[str]:
+    """Those of daemons that have another user on the new side."""
+    users = {line.split()[1] for line in around.lines if line.startswith("account ")}
+    others = [line.split()[1] for line in after.lines if line.startswith("account ")]
+    return (f"account {user} {64200 + n}" for n, user in enumerate(others) if user not in users)
+
+
 def _accounts(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     """Notes: the program and the values of each side that has some, and users of the old one who submit jobs."""
-    notes = {}
+    notes: dict[str, str] = {}
     for name, files in (("old", old), ("new", new)):
         if _PROGRAM in files and _VALUES in files:
             notes |= {f"accounts.{name}.py": files[_PROGRAM], f"accounts.{name}.json": files[_VALUES]}
@@ -309,8 +316,8 @@ def other_limits(before: str, after: str) -> tuple[str, ...]:
 
 
 def _settings(text: str) -> dict[str, str]:
-    """What is set on accounts, users and QOS: `qos low GrpJobs` → value. What jobs have used of a limit is in parentheses."""
-    settings = {}
+    """Settings of accounts, users and QOS: `qos low GrpJobs` → value. Use by jobs is in parentheses behind a limit."""
+    settings: dict[str, str] = {}
     for line in text.splitlines():
         line = re.sub(r"\([^()]*\)", "", line.split("Account Limits=")[0])
         words = [word.partition("=")[::2] for word in line.split() if "=" in word]

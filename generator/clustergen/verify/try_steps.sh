@@ -169,6 +169,12 @@ while read -r number kind about; do
       ends "$controller"
       rm -f "$STATE/clustername"
       ;;
+    new-user)
+      ends "$controller"
+      ends "$slurmdbd"
+      DBD_USER=$about
+      chown -R "$DBD_USER" "$STATE" /var/log/slurm* /run/slurm*
+      ;;
     move-state) [ -e "${words[2]}/job_state" ] || { mkdir -p "${words[2]}" && cp -aT "${words[0]}" "${words[2]}"; } ;;
     restart-slurmdbd)
       [ -z "$slurmdbd" ] || ends "$slurmdbd"
