@@ -121,6 +121,28 @@ def test_another_release_of_packages_with_equal_names_is_a_manual_upgrade(
     assert not any("install 8" in step or "install 2" in step for step in steps)
 
 
+def test_packages_of_beegfs_are_replaced_on_drained_nodes_that_then_reboot(tmp_path: Path) -> None:
+    """The module in use is of the old version: the new configuration is mounted by the boot alone."""
+    text = FILE_SYSTEMS["beegfs"].replace("8.2", "7.4")
+    verdict, changes, steps = plan(storage(tmp_path / "a", text), storage(tmp_path / "b", text.replace("7.4", "8.2")))
+    assert verdict.startswith("needs a maintenance window for beegfs; drains and reboots 4 nodes (c[1-4])")
+    assert [each["kind"] for each in changes[0]["effects"]] == ["window", "reboot"]
+    drained = [
+        "install beegfs-tools",
+        "stop and disable beegfs-helperd.service",
+        "reboot",
+    ]
+    of_site = [step.partition(": ")[2] for step in steps]
+    assert of_site[of_site.index("drain, and wait for their jobs") :] == [
+        "drain, and wait for their jobs",
+        "install the changed files",
+        "systemctl daemon-reload",
+        *drained,
+        "resume",
+    ]
+    assert of_site.count("install beegfs-tools") == 1
+
+
 @pytest.mark.parametrize(("kind", "old", "new"), [("beegfs", "8.2", "7.4"), ("nfs", "4.1", "4.2")])
 def test_another_major_release_and_another_protocol_are_no_upgrade_under_the_same_names(
     tmp_path: Path, kind: str, old: str, new: str

@@ -12,7 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.clustergen.cluster.plugins.action.ask import _fingerprints, _hides, _replaced, _waiting_mounts
+from ansible_collections.clustergen.cluster.plugins.action.ask import (
+    _fingerprints,
+    _hides,
+    _mounts_of_modules,
+    _replaced,
+    _waiting_mounts,
+)
 from ansible_collections.clustergen.cluster.plugins.modules import node_state
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.node_state import owned_directories, unfit
@@ -65,6 +71,17 @@ def test_a_new_mount_waits_for_the_restart_of_what_it_requires(later: str, waiti
     files = {f"/etc/systemd/system/{name}.mount": {"path": name} for name in ("fast", "home")}
     idle = ["fast.mount", "home.mount", "chrony.service"]
     assert dict(_waiting_mounts(tree, files, idle, [later])) == waiting
+
+
+def test_mounts_of_a_module_that_is_replaced_wait_for_the_boot() -> None:
+    texts = {
+        "data": b"[Unit]\nDescription=File system data\n[Mount]\nType=beegfs\n",
+        "home": b"[Unit]\nDescription=File system home\n[Mount]\nType=nfs\n",
+    }
+    tree = SimpleNamespace(content=texts.get)
+    files = {f"/etc/systemd/system/{name}.mount": {"path": name} for name in texts}
+    assert dict(_mounts_of_modules(tree, files, ["beegfs"])) == {"data.mount": "data"}
+    assert dict(_mounts_of_modules(tree, files, [])) == {}
 
 
 @pytest.mark.parametrize(

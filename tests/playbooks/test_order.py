@@ -207,6 +207,7 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
         "last_run": "none",
         "packages": [],
         "absent": [],
+        "booting": [],
         "secrets": {},
         "replaces": ["nvidia"] if "driver" in names else [],
         "replaced_secrets": [],

@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.clustergen.cluster.plugins.action.ask import _window
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import Verdict
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of, replaced, stopped
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.packages import modules_of, replaced, stopped, waiting
 
 GPU = {
     "chrony": ["chrony"],
@@ -18,7 +18,7 @@ FAMILY = ["nvidia_pinning_580", "nvidia_driver_open", "nvidia_fabricmanager"]
 
 
 def test_a_family_waits_as_a_whole_while_its_module_is_loaded() -> None:
-    assert replaced(GPU, ["nvidia-driver-pinning-580"], ["nvidia"]) == dict.fromkeys(FAMILY, "reboot")
+    assert replaced(GPU, ["nvidia-driver-pinning-580"], ["nvidia"]) == dict.fromkeys(FAMILY, ("reboot",))
     assert list(replaced(GPU, ["nvidia-open", "chrony"], ["nvidia"])) == FAMILY
 
 
@@ -41,14 +41,26 @@ def test_without_permission_to_reboot_the_driver_stays() -> None:
     assert verdict.later == ["reboot"]
 
 
-@pytest.mark.parametrize(("purpose", "in_use"), [("beegfs_8", "beegfs"), ("beegfs_server_8", "beegfs-storage.service")])
-def test_another_major_version_of_beegfs_takes_a_window_on_clients_and_servers(purpose: str, in_use: str) -> None:
+@pytest.mark.parametrize(
+    ("purpose", "in_use", "effects", "waits"),
+    [
+        ("beegfs_8", "beegfs", ("window:beegfs", "reboot"), ["beegfs_8"]),
+        ("beegfs_server_8", "beegfs-storage.service", ("window:beegfs",), []),
+    ],
+)
+def test_another_major_version_of_beegfs_takes_a_window_in_which_drained_clients_reboot(
+    purpose: str, in_use: str, effects: tuple[str, ...], waits: list[str]
+) -> None:
     purposes = {purpose: ["beegfs-client", "beegfs-tools"]}
-    assert replaced(purposes, ["beegfs-tools"], [in_use]) == {purpose: "window:beegfs"}
+    assert (replacing := replaced(purposes, ["beegfs-tools"], [in_use])) == {purpose: effects}
     assert replaced(purposes, ["beegfs-tools"], ["chrony.service"]) == {}
     verdict = Verdict()
-    verdict.replace("window:beegfs", True)
-    assert (verdict.windows, verdict.later) == ({"beegfs": True}, [])
+    for effect in effects:
+        verdict.replace(effect, True)
+    assert (verdict.windows, verdict.later) == ({"beegfs": True}, list(effects[1:]))
+    assert waiting(replacing, True) == waits
+    assert waiting(replacing, False) == [], "people replace them, since this run must not reboot"
+    assert waiting({"nvidia_driver_open": ("reboot",)}, False) == ["nvidia_driver_open"]
 
 
 def test_a_window_is_stated_by_the_names_of_what_moves() -> None:

@@ -10,10 +10,10 @@ from clustergen.records import record
 
 _STOPPED = (
     *("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*"),
-    "sssd.service",
+    *("sssd.service", "beegfs-helperd.service"),
 )
-"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. SSSD
-does not start without the file that goes with it.
+"""Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. The last
+two do not start without the file that goes with them.
 """
 
 
@@ -25,7 +25,7 @@ class PackageEffect:
     purpose: str
     in_use: str
     replaces: bool
-    effect: str
+    effect: tuple[str, ...]
     """By the words of `render.effects`."""
     source: str
     note: str

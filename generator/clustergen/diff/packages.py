@@ -110,7 +110,8 @@ def _of_host(before: dict[str, tuple[str, ...]], after: dict[str, tuple[str, ...
     for row in replaced.values():
         previous, current = (_of_family(side, row.family) for side in (before, after))
         dropped, fresh = _without(previous, current), _without(current, previous)
-        yield _change(row.family, dropped or None, fresh, read(row.effect), row.note, row.source)
+        change = _change(row.family, dropped or None, fresh, NONE, row.note, row.source)
+        yield replace(change, effects=tuple(map(read, row.effect)))
         done = {*previous, *current}
         installed, requested = ({name: None for name in side if name not in done} for side in (installed, requested))
     if fresh := _without(requested, installed):

@@ -26,7 +26,7 @@ class Step:
     play: str
     """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
     kind: str = "manual"
-    """A step of steps.tsv, or `manual`, `remove`, `upgrade`; `commands` and `new-user` are manual, but not in a trial."""
+    """A step of steps.tsv, or `manual`, `remove`, `upgrade`; a trial makes manual `commands` and `new-user`."""
     what: str | None = None
     """The unit, the packages, the directories or the commands that it is about."""
     parts: tuple[Step, ...] = ()

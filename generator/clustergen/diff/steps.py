@@ -106,6 +106,7 @@ def _on_hosts(work: Work) -> Iterable[Step]:
     """
     compute, routers = set(work.compute), set(work.routers)
     at_once: dict[tuple[str, _Part], dict[str | None, None]] = {}
+    booting = _mounted_at_boot(work)
     late: dict[str | None, dict[_Part, None]] = {}
     effects = [(change, effect) for change in work.changes for effect in change.effects if effect.unit not in _LATER]
     # What a host stops waits for the rest of its turn, so that is known first.
@@ -113,10 +114,12 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         kind: str = effect.kind
         if effect == Effect("drain") or kind not in (*_BESIDE_JOBS, *_EMPTYING):
             continue
-        if _is_withdrawn(change) or change.key == SERVERS:
+        if _is_withdrawn(change) or change.key == SERVERS or (kind == "window" and Effect("reboot") in change.effects):
             continue
         everyone = work.compute if kind in _EMPTYING else (None,)
         for host in everyone if change.nodes is None else hosts_of(change.nodes):
+            if kind == "remount" and (host, effect.unit) in booting:
+                continue
             is_emptied = kind in _EMPTYING and host in compute | routers
             is_late = kind == "reboot" or is_emptied or (kind == "stop" and host in late)
             is_late = is_late or (kind == "start" and change.effect.kind == "drain" and host in compute)
@@ -142,6 +145,23 @@ def _on_hosts(work: Work) -> Iterable[Step]:
         text = ", ".join(step.text for step in whole)
         play = ROUTERS if turn == "turn-of-router" else TURNS
         yield replace(_step(play, turn, folded(names), text), what=None, parts=whole)
+
+
+def _mounted_at_boot(work: Work) -> set[tuple[str, str | None]]:
+    """Hosts with mount units of a file system whose module is replaced: only the reboot mounts them."""
+    replaced = [
+        change
+        for change in work.changes
+        if change.kind == PACKAGES and {"window", "reboot"} <= {effect.kind for effect in change.effects}
+    ]
+    return {
+        (host, effect.unit)
+        for package in replaced
+        for change in work.with_kind("remount")
+        if change.file.startswith(f"/etc/{package.name.lower()}/")
+        for effect in change.effects
+        for host in {*hosts_of(change.nodes or "")} & {*hosts_of(package.nodes or "")}
+    }
 
 
 def _served(work: Work) -> Iterable[Step]:

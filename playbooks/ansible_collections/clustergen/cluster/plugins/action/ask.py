@@ -55,11 +55,14 @@ class ActionModule(Asking):
         purposes = purposes_of(task_vars)
         running = [unit for unit in units if unit not in state["units"]]
         in_use = packages.replaced(purposes, state["packages"], [*state["modules"], *running])
-        for effect in dict.fromkeys(in_use.values()):
+        for effect in dict.fromkeys(effect for each in in_use.values() for effect in each):
             verdict.replace(effect, reboots)
-        waiting = [purpose for purpose, effect in in_use.items() if effect == "reboot"]
+        waiting = packages.waiting(in_use, reboots)
+        booting = dict(_mounts_of_modules(tree, files, packages.modules_of(waiting)))
+        verdict.later = [effect for effect in verdict.later if effect.removeprefix("remount:") not in booting]
         verdict.stop(packages.stopped(state["started"], without))
-        mounts = dict(_waiting_mounts(tree, files, state["units"], verdict.later))
+        idle_mounts = {unit: name for unit, name in booting.items() if unit in state["units"]}
+        mounts = {**_waiting_mounts(tree, files, state["units"], verdict.later), **idle_mounts}
         checks = re.compile(rf".*/[0-9]+-mount-({'|'.join(map(re.escape, mounts.values()))})([.]conf)?")
         verdict.withheld += [d["target"] for d in state["differs"] if mounts and checks.fullmatch(d["target"])]
         if (refusal := _window(verdict, task_vars) or _hides(state, task_vars)) and not self._task.check_mode:
@@ -91,6 +94,7 @@ class ActionModule(Asking):
                 for unit, answer in state["units"].items()
                 if unit in mounts or (waiting and answer["load"] == "not-found")
             ],
+            "booting": list(booting),
             "secrets": _fingerprints(secrets, state["secrets"]),
             "replaced_secrets": [secret["name"] for secret in replaced],
         }
@@ -186,7 +190,20 @@ def _waiting_mounts(tree, files, idle, later):
         if unit.endswith(".mount") and (file := files.get(f"/etc/systemd/system/{unit}")):
             text = _text(tree.content(file["path"]))
             if restarted.intersection(re.findall(r"^Requires=(\S+)$", text, re.MULTILINE)):
-                yield unit, re.search(r"^Description=File system (\S+)", text, re.MULTILINE)[1]
+                yield unit, _entry(text)
+
+
+def _mounts_of_modules(tree, files, modules):
+    """Mount units of file systems whose kernel modules are replaced, so that the next boot mounts them → their names."""
+    for target, file in files.items() if modules else ():
+        if target.startswith("/etc/systemd/system/") and target.endswith(".mount"):
+            text = _text(tree.content(file["path"]))
+            if set(modules).intersection(re.findall(r"^Type=(\S+)$", text, re.MULTILINE)):
+                yield target.rpartition("/")[2], _entry(text)
+
+
+def _entry(text):
+    return re.search(r"^Description=File system (\S+)", text, re.MULTILINE)[1]
 
 
 def _clients(verdict, task_vars):

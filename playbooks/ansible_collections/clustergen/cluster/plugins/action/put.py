@@ -127,7 +127,7 @@ def _units(phase, fact):
     """Those of packages that wait are started when these have come."""
     if phase == "live":
         return [unit for unit in fact["units"] if unit not in fact["absent"]]
-    return fact["units"] if phase == "emptied" else []
+    return [unit for unit in fact["units"] if unit not in fact["booting"]] if phase == "emptied" else []
 
 
 def _from_afar(task_vars):

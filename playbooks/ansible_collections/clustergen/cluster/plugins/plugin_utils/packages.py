@@ -11,13 +11,18 @@ def modules_of(purposes):
 
 
 def replaced(purposes, missing, in_use):
-    """Purpose → effect, of a family of which one is missing that brings what is in use, or chooses its version.
+    """Purpose → effects, of a family of which one is missing that brings what is in use, or chooses its version.
     `purposes`: → names; `missing`: names; `in_use`: modules that are loaded and units that run.
     """
     absent = set(missing)
     rows = {purpose: row for purpose in purposes if (row := _row(purpose)) and _matches(row.in_use, in_use)}
     families = {row.family for purpose, row in rows.items() if row.replaces and absent.intersection(purposes[purpose])}
     return {purpose: row.effect for purpose, row in rows.items() if row.family in families}
+
+
+def waiting(in_use, reboots):
+    """Purposes whose packages wait for a node without jobs. In a window of a run that must not reboot, people do that."""
+    return [purpose for purpose, effect in in_use.items() if "reboot" in effect and (reboots or len(effect) == 1)]
 
 
 def stopped(units, without):
