@@ -12,6 +12,10 @@ node=${SLURMD_NODENAME:-$(hostname -s)}
 seen=/run/clustergen-health # exists while the node is known not to be drained by us
 shopt -s nullglob extglob
 
+# While a GPU is reset, it does not respond; the next check looks again.
+resets=/run/clustergen-gpu-resets/lock
+[ ! -e $resets ] || flock -sn $resets true || exit 0
+
 reasons=
 for script in /etc/slurm/health.d/[0-9][0-9]-+([A-Za-z0-9_-]); do
   [ -x "$script" ] || continue

@@ -57,6 +57,18 @@ class Incident:
     unverified: frozenset[str] = NOTHING
 
 
+@record
+class Reset:
+    """GPUs that have to be reset in one command."""
+
+    joined: Literal["none", "links", "nvswitch", "rack"]
+    """How NVLink joins the GPUs of a node, or of a rack."""
+    generations: frozenset[Generation]
+    scope: Literal["alone", "linked", "fabric-manager", "never"]
+    """linked: all that NVLink joins; fabric-manager: alone while it runs, else linked; never: not by the epilog."""
+    unverified: frozenset[str] = NOTHING
+
+
 def generation(gpu: Gpu) -> Generation | None:
     """The generation of a GPU as the tables of errors and counters name it; None for an unknown architecture."""
     if "nvl72" in gpu.nvlink_by:
@@ -100,3 +112,17 @@ def max_operating_c() -> dict[str, int]:
 def dcgm_incidents() -> tuple[Incident, ...]:
     """Incidents that DCGM's health watches report, in the order of the table."""
     return tuple(table("dcgm_incidents.tsv", Incident, since=DcgmVersion))
+
+
+@cache
+def _resets() -> tuple[Reset, ...]:
+    return tuple(table("gpu_resets.tsv", Reset, generations=generations))
+
+
+def reset_scope(gpu: Gpu, nvlink: str) -> str:
+    """Scope of a reset of GPUs with NVLinks `nvlink`: nvswitch, mesh, bridge or none. Without a row: never."""
+    joined = nvlink if nvlink in ("none", "nvswitch") else "links"
+    if "nvl72" in gpu.nvlink_by:
+        joined = "rack"
+    name = generation(gpu)
+    return next((row.scope for row in _resets() if row.joined == joined and name in row.generations), "never")

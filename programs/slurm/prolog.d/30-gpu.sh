@@ -5,6 +5,8 @@ set -u
 # shellcheck source=/dev/null
 . /etc/clustergen/gpu-scripts.sh
 : "${is_exclusive:?}"
+# While the epilog of another job resets a GPU, nvidia-smi may fail.
+[ ! -d /run/clustergen-gpu-resets ] || { exec 9>>/run/clustergen-gpu-resets/lock && flock -s -w 100 9; }
 unset CUDA_VISIBLE_DEVICES # Slurm sets it here; nvidia-smi would look at those GPUs only
 if [ "$is_exclusive" != true ]; then
   said=$(timeout 30 nvidia-smi -L 2>&1) || { echo "nvidia-smi: ${said:-no answer in 30 seconds}"; exit 1; }

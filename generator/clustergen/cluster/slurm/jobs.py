@@ -45,6 +45,7 @@ class Scripts:
     epilog: bool
     task_prolog: bool
     timeout_s: int  # of prolog and epilog
+    gpu_resets: int  # of a GPU within a day, by the epilog
     job_map: bool  # the prolog records which job has which GPU, for metrics
     tmpdir: str | None  # local scratch, where both prolog and epilog run
 

@@ -18,6 +18,11 @@ class Scripts(Section):
         300, "PrologEpilogTimeout: prolog or epilog fails after this time."
     )
     job_map: bool = field(True, "Export to dcgm-exporter which job uses which GPU.")
+    gpu_resets: Annotated[int, Field(ge=0, le=20)] = field(
+        2,
+        "Resets of a GPU within a day, by the epilog, where memory stays allocated or the driver requests one; then the"
+        " node drains. 0: it drains at once.",
+    )
     tmpdir: AbsolutePath | None = field(
         None, "Local scratch: a directory per job that the prolog creates and the epilog removes."
     )
