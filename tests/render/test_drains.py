@@ -144,6 +144,10 @@ ROWS: dict[str, tuple[Case, Case]] = {
         Case("", journal="GPU 3 needs Reset", outputs={"recovery": "3, Reset\n"}),
         Case("", journal="GPU 3 has 1 uncorrected memory error", outputs={"ecc": "3, 1\n"}),
     ),
+    "memory of a job's GPUs": (
+        Case(AT_ONCE, EPILOG, "GPU 1: 9000 MiB stay allocated; not reset: ", outputs={"memory": "1, 9000, Disabled\n"}),
+        Case(AT_ONCE, EPILOG, r"\A\Z", outputs={"memory": "0, 600, Disabled\n1, 9000, Enabled\n"}),
+    ),
     "temperature of GPUs": (
         Case(AT_ONCE, journal="GPU 5 is idle and has 75 C", outputs=HOT),
         Case(f"{AT_ONCE}; echo GPU-5, 4711, python >/run/clustergen/apps", outputs=HOT),

@@ -23,6 +23,7 @@ GOOD = {
         for n in range(8)
     ),
     "temperature": "".join(f"GPU-{n}, {n}, 40, 0\n" for n in range(8)),
+    "memory": "".join(f"{n}, 4, Disabled\n" for n in range(8)),
     "apps": "",
     "slowdowns": "".join(f"{n}, 0x0000000000000001\n" for n in range(8)),
     "jobs": "",
@@ -40,6 +41,7 @@ PROGRAMS = {
   *gpu_recovery_action*) cut -d" " -f2- recovery ;;
   *ecc.errors*) cat ecc ;;
   *temperature*) cat temperature ;;
+  *memory.used*) cat memory ;;
   *reasons.active*) cat slowdowns ;;
   *nvlink*) cat nvlink ;;
   *index,uuid*) cat gpus ;;
@@ -56,10 +58,12 @@ esac""",
 class Node:
     """One node of a rendered tree, in a sandbox."""
 
-    def __init__(self, tree: Tree, host: str, root: Path, directory: Path) -> None:
+    def __init__(
+        self, tree: Tree, host: str, root: Path, directory: Path, programs: Mapping[str, str] | None = None
+    ) -> None:
         bin_directory = directory / "programs/usr/bin"
         bin_directory.mkdir(parents=True)
-        for name, body in PROGRAMS.items():
+        for name, body in {**PROGRAMS, **(programs or {})}.items():
             (bin_directory / name).write_text(f"#!/bin/bash\ncd /run/clustergen || exit\n{body}\n", encoding="utf-8")
             (bin_directory / name).chmod(0o755)
         mount = shutil.which("mount")  # which the roots lack
