@@ -146,3 +146,21 @@ def test_the_nets_of_other_tests_are_printed_as_the_program_prints_them() -> Non
     assert {device.name: device.kind for device in real.devices.values()} == {
         device.name: device.kind for device in made.devices.values()
     }
+
+
+PAGE = ROOT / "docs/fabric-check.md"
+
+
+def test_the_paths_and_counters_of_the_page_are_what_the_programs_print() -> None:
+    """With right cables, ibtracert and perfquery print the page's lines; it leaves out counters of data."""
+    page = PAGE.read_text(encoding="utf-8")
+    manifest = page.partition("```yaml manifest file=manifest.yaml\n")[2].partition("```")[0]
+    sessions = re.findall(r"^```console\n(\$ (?:ibtracert|perfquery) .*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(sessions) == 3
+    counters = {"SymbolErrorCounter": 120, "LinkDownedCounter": 3, "PortRcvErrors": 57}
+    planted = [f'PerformanceSet "leaf1"[2] PortCounters.{name}={value}' for name, value in counters.items()]
+    commands = [session.partition("\n")[0].removeprefix("$ ") for session in sessions]
+    subnet = bring_up(planned_net(cluster_of(manifest)), commands=[*planted, *commands, "ibtracert 1 77"])
+    printed = re.sub(r"^Port(Xmit|Rcv)(Data|Pkts|Wait):.*\n", "", subnet.printed, flags=re.MULTILINE)
+    assert "".join(sessions) in printed
+    assert "can't find a route from src to dest" in printed

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clustergen.verify import programs, sandbox
 from strategies.fabric_nets import Net
 
+_MARK = "--- further commands ---"
 _SCRIPT = r"""
 cd /tmp
 export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=$1 HOME=/tmp
@@ -22,9 +24,17 @@ done
 timeout -k 2 "$3" ibsim-run opensm -o -R "$2" -f /tmp/log -D 0x7 >/tmp/words 2>&1
 status=$?
 timeout -k 2 "$3" ibsim-run ibnetdiscover >/tmp/discovered 2>>/tmp/words || status=91
+while IFS= read -r command; do
+  case $command in
+    PerformanceSet* | Unlink*) echo "$command" >hold; sleep 0.2 ;;
+    *) echo "\$ $command"; timeout -k 2 "$3" ibsim-run $command 2>&1 ;;
+  esac
+done </run/clustergen/commands >/tmp/printed
 kill $sim
 cat /tmp/log /tmp/words >&2
 cat /tmp/discovered
+echo "$7"
+cat /tmp/printed
 exit $status
 """
 
@@ -35,14 +45,18 @@ class Subnet:
 
     log: str
     discovered: str
+    printed: str
+    """By further commands."""
 
     @property
     def is_fat_tree(self) -> bool:
         return "Fabric topology has been identified as FatTree" in self.log
 
 
-def bring_up(net: Net, routing: str = "ftree,updn", seconds: int = 120) -> Subnet:
-    """Raises AssertionError where the simulated subnet does not come up."""
+def bring_up(net: Net, routing: str = "ftree,updn", seconds: int = 120, commands: Sequence[str] = ()) -> Subnet:
+    """Raises AssertionError where the simulated subnet does not come up. `commands` run in it afterwards, or are
+    PerformanceSet of ibsim's console.
+    """
     opensm = programs.find("opensm")
     programs.find("ibsim")
     adapters = net.adapters
@@ -52,11 +66,12 @@ def bring_up(net: Net, routing: str = "ftree,updn", seconds: int = 120) -> Subne
         sandbox.Sandbox(opensm.root, is_one_user=True),
         [
             "/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all",
-            "/bin/bash", "-c", _SCRIPT, "bash", adapters[0], routing, str(seconds), *limits,
+            "/bin/bash", "-c", _SCRIPT, "bash", adapters[0], routing, str(seconds), *limits, _MARK,
         ],
         timeout=seconds * 2 + 30,
-        notes={"net": net.ibsim()},
+        notes={"net": net.ibsim(), "commands": "".join(f"{command}\n" for command in commands)},
     )  # fmt: skip
     assert done.code == 0, json.dumps([done.code, done.stderr[-3000:]])
     assert "SUBNET UP" in done.stderr, done.stderr[-3000:]
-    return Subnet(done.stderr, done.stdout)
+    discovered, _, printed = done.stdout.partition(f"{_MARK}\n")
+    return Subnet(done.stderr, discovered, printed)

@@ -138,7 +138,8 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             "10m", "warning",
             f"{DEVICE} receives damaged packets",
             "This cable causes bit errors, and packets are retransmitted.",
-            "Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends.",
+            "Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends, `perfquery LID PORT` one of"
+            " them: `PortRcvRemotePhysicalErrors` alone means that an earlier link of the path (`ibtracert`) is bad.",
         ),
     ]  # fmt: skip
 
@@ -164,5 +165,6 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
         f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
         f"{DEVICE} discards packets that it should transmit",
         "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
-        "`ibqueryerrors` shows where on the path credits are lacking; look for a slow or dead receiver.",
+        "`ibtracert LID LID` shows the path between two ports of the job, `perfquery LID PORT` the counters of each:"
+        " `PortXmitWait` and `PortXmitDiscards` that grow lead to a slow or dead receiver. `ibqueryerrors` has all ports.",
     )  # fmt: skip
