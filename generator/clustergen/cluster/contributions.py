@@ -267,6 +267,14 @@ class JobImage:
 
 
 @record
+class PythonOf:
+    """A Python interpreter on compute nodes that has a package."""
+
+    package: str  # its name on the index, in lower case
+    path: str
+
+
+@record
 class AddressPool:
     """Addresses that a program of the nodes hands out, so that no network may have them."""
 

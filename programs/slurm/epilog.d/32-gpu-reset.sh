@@ -47,9 +47,9 @@ evidence() { # evidence: a part for each faulty GPU
 
 drain() { # drain REASON
   local reason
-  reason="gpu reset: $(tr -c '[:alnum:] .,:;()/_%+-' ' ' <<<"$1" | tr -s ' ')"
+  reason="gpu reset: $(tr -c '[:alnum:] .,:;()/_%+-' ' ' <<<"$1" | tr -s ' ')" reason=${reason:0:300}
   echo "$1"
-  timeout -k 1 5 scontrol update "NodeName=${SLURMD_NODENAME:-$(hostname -s)}" State=DRAIN "Reason=${reason:0:300}"
+  timeout -k 1 5 scontrol update "NodeName=${SLURMD_NODENAME:-$(hostname -s)}" State=DRAIN "Reason=${reason% }"
   exit 1
 }
 

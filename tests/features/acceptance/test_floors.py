@@ -222,3 +222,23 @@ def test_further_benchmarks_have_gates_only_where_they_are_stated(tmp_path: Path
     assert kinds[2].keys() - kinds[0].keys() == {"linpack", "ior", "mdtest"}
     assert kinds[2]["linpack"] == {"wrong": ("most", 0)}
     assert kinds[2]["ior"] == kinds[2]["storage-whole"] == {"write": ("least", 0.8)}
+
+
+@pytest.mark.slow
+def test_a_training_runs_with_the_environment_that_has_torch(tmp_path: Path) -> None:
+    environment = {"python": {"tools/1": {"packages": ["numpy==2.0.0"]}, "ml/1": {"packages": ["Torch[opt]==2.8.0"]}}}
+    storage = {"home": {"type": "nfs", "server": "10.0.0.9", "path": "/h", "mount": "/home"}}
+    shared = {"environment": environment, "storage": storage}
+    cases = [({}, {}, "python3"), (shared, {}, "/home/software/ml/1/bin/python3"), (shared, {"python": "/x"}, "/x")]
+    for sections, changes, expected in cases:
+        data = manifest(acceptance={"benchmarks": ["resnet"], **changes}, **sections)
+        path = tmp_path / "manifest.yaml"
+        path.write_text(json.dumps(data), encoding="utf-8")
+        cluster = compiler.validate(path).cluster
+        assert cluster is not None
+        found = {gate.kind: gate for gate in gates(cluster) if gate.kind.startswith("training")}
+        assert {kind: gate.arguments["PYTHON"] for kind, gate in found.items()} == {
+            "training": expected,
+            "training-whole": expected,
+        }
+        assert (found["training"].tasks_per_node, found["training"].compared) == (8, "images")

@@ -16,6 +16,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import accept_r
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import (
     changes,
     condemned,
+    fail_slow,
     verdict,
 )
 
@@ -85,6 +86,48 @@ def test_where_everything_fails_nothing_is_drained() -> None:
     assert condemned(NODE, results[:1]) == ({"n0": "7 of 8"}, "")
     half = [*results[:2], *(verdict(NODE, [host], PASS, {"hosts": [host]}) for host in ("n8", "n9"))]
     assert condemned(NODE, half) == ({"n0": "7 of 8", "n1": "7 of 8"}, "")
+
+
+TRAINING = {
+    **NODE,
+    "name": "gpu/training",
+    "compare": {"metric": "images", "share": 0.9},
+}
+
+
+def trained(*rates: float) -> list[dict[str, Any]]:
+    return [
+        verdict(TRAINING, [f"n{number}"], PASS, {"hosts": [f"n{number}"], "readings": {"images": rate}})
+        for number, rate in enumerate(rates)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "earlier", "slow"),
+    [
+        ((2511.0, 2498.0, 1874.0, 2520.0), {}, {"n2": "images 1874 < 2254: 90 % of the median 2504 of 4 nodes"}),
+        ((2511.0, 2498.0, 2302.0, 2520.0), {}, {}),
+        ((1874.0,), {}, {}),
+        (
+            (1874.0,),
+            {"gpu/training@n5": {"images": 2500.0}, "gpu/training@n6": {"images": 2510.0}, "gpu/x@n7": {"images": 1.0}},
+            {"n0": "images 1874 < 2250: 90 % of the median 2500 of 3 nodes"},
+        ),
+    ],
+)
+def test_a_node_that_trains_slower_than_the_others_of_its_type_is_named(
+    rates: tuple[float, ...], earlier: dict[str, Any], slow: dict[str, str]
+) -> None:
+    results = trained(*rates)
+    assert fail_slow(TRAINING, results, earlier) == ""
+    assert {one["hosts"][0]: one["reason"] for one in results if one["status"] == "failed"} == slow
+    assert condemned(TRAINING, results) == (slow, "")
+
+
+def test_the_slower_one_of_two_is_a_remark() -> None:
+    results = trained(1874.0, 2500.0)
+    assert fail_slow(TRAINING, results, {}) == "n0 has the lower images of two nodes: 1874"
+    assert {one["status"] for one in results} == {"passed"}
 
 
 @pytest.mark.parametrize(

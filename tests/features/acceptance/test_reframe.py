@@ -18,6 +18,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.accept_cluster 
 from clustergen import compile as compiler
 from clustergen.render.write import write
 from clustergen.verify.reframe import START, reframe_directory
+from strategies.frameworks import PLACE, frameworks
 from strategies.trees import manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -209,3 +210,23 @@ def test_a_node_that_goes_down_is_drained_and_the_others_go_on(
         "gpu/pair@c1,c2": ("passed", ""),
         "gpu/whole@c1,c2": ("passed", ""),
     }
+
+
+BROKEN = {"": "passed", "s/SGD(model.parameters(), 0.02/SGD(model.parameters(), 1e30/": "failed"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("change", BROKEN, ids=["learns", "diverges"])
+def test_a_network_trains_with_the_real_pytorch(change: str, reframe: runs.Reframe, tmp_path: Path) -> None:
+    """On the processor; where the rate of learning is absurd, the loss is no number, and the reason says so."""
+    torch = frameworks() / PLACE / "torch"
+    interpreter = f"PYTHONPATH={torch} exec {shutil.which('python3.11')}"
+    edit = f"""case $1 in -) sed '{change}' >$0.text; shift; set -- $0.text "$@" ;; esac"""
+    python = program(tmp_path / "bin/python-torch", f'#!/bin/bash\n{edit}\n{interpreter} "$@"\n')
+    training = gate("training", 400, ("ranks", "equal", 1))
+    training["arguments"] = {"PYTHON": str(python), "GPUS": "0"}
+    (result,) = reframe.run(training, [["c1"]])
+    assert result["status"] == BROKEN[change], result
+    assert result["readings"]["images"] > 0
+    if change:
+        assert "the loss " in result["reason"]

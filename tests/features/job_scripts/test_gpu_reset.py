@@ -18,8 +18,8 @@ from strategies.trees import node_files, text_of
 MANAGER = "nvidia-fabricmanager.service"
 UNITS = f"{MANAGER} nvidia-dcgm.service nvidia-dcgm-exporter.service"
 KEPT = {"memory": "2, 4, Disabled\n3, 40960, Disabled\n"}
-# A reset is refused, in the words of issue 1690 of NVIDIA/NVSentinel, while persistence mode or DCGM keeps a GPU open. `after`
-# is what `memory` becomes; without it, the reset fails.
+# A reset is refused, in the words of issue 1690 of NVIDIA/NVSentinel, while persistence mode or DCGM keeps a GPU open.
+# `after` is what `memory` becomes; without it, the reset fails.
 SMI = """list=$(sed -nE 's/.*-i ([0-9,]+).*/\\1/p' <<<"$*")
 mine() { awk -F, -v "list=,$list," 'index(list, "," $1 ",")'; }
 case "$*" in

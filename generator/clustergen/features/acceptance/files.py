@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from clustergen.catalogue.acceptance import gate_kinds
+from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.facility.expectations import Floor
@@ -90,6 +90,7 @@ def _document(gate: Gate) -> dict[str, Any]:
         "seconds": kind.seconds,
         "drains": kind.drains,
         **({"hosts": expand(gate.hosts)} if gate.hosts else {}),
+        **({"compare": {"metric": gate.compared, "share": shares()["training"].share}} if gate.compared else {}),
         "arguments": dict(gate.arguments),
         "floors": [
             {"metric": floor.metric, "relation": floor.relation, "value": floor.value, "unit": floor.unit}
@@ -124,6 +125,9 @@ def floors_page(cluster: Cluster) -> FloorsPage | None:
             for floor in floors:
                 bound = _bound(floor) if floor else "recorded"
                 rows.append((kind.stage, name, kind.title, bound, floor.why if floor else "", _action(gate)))
+            if gate.compared:
+                bound = f"{gate.compared} ≥ {shares()['training'].share:.0%} of the median"
+                rows.append((kind.stage, name, kind.title, bound, "the nodes of the type in this run", _action(gate)))
         intro = f"{gated.hosts}, partition {gated.partition}. All gates end within {-(-seconds // 60)} minutes."
         columns = ("Stage", "Gate", "What it measures", "Floor", "Derived from", "A failure")
         tables.append(Table(gated.name, intro, columns, tuple(rows), frozenset({"Gate"})))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue.acceptance import gate_kinds, shares
+from clustergen.cluster.contributions import PythonOf
 from clustergen.cluster.dcgm import dcgm_types
 from clustergen.cluster.fabric import are_guessed, has_rdma
 from clustergen.cluster.gpu_set import GpuSet
@@ -51,6 +52,7 @@ class Gate:
     arguments: Arguments
     floors: tuple[Floor, ...]
     hosts: str = ""  # folded; empty: all of the type
+    compared: str = ""  # metric that is compared with the type's other nodes; empty: none
 
     @property
     def name(self) -> str:
@@ -144,6 +146,8 @@ def _of_type(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
     yield from _gpus(cluster, node_type)
     yield from _storage(cluster, node_type, count)
     yield from _network(cluster, node_type, count)
+    if "resnet" in cluster.of(Acceptance).benchmarks:
+        yield from _training(cluster, node_type, count)
 
 
 def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
@@ -224,6 +228,22 @@ def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
                 parallel = {**arguments, **_messages(cluster, node_type)}
                 yield _gate(node_type, "ior", parallel, (floor,), subject=name, tasks_per_node=tasks)
                 yield _gate(node_type, "mdtest", parallel, subject=name, tasks_per_node=tasks)
+
+
+def _training(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate]:
+    """A task for each GPU, or one on a node without; instances of MIG do not train together."""
+    gpus = node_type.gpus.count if node_type.gpus else 0
+    if node_type.gpus and any(node_type.gpus.mig):
+        return
+    environments = (one.path for one in cluster.needs(PythonOf) if one.package == "torch")
+    python = cluster.of(Acceptance).python or next(environments, "python3")
+    arguments = {"PYTHON": python, "GPUS": str(gpus)}
+    tasks = max(gpus, 1)
+    ranks = Floor("ranks", tasks, "processes", "equal", "one for each GPU, or one of a node without", "manifest")
+    gate = _gate(node_type, "training", arguments, (ranks,), gpus=gpus, tasks_per_node=tasks)
+    yield replace(gate, compared="images")
+    if count > 1 and gpus:
+        yield _gate(node_type, "training-whole", arguments, gpus=gpus, tasks_per_node=tasks)
 
 
 def _is_rdma(cluster: Cluster) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from clustergen.cluster.contributions import Group, GuidePart, JobImage, Package, Requisite, Substitution
+from clustergen.cluster.contributions import Group, GuidePart, JobImage, Package, PythonOf, Requisite, Substitution
 from clustergen.cluster.model import Cluster
 from clustergen.features.environment.resolved import Environment, ImagesOfRecord
 
@@ -75,6 +76,16 @@ def guide(cluster: Cluster) -> Iterator[GuidePart]:
         ),
         ("Load modules in the job script as well, after `#!/bin/bash -l`, and the job does not depend on your shell.",),
     )
+
+
+def pythons(cluster: Cluster) -> Iterator[PythonOf]:
+    if not cluster.has(Environment):
+        return
+    environment = cluster.of(Environment)
+    for name, one in environment.python.items():
+        for requirement in one.packages:
+            package = re.split("[=[]", requirement)[0].lower()
+            yield PythonOf(package, f"{environment.directory}/{name}/bin/python3")
 
 
 def substitutions(cluster: Cluster) -> Iterator[Substitution]:

@@ -166,5 +166,5 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
         f"{DEVICE} discards packets that it should transmit",
         "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
         "`ibtracert LID LID` shows the path between two ports of the job, `perfquery LID PORT` the counters of each:"
-        " `PortXmitWait` and `PortXmitDiscards` that grow lead to a slow or dead receiver. `ibqueryerrors` has all ports.",
+        " `PortXmitWait` and `PortXmitDiscards` that grow lead to a slow receiver. `ibqueryerrors` has all ports.",
     )  # fmt: skip

@@ -14,6 +14,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts
     NOT_RUN,
     PASSED,
     condemned,
+    fail_slow,
     went_down,
 )
 from ansible_collections.clustergen.cluster.plugins.module_utils.controller import OURS, Controller
@@ -90,8 +91,14 @@ class Acceptance:
         failed = set(data["drained"]) | set(data["lost"])
         for gate in self.gates:
             results = self._results(gate, [host for host in hosts if host not in failed], state)
-            self._judge(gate, results, state)
+            self._judge(gate, results, state, self._compare(gate, results))
             failed |= set(data["drained"]) | set(data["lost"]) | self._failed_alone(gate, results)
+
+    def _compare(self, gate, results):
+        """Fails nodes that are slower than others of their type, now or in the last run; a remark."""
+        if "compare" not in gate:
+            return ""
+        return fail_slow(gate, results, runs.read_json(os.path.join(self.directory, "last.json"), {}))
 
     def _results(self, gate, hosts, state):
         """The results about nodes that were up to the end of the gate; a gate over all nodes goes on with the others."""
@@ -154,10 +161,11 @@ class Acceptance:
             return set()
         return {result["hosts"][0] for result in results if result["status"] == FAILED}
 
-    def _judge(self, gate, results, state):
+    def _judge(self, gate, results, state, comparison):
         guilty, remark = condemned(gate, results)
-        if remark and gate["name"] + ": " + remark not in state.data["remarks"]:
-            state.data["remarks"].append(gate["name"] + ": " + remark)
+        for text in (comparison, remark):
+            if text and gate["name"] + ": " + text not in state.data["remarks"]:
+                state.data["remarks"].append(gate["name"] + ": " + text)
         for host, reason in sorted(guilty.items()):
             text = "acceptance: {}: {}".format(gate["name"], reason)
             if self.asked["drain"]:

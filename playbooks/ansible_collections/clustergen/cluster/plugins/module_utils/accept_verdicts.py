@@ -4,6 +4,8 @@ run.
 
 from __future__ import annotations
 
+import statistics
+
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 _BUSY = (
     "Requested nodes are busy",
@@ -11,7 +13,7 @@ _BUSY = (
     "Immediate execution impossible",
     "Socket timed out",
 )
-_LOWER_IS_BETTER = frozenset(("latency", "allreduce_ms", "failed", "errors", "wrong", "throttled", "row_pending"))
+_LOWER_IS_BETTER = frozenset(("latency", "allreduce_ms", "loss", "failed", "errors", "wrong", "throttled", "row_pending"))
 _COUNTS = frozenset(("cpus", "memory", "gpus", "ranks", "hosts", "direct", "status", "results", "recorded"))
 WORSE = 0.1  # a reading that is a tenth worse than before is listed
 _SIGNS = {"least": "<", "most": ">", "equal": "!="}
@@ -85,6 +87,29 @@ def verdict(gate, hosts, case, answer):
 def _first(case):
     """The first lines of ReFrame's reason, without its indent."""
     return " ".join(str(case.get("fail_reason") or "no reason").split())[:300]
+
+
+def fail_slow(gate, results, earlier):
+    """Fails nodes whose reading is below a share of the median of the type's nodes; a remark where there are but two.
+
+    `earlier` is the last run's readings by job: they stand for nodes of the type that this run does not have.
+    """
+    metric, share = gate["compare"]["metric"], gate["compare"]["share"]
+    mine = {result["hosts"][0]: result for result in results if metric in result["readings"]}
+    values = {host: result["readings"][metric] for host, result in mine.items()}
+    for job, readings in earlier.items():
+        name, _, host = job.partition("@")
+        if name == gate["name"] and metric in readings:
+            values.setdefault(host, readings[metric])
+    if len(values) < 3:
+        slow = [host for host, value in values.items() if value < share * max(values.values())]
+        return "".join("%s has the lower %s of two nodes: %s" % (host, metric, plain(values[host])) for host in slow)
+    median = statistics.median(values.values())
+    for host, result in mine.items():
+        if result["status"] == PASSED and values[host] < share * median:
+            words = (metric, plain(values[host]), plain(share * median), 100 * share, plain(median), len(values))
+            result.update(status=FAILED, reason="%s %s < %s: %d %% of the median %s of %d nodes" % words)
+    return ""
 
 
 def condemned(gate, results):

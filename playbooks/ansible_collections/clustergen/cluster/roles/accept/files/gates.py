@@ -26,6 +26,7 @@ _PROGRAMS = {
     "mpi-pair": "mpi",
     "mpi-whole": "mpi",
     "storage-whole": "storage",
+    "training-whole": "training",
 }
 _WITH_MPI = ("nccl", "mpi", "linpack", "ior", "mdtest")
 

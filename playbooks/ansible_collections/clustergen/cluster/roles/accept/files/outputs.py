@@ -85,7 +85,9 @@ def _joined(metric, values):
     if metric in ("write", "read", "create", "stat", "unlink"):
         return sum(values)
     return (
-        max(values) if metric in ("failed", "errors", "wrong", "latency", "throttled", "row_pending") else min(values)
+        max(values)
+        if metric in ("failed", "errors", "wrong", "latency", "loss", "throttled", "row_pending")
+        else min(values)
     )
 
 
