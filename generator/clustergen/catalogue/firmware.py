@@ -11,6 +11,7 @@ from typing import Literal
 from clustergen.catalogue.tables import NOTHING, table
 from clustergen.records import record
 
+FamilyName = Literal["dgx-h100", "supermicro", "dell", "hpe", "lenovo", "ami", "gb200"]
 Expect = Literal["threads", "numa", "iommu", "relaxed-ordering", "on", "site"]
 
 
@@ -69,9 +70,9 @@ def _families() -> tuple[FirmwareFamily, ...]:
     return tuple(table("firmware_families.tsv", FirmwareFamily))
 
 
-def family_of(system: str | None) -> FirmwareFamily | None:
-    """The firmware of a system of the catalogue, if its attributes are known."""
-    return next((family for family in _families() if system in family.systems), None)
+def family_of(system: str | None, name: str | None = None) -> FirmwareFamily | None:
+    """The family of a name, or without one that of a system of the catalogue, if its attributes are known."""
+    return next((one for one in _families() if (one.name == name if name else system in one.systems)), None)
 
 
 @cache
@@ -81,7 +82,7 @@ def attributes() -> tuple[FirmwareAttribute, ...]:
 
 
 def _values(text: str) -> Mapping[str, str]:
-    return dict(word.split("=", 1) for word in text.split())
+    return dict(pair.split("=", 1) for pair in re.split(r" (?=\w+=)", text) if pair)
 
 
 @cache

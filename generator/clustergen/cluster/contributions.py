@@ -202,6 +202,19 @@ class Variables:
 
 
 @record
+class VariableRows:
+    """A variable of the inventory that is a list of rows, with a comment that describes it."""
+
+    name: str
+    comment: str
+    rows: tuple[Mapping[str, Value], ...]
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@record
 class PrivateDirectories:
     """Directories of which each job has its own, by a plugin that needs PrologFlags=Contain. `section`: of the
     manifest; `store`: of root on compute nodes, which holds those of running jobs.
@@ -384,7 +397,8 @@ class FirmwareItem:
         """The attribute's value for it; empty where the catalogue has none."""
         if self.attribute is None:
             return ""
-        return self.attribute.values.get(self.expected, self.expected if self.is_stated else "")
+        is_text = self.is_stated and self.expected not in ("on", "off")
+        return self.attribute.values.get(self.expected, self.expected if is_text else "")
 
     @property
     def is_stated(self) -> bool:

@@ -187,6 +187,8 @@ def ansible_scalar(value: object) -> Safe:
     """The same for files that Ansible evaluates: braces of the user's stay braces."""
     if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
         return Safe("!unsafe " + _quoted(value))
+    if isinstance(value, dict):
+        return Safe("{" + ", ".join(f"{yaml_scalar(key)}: {ansible_scalar(item)}" for key, item in value.items()) + "}")
     return yaml_scalar(value)
 
 

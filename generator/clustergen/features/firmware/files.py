@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue.firmware import FirmwareFamily, family_of
+from clustergen.catalogue.firmware import FirmwareFamily
 from clustergen.cluster.contributions import AdapterSetting, FirmwareItem
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.firmware.resolved import Firmwares
@@ -34,13 +34,14 @@ class FirmwarePage:
 
 def firmware_page(cluster: Cluster) -> FirmwarePage | None:
     """None without a node type whose attributes the catalogue knows, or stated settings of adapters."""
+    firmwares = cluster.of(Firmwares)
     sections = tuple(
         _section(cluster, node_type, family)
         for node_type in cluster.node_types
-        if node_type.is_resolved and (family := family_of(node_type.system)) is not None
+        if node_type.is_resolved and (family := firmwares.family(node_type)) is not None
     )
     adapters = table_of("", "", _adapter_rows(cluster.needs(AdapterSetting)))
-    is_stated = any(cluster.of(Firmwares).adapters.values())
+    is_stated = any(firmwares.adapters.values())
     return FirmwarePage(cluster.name, sections, adapters) if sections or is_stated else None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, family_of, settings
+from clustergen.catalogue.firmware import FirmwareAttribute, FirmwareSetting, attributes, settings
 from clustergen.catalogue.hardware import nic
-from clustergen.cluster.contributions import AdapterSetting, FirmwareItem, FirmwareValue
+from clustergen.cluster.contributions import AdapterSetting, FirmwareItem, FirmwareValue, Value, VariableRows
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.firmware.resolved import Firmwares
 
@@ -32,8 +32,40 @@ def adapters(cluster: Cluster) -> Iterator[AdapterSetting]:
                 yield AdapterSetting(node_type.name, port.device, name, str(number), "stated in the manifest")
 
 
+def variables(cluster: Cluster) -> Iterator[VariableRows]:
+    """What the playbook clustergen.cluster.firmware sets, of node types whose BMCs speak Redfish."""
+    network = cluster.networks.bmc
+    if network and network.protocol == "redfish":
+        rows = [row for kind in cluster.node_types if _has_bmc(cluster, kind) for row in _rows(cluster, kind)]
+        comment = "Settings of firmware by group, which the playbook clustergen.cluster.firmware sets on request"
+        yield VariableRows("cluster_firmware", comment, tuple(rows))
+
+
+def _has_bmc(cluster: Cluster, node_type: NodeType) -> bool:
+    return any(group.bmc for group in cluster.of_type[node_type.name])
+
+
+def _rows(cluster: Cluster, node_type: NodeType) -> Iterator[dict[str, Value]]:
+    """Stated settings without an attribute or a value as well: the playbook reports them."""
+    family = cluster.of(Firmwares).family(node_type)
+    for item in cluster.needs_by_type(FirmwareItem).get(node_type.name, ()):
+        if item.expected and (item.attribute or item.is_stated):
+            attribute = item.attribute
+            unverified = bool((attribute and attribute.unverified) or (family and family.unverified))
+            yield {
+                "group": node_type.group,
+                "setting": item.setting.name.replace("-", "_"),
+                "attribute": attribute.attribute if attribute else "",
+                "value": item.value,
+                "stated": item.is_stated,
+                "confirmed": not unverified,
+            }
+    for entry in cluster.of(Firmwares).boot_orders.get(node_type.name, ()):
+        yield {"group": node_type.group, "setting": "boot_order", "value": entry, "stated": True, "confirmed": True}
+
+
 def _items(cluster: Cluster, node_type: NodeType) -> Iterator[FirmwareItem]:
-    family = family_of(node_type.system)
+    family = cluster.of(Firmwares).family(node_type)
     stated = cluster.of(Firmwares).of(node_type)
     needs = {need.expect: need.is_on for need in cluster.needs_by_type(FirmwareValue).get(node_type.name, ())}
     for setting in settings().values():

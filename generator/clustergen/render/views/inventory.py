@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.catalogue.tables import names_of
 from clustergen.cluster.ansible import Ansible, Ssh
-from clustergen.cluster.contributions import Secret, Value, Variables
+from clustergen.cluster.contributions import Secret, Value, VariableRows, Variables
 from clustergen.cluster.extensions import used_extensions
 from clustergen.cluster.groups import clients_of, group_name, mount_group
 from clustergen.cluster.model import Cluster, NodeGroup
@@ -63,6 +63,7 @@ class GroupVariables:
     paths: tuple[tuple[str, tuple[str, ...]], ...]
     exports: tuple[dict[str, str], ...]
     disks: tuple[dict[str, str], ...]
+    tables: tuple[VariableRows, ...]
 
 
 @record
@@ -160,6 +161,7 @@ def variables(cluster: Cluster, outline: Outline) -> GroupVariables:
         paths=tuple(paths_by_group(cluster, outline).items()),
         exports=tuple(exports(cluster)),
         disks=tuple(disks(cluster)),
+        tables=tuple(table for table in cluster.needs(VariableRows) if table.rows),
     )
 
 

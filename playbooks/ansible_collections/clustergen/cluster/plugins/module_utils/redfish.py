@@ -15,10 +15,14 @@ from typing import Any, cast
 
 _MOST = 1 << 20
 _MOST_REDIRECTS = 5
+_MOST_MESSAGES = 3
+_PRECONDITION_REQUIRED = 428
 
 
 class RedfishError(RuntimeError):
-    """The BMC does not answer, or not as Redfish does."""
+    """The BMC does not answer, or not as Redfish does. `status`: of HTTP, if it is the reason."""
+
+    status = 0
 
 
 class _Socket(ssl.SSLSocket):
@@ -58,6 +62,18 @@ class Redfish:
         if self._ask("POST", path, json.dumps(document), time.monotonic() + self._seconds)[1]:
             raise RedfishError("it redirects a POST request")
 
+    def patch(self, path: str, document: dict[str, Any]) -> None:
+        """Changes a resource, at this path alone, whichever version the BMC has of it. Raises RedfishError."""
+        end, body = time.monotonic() + self._seconds, json.dumps(document)
+        try:
+            location = self._ask("PATCH", path, body, end)[1]
+        except RedfishError as err:
+            if err.status != _PRECONDITION_REQUIRED:
+                raise
+            location = self._ask("PATCH", path, body, end, {"If-Match": "*"})[1]
+        if location:
+            raise RedfishError("it redirects a PATCH request")
+
     def _path_of(self, path: str, location: str) -> str:
         """Where a redirect leads; another host would get the password."""
         try:
@@ -68,12 +84,15 @@ class Redfish:
             pass
         raise RedfishError("it redirects to another host")
 
-    def _ask(self, method: str, path: str, body: str | None, end: float) -> tuple[int, str, bytes]:
+    def _ask(
+        self, method: str, path: str, body: str | None, end: float, more: dict[str, str] | None = None
+    ) -> tuple[int, str, bytes]:
         """Status, target of a redirect, and content."""
         _, host, port = _server(self._base)
         context = _context(self._check_certificates)
         connection = http.client.HTTPSConnection(host, port, context=context)
-        headers = {"Authorization": self._login, **({"Content-Type": "application/json"} if body else {})}
+        form = {"Content-Type": "application/json"} if body else {}
+        headers = {"Authorization": self._login, **form, **(more or {})}
         try:
             with socket.create_connection((host, port), _left(end)) as plain:
                 plain.settimeout(_left(end))
@@ -90,7 +109,9 @@ class Redfish:
             raise RedfishError(f"the answer has more than {_MOST} bytes")
         location = answer.getheader("Location", "") if answer.status in (301, 302, 303, 307, 308) else ""
         if answer.status >= 300 and not location:
-            raise RedfishError(f"HTTP status {answer.status}")
+            error = RedfishError(": ".join([f"HTTP status {answer.status}", *_messages(content)]))
+            error.status = answer.status
+            raise error
         return answer.status, location, content
 
     def resource(self, path: str) -> dict[str, Any]:
@@ -140,8 +161,33 @@ def _left(end: float) -> float:
 def reason_of(error: BaseException) -> str:
     """One printable line without errno and lines of OpenSSL's binding, so that equal failures read the same."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    line = " ".join(re.sub(r" ?\(?_ssl\.c:\d+\)?:?", "", text).split())[:200]
+    return printable(re.sub(r" ?\(?_ssl\.c:\d+\)?:?", "", text))
+
+
+def printable(text: str) -> str:
+    """One printable line of at most 200 characters."""
+    line = " ".join(text.split())[:200]
     return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def messages_of(rows: Any) -> list[str]:
+    """Messages of a list of Redfish, without those that only report success; an answer of another form has none."""
+    texts = []
+    for row in rows if isinstance(rows, list) else ():
+        text = row.get("Message") if isinstance(row, dict) else None
+        if isinstance(text, str) and text.strip() and not str(row.get("MessageId")).endswith(".Success"):
+            texts.append(printable(text))
+    return texts[:_MOST_MESSAGES]
+
+
+def _messages(content: bytes) -> list[str]:
+    """The reason in the body of an error as one text, if there is one."""
+    try:
+        error = json.loads(content).get("error")
+        texts = messages_of(error.get("@Message.ExtendedInfo")) or messages_of([{"Message": error.get("message")}])
+    except (AttributeError, ValueError, RecursionError):
+        return []
+    return [" ".join(texts)] if texts else []
 
 
 def link(document: Any, key: str | None = None) -> str:

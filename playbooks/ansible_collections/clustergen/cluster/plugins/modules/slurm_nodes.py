@@ -38,6 +38,10 @@ options:
     description: Waits for the jobs of the nodes; without, the jobs that are left are only told.
     type: bool
     default: true
+  begins:
+    description: How the reason of an earlier run begins. Nodes drained for it get the new reason, and no others are resumed.
+    type: str
+    default: ""
   any_reason:
     description: Resumes also what somebody else drained, and what is down but answers.
     type: bool
@@ -89,6 +93,8 @@ def drain(module, slurm):
     present = [name for name in asked["nodes"] if name in states]
     # What the health check drained it may resume at any time, so that becomes ours.
     todo = [name for name in present if not states[name][0] & DRAINED or states[name][1].startswith(HEALTH)]
+    if asked["begins"]:
+        todo += [name for name in present if name not in todo and is_ours(states[name][1], asked["begins"])]
     if todo:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(todo), "State=DRAIN", "Reason=" + OURS + asked["reason"])
     until = time.monotonic() + asked["timeout"]
@@ -110,11 +116,16 @@ def listed(places):
     return ", ".join(places[:5]) + (" and %d more" % (len(places) - 5) if len(places) > 5 else "")
 
 
-def resumable(states, reason, any_reason):
+def is_ours(reason, begins=""):
+    """True for a drain by a playbook, for a reason that begins so."""
+    return reason.startswith(OURS + begins)
+
+
+def resumable(states, reason, asked):
     """True if a node is ours to resume; one that is down only if it answers, since it would be down again at once."""
     if states & DRAINED:
-        return any_reason or reason.startswith(OURS)
-    return any_reason and "down" in states and "not_responding" not in states
+        return asked["any_reason"] or is_ours(reason, asked["begins"])
+    return asked["any_reason"] and "down" in states and "not_responding" not in states
 
 
 def settled(slurm, nodes, is_pending, until):
@@ -141,7 +152,7 @@ def resume(module, slurm):
     asked = module.params
     until = time.monotonic() + 60
     states = settled(slurm, asked["nodes"], is_returning, until)
-    ours = [name for name in asked["nodes"] if name in states and resumable(*states[name], asked["any_reason"])]
+    ours = [name for name in asked["nodes"] if name in states and resumable(*states[name], asked)]
     if ours:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
         # slurmctld pings a resumed node before it gives it a job.
@@ -163,6 +174,7 @@ def main():
             "reason": {"type": "str", "default": "maintenance"},
             "timeout": {"type": "int", "default": 14400},
             "wait": {"type": "bool", "default": True},
+            "begins": {"type": "str", "default": ""},
             "any_reason": {"type": "bool", "default": False},
         },
     )

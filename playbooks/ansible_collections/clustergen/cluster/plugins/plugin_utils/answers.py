@@ -189,6 +189,14 @@ _RUN = Record(
 )
 SCHEMAS = {
     "accept": _accept,
+    "bmc_firmware": _fixed(
+        {
+            "differs": ListOf(Words(600), 2000),
+            "unconfirmed": ListOf(Text(64, r"[a-z_0-9]+"), 50),
+            "absent": ListOf(Words(600), 50),
+            "messages": ListOf(Words(300), 10),
+        }
+    ),
     "bmc_machines": _bmc_machines,
     "bmc_reach": _fixed({"said": Words(_WORDS)}),
     "node_bmc": _fixed({"bmc": Words(200), "differs": ListOf(Words(300), 20), "is_at_address": Flag()}),
