@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import json
 import socketserver
 import ssl
@@ -15,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from ansible_collections.clustergen.cluster.plugins.modules import bmc_machines
 from ansible_collections.clustergen.cluster.plugins.plugin_utils import answers
 from clustergen.catalogue.firmware import attribute_patterns
 from strategies.played_nodes import Cluster
+from strategies.redfish_bmc import write_certificate
 
 SYSTEMS = "/redfish/v1/Systems"
 ATTRIBUTES = {"VTdSupport": "Enable", "PcieRelaxedOrdering": ["Yes"], "SetupPassword": "secret", "SRIOVEnable": "a\nb"}
@@ -86,23 +82,7 @@ BMCS: dict[str, tuple[Callable[[str], Iterator[bytes]], Document]] = {
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "bmc")])
-    today = datetime.datetime.now(datetime.UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(today - datetime.timedelta(days=1))
-        .not_valid_after(today + datetime.timedelta(days=1))
-        .add_extension(address, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("bmc") / "bmc.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
-    return path
+    return write_certificate(tmp_path_factory.mktemp("bmc") / "bmc.pem")
 
 
 @contextmanager
