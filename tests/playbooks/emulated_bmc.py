@@ -1,7 +1,7 @@
 """BMCs of sushy-tools' emulator, with the BIOS settings and boot options that its fake driver lacks.
 
-`emulated_bmc.py DIRECTORY` reads `bmcs.json`, the attributes and the habits of each BMC by the name of its node, and serves
-each on a port of its own, which it writes to `ports.json`. `log` gets a line for each PATCH and POST. Habits:
+`emulated_bmc.py DIRECTORY` reads `bmcs.json`, the attributes and the habits of each BMC by the name of its node, and
+serves each on a port of its own, which it writes to `ports.json`. `log` gets a line for each PATCH and POST. Habits:
 
     deaf       accepts settings and does not apply them, until there is a file `healed`
     later      applies them with the second start
@@ -129,8 +129,8 @@ def complete(response):
         content = response.get_json()
         if "strict" in machine.habits:
             content["@Redfish.Settings"]["SupportedApplyTimes"] = ["OnReset", "AtMaintenanceWindowStart"]
-        messages = ["The setting was not applied."] if "deaf" in machine.habits else []
-        content["@Redfish.Settings"]["Messages"] = [{"MessageId": "Bmc.1.0.Ended", "Message": text} for text in messages]
+        failure = {"MessageId": "Bmc.1.0.Ended", "Message": "The setting was not applied."}
+        content["@Redfish.Settings"]["Messages"] = [failure] if "deaf" in machine.habits else []
         response.set_data(json.dumps(content))
     return response
 

@@ -33,7 +33,7 @@ def adapters(cluster: Cluster) -> Iterator[AdapterSetting]:
 
 
 def variables(cluster: Cluster) -> Iterator[VariableRows]:
-    """What the playbook clustergen.cluster.firmware sets, of node types whose BMCs speak Redfish."""
+    """Settings for the playbook clustergen.cluster.firmware, of node types whose BMCs speak Redfish."""
     network = cluster.networks.bmc
     if network and network.protocol == "redfish":
         rows = [row for kind in cluster.node_types if _has_bmc(cluster, kind) for row in _rows(cluster, kind)]

@@ -97,7 +97,7 @@ _BOOT_ORDER = "boot_order"
 
 
 class RefusedError(Exception):
-    """What is asked cannot be set; nothing was changed."""
+    """A setting cannot be set; nothing was changed."""
 
 
 def shown(value):
