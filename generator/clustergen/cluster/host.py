@@ -43,6 +43,18 @@ class Firewall:
 
 
 @record
+class FileCache:
+    """The cache of NFS files. Absent: no node type in use has a disk with `use: cache`."""
+
+    types: tuple[str, ...]  # node types whose nodes have it
+    device: str  # path, LABEL= or UUID=
+    filesystem: str
+    brun: int  # percent
+    bcull: int
+    bstop: int
+
+
+@record
 class NodeLogins:
     """Who may log in to compute nodes."""
 

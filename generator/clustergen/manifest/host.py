@@ -21,3 +21,4 @@ class Host(Section):
     ssh_adopt: Place
     admin_group: Place
     updates: Place
+    file_cache: Place

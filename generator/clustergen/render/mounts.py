@@ -15,6 +15,7 @@ from clustergen.render.effects import Effect, remount
 from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
 
+_BY = {"LABEL": "by-label", "UUID": "by-uuid"}
 # Options of which one ends the other although their names do not show it.
 _SLOTS = {
     "rw": "ro",
@@ -66,6 +67,12 @@ class MountUnit:
     timeout: str
     wanted_by: str
     is_retried: bool  # whether it waits for another machine
+
+
+def device_path(device: str) -> str:
+    """A unit waits for a device by its path; LABEL= and UUID= are known to fstab alone."""
+    tag, equals, value = device.partition("=")
+    return f"/dev/disk/{_BY[tag]}/{value}" if equals else device
 
 
 def slot(option: str) -> str:

@@ -6,6 +6,7 @@ from clustergen.catalogue.network import ports
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.exports import serves
 from clustergen.cluster.groups import clients_of, clients_of_type
+from clustergen.cluster.host import FileCache
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.nfs import failover, zfs
@@ -32,12 +33,14 @@ def mount_units(cluster: Cluster, entry: Nfs, node_type: NodeType) -> dict[str, 
         options += [f"proto=tcp{family}", *([f"port={entry.port}"] if entry.port_at else [])]
         options += [f"nconnect={entry.nconnect}"] if entry.nconnect else []
     options += ["soft" if entry.soft else "hard", f"retry={_RETRY_MINUTES}"]
+    caches = cluster.has(FileCache) and node_type.name in cluster.of(FileCache).types
     return remote_mount(
         entry,
         Source(
             what=f"{server}:{entry.path}",
             kind="nfs",
-            options=options,
+            options=[*options, "fsc"] if caches else options,
+            wants=["cachefilesd.service"] if caches else (),
             after=["rdma-hw.target", "openibd.service"] if entry.rdma else (),
             timeout=f"{_RETRY_MINUTES + 2}min",
             note="Waits for a server that starts after this node.",
