@@ -17,11 +17,13 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 SETTINGS: dict[str, Any] = json.loads(Path("/etc/clustergen/ups.json").read_text(encoding="utf-8"))
 FEEDS: dict[str, list[str]] = SETTINGS["feeds"]
+MINIMUM: dict[str, int] = SETTINGS["minimum"]
 SOURCE = Path("/etc/clustergen/nut")
 REASON = "UPS on battery"
 PATIENCE = 30  # seconds for an answer
@@ -36,14 +38,15 @@ def secret(name: str) -> str:
 
 
 def completed(name: str, text: str) -> str:
-    """A file with passwords in place of their names, and without the UPS that do not feed this node."""
+    """A file with passwords in place of their names. upsmon gets the UPS that feed this node, and how many it needs."""
     if name == "upsmon.conf":
         host = socket.gethostname().partition(".")[0]
         others = tuple(f"MONITOR {ups}@" for ups, hosts in FEEDS.items() if host not in hosts)
         text = "".join(line for line in text.splitlines(True) if not line.startswith(others))
+        text = text.replace("MINSUPPLIES 1", f"MINSUPPLIES {MINIMUM.get(host, 1)}")
         role = "primary" if (SOURCE / "upsd.users").exists() else "secondary"
         return text.replace("@LOGIN@", f'{role} "{secret(role)}" {role}')
-    for word in ("primary", "secondary", "community"):
+    for word in ("primary", "secondary", "community", "authentication", "privacy"):
         mark = f"@{word.upper()}@"
         text = text.replace(mark, secret(word)) if mark in text else text
     return text
@@ -77,14 +80,14 @@ def ask(*lines: str) -> list[str]:
 
 
 def at_risk() -> set[str]:
-    """Hosts all of whose UPS are on battery or ordered to stop."""
+    """Hosts whose UPS that are neither on battery nor ordered to stop are too few."""
     failing = set()
     for ups in FEEDS:
         (answer,) = ask(f"GET VAR {ups} ups.status")
         if {"OB", "FSD"} & set(answer.replace('"', " ").split()):
             failing.add(ups)
-    hosts = {host for each in FEEDS.values() for host in each}
-    return {host for host in hosts if {ups for ups, each in FEEDS.items() if host in each} <= failing}
+    left = Counter(host for ups, hosts in FEEDS.items() if ups not in failing for host in hosts)
+    return {host for hosts in FEEDS.values() for host in hosts if left[host] < MINIMUM.get(host, 1)}
 
 
 def slurm(*command: str) -> subprocess.CompletedProcess[str]:

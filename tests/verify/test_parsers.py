@@ -110,6 +110,11 @@ BROKEN = [
         put('name="stonith-enabled" value="true"', 'name="stonith-enabled" value="false"'),
         "when nfs1 fails",
     ),
+    ("cachefilesd", "roce", "etc/cachefilesd.conf", append("culltable 30"), "cull table size"),
+    ("NUT", "roce", "etc/clustergen/nut/upsmon.conf", append("MINSUPLIES 1"), "MINSUPLIES"),
+    ("NUT", "roce", "etc/clustergen/nut/upsd.users", put("upsmon primary", "upsmom primary"), "ACCESS-DENIED"),
+    ("NUT", "roce", "etc/clustergen/nut/ups.conf", put("secName", "secNam"), "secNam"),
+    ("NUT", "roce", "etc/clustergen/nut/upssched.conf", append("ATT ONLINE * EXECUTE online"), "ATT ONLINE"),
     ("modules", "roce", "etc/lmod/modules/cuda/13.0.lua", append("prepend_pth('PATH', '/x')"), "prepend_pth"),
     ("jupyterhub", "roce", "etc/clustergen/notebooks.json", put('"hub_port"', '"hub_prt"'), "hub_port"),
     (

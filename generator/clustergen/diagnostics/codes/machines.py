@@ -157,6 +157,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("ups-too-small", ERROR, "The UPS cannot carry the load, or not for long enough"),
     Code("ups-server", ERROR, "The node that asks the UPS cannot do so until the others are off"),
     Code("ups-without-address", ERROR, "A UPS on the network without an address"),
+    Code("ups-nut-release", ERROR, "A node whose NUT is too old for the shutdown by a UPS"),
     Code("ups-feeds-everything", WARNING, "One of several UPS feeds every node"),
     Code("price-unused", WARNING, "A price of an item that is not in the bill of materials"),
     Code("over-budget", WARNING, "The bill of materials exceeds the budget"),

@@ -18,11 +18,14 @@ _PROGRAM = "/usr/local/sbin/clustergen-ups"
 
 @record
 class Values:
-    """Those of the program. `feeds`: hosts by UPS; `directory`: of NUT's files; `drained`: compute nodes."""
+    """Those of the program. `directory`: of NUT's files; `feeds`: hosts by UPS; `minimum`: UPS that a host needs, if
+    more than one; `compute`: compute nodes.
+    """
 
     port: int
     directory: str
     feeds: Mapping[str, tuple[str, ...]]
+    minimum: Mapping[str, int]
     compute: tuple[str, ...]
 
 
@@ -61,7 +64,8 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
         return None
     shutdown = cluster.of(UpsShutdown)
     feeds = {name: device.feeds for name, device in shutdown.devices.items()}
-    return Values(shutdown.port, os.fact("nut_dir"), feeds, tuple(cluster.hosts("slurm-compute")))
+    compute = tuple(cluster.hosts("slurm-compute"))
+    return Values(shutdown.port, os.fact("nut_dir"), feeds, shutdown.minimum, compute)
 
 
 def server(cluster: Cluster) -> Server | None:

@@ -40,8 +40,12 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("ups-primary", f"{SECRETS}/primary", (SERVER,), "root", "0400", "given", effect=effect)
         members = (SERVER, SERVICE, CLIENT)
         yield Secret("ups-secondary", f"{SECRETS}/secondary", members, "root", "0400", "given", effect=effect)
-        if any(device.address for device in cluster.of(UpsShutdown).devices.values()):
-            yield Secret("ups-snmp", f"{SECRETS}/community", (SERVER,), "root", "0400", "given", effect=effect)
+        devices = [device for device in cluster.of(UpsShutdown).devices.values() if device.address]
+        names = {"ups-snmp": "community"} if any(device.snmp is None for device in devices) else {}
+        if any(device.snmp for device in devices):
+            names |= {"ups-snmp-authentication": "authentication", "ups-snmp-privacy": "privacy"}
+        for name, file in names.items():
+            yield Secret(name, f"{SECRETS}/{file}", (SERVER,), "root", "0400", "given", effect=effect)
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from clustergen.cluster.listener import Listener
@@ -9,10 +10,19 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.features.ups import section as manifest
 from clustergen.hostlist import expand
 from clustergen.manifest.stated import stated_at
-from clustergen.records import record
+from clustergen.records import copied, record
 
 _CLIENTS = {"slurm-compute", "login"}
 """Roles of nodes that nobody else depends on: they stop first."""
+
+
+@record
+class SnmpUser:
+    """An account of SNMP version 3."""
+
+    user: str
+    authentication: str  # protocol
+    privacy: str  # protocol
 
 
 @record
@@ -21,6 +31,7 @@ class UpsDevice:
 
     driver: str  # of NUT
     address: str | None  # None: it is at the server's USB
+    snmp: SnmpUser | None  # None: a community
     feeds: tuple[str, ...]  # hosts
 
 
@@ -33,6 +44,7 @@ class UpsShutdown(Listener):
     after_s: int  # on battery, until nodes are shut down
     grace_s: int  # from the order to the shutdown of compute nodes
     devices: Mapping[str, UpsDevice]  # by name
+    minimum: Mapping[str, int]  # host → UPS that it needs of those that feed it, where it is more than one
 
     def fed(self) -> set[str]:
         return {host for device in self.devices.values() for host in device.feeds}
@@ -59,10 +71,30 @@ def resolve(section: manifest.Ups, cluster: Cluster) -> UpsShutdown:
         section.after,
         section.grace,
         {
-            name: UpsDevice(device.driver, device.address, tuple(expand(device.feeds)))
+            name: UpsDevice(
+                device.driver,
+                device.address,
+                copied(SnmpUser, device.snmp) if device.snmp else None,
+                tuple(expand(device.feeds)),
+            )
             for name, device in section.devices.items()
         },
+        _minimum(section, cluster),
     )
+
+
+def _minimum(section: manifest.Ups, cluster: Cluster) -> dict[str, int]:
+    """A node whose power supplies are divided among its feeds needs as many feeds as carry those that may not fail.
+    Fewer supplies than feeds are behind a transfer switch.
+    """
+    feeds = Counter(host for device in section.devices.values() for host in expand(device.feeds))
+    minimum = {}
+    for group in cluster.groups:
+        supplies, redundant = group.type.psus or 0, group.type.psus_redundant or 0
+        for host in group.hosts if group.type.psus_redundant is not None else ():
+            if supplies >= feeds[host] and (least := -(-(supplies - redundant) * feeds[host] // supplies)) > 1:
+                minimum[host] = least
+    return minimum
 
 
 RECORDS = {UpsShutdown: resolve}

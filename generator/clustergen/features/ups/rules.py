@@ -8,6 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.features.ups.resolved import UpsShutdown, server_group
 from clustergen.features.ups.section import Ups
+from clustergen.hostlist import compress
 
 
 def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
@@ -29,6 +30,14 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
                 f"'{name}' has no address, at which snmp-ups asks it",
                 "set address, or driver: usbhid-ups for a UPS at a USB port of the server",
             )
+        if device.snmp and device.driver != "snmp-ups":
+            yield Finding(
+                "setting-unused",
+                (*path, "snmp"),
+                f"snmp has no effect: {device.driver} does not ask by the network",
+                "remove it, or set driver: snmp-ups",
+                key=True,
+            )
         if not unknown and len(section.devices) > 1 and hosts == {*device.feeds}:
             yield Finding(
                 "ups-feeds-everything",
@@ -36,6 +45,27 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
                 f"'{name}' feeds every node of the cluster, and is not the only UPS",
                 "list the nodes that are connected to it",
             )
+
+
+def release(cluster: Cluster, section: Ups) -> Iterator[Finding]:
+    """upsd and upsmon call each other primary and secondary since NUT 2.8."""
+    shutdown = cluster.of(UpsShutdown)
+    for name in section.devices:
+        for group in cluster.groups:
+            os = group.type.os
+            hosts = [host for host in shutdown.devices[name].feeds if host in group.hosts]
+            if hosts and version(os.fact("nut")) < (2, 8):
+                yield Finding(
+                    "ups-nut-release",
+                    ("ups", "devices", name, "feeds"),
+                    f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} NUT {os.fact('nut')} of {os.id}, which"
+                    " knows neither primary nor secondary; clustergen's files require 2.8",
+                    "write os: ubuntu-24.04 or debian-12, or remove these nodes from feeds",
+                )
+
+
+def version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
 
 
 def server(cluster: Cluster, section: Ups) -> Iterator[Finding]:

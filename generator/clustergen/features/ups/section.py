@@ -5,8 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.catalogue.network import ports
-from clustergen.manifest.base import NOT_EMPTY, Host, HostList, HostName, PortNumber, Section, field
+from clustergen.manifest.base import NOT_EMPTY, Host, HostList, HostName, PortNumber, Section, Word, field
 from clustergen.units import Bare
+
+
+class SnmpUser(Section):
+    """An account of SNMP version 3 with authentication and encryption, which replaces the community."""
+
+    user: Word = field(..., "Name of the account (secName).", sample="nut")
+    authentication: Literal["MD5", "SHA", "SHA256", "SHA384", "SHA512"] = field("SHA", "Protocol of authentication.")
+    privacy: Literal["DES", "AES", "AES192", "AES256"] = field("AES", "Protocol of encryption.")
 
 
 class UpsDevice(Section):
@@ -16,8 +24,9 @@ class UpsDevice(Section):
         "snmp-ups", "Driver of NUT: by the network, or by USB of the server."
     )
     address: Host | None = field(None, "Host name or IP address, for snmp-ups.")
+    snmp: SnmpUser | None = field(None, "Account of SNMP version 3, for snmp-ups; default: a community (version 1).")
     feeds: HostList = field(
-        ..., "Nodes that it feeds; a node of several runs until the last of them is low.", sample="head"
+        ..., "Nodes that it feeds; a node of several runs while the others carry it.", sample="head"
     )
 
 
