@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from strategies.trees import COMPUTE, HEAD, lay_out, manifest, node_files, text_of, tree_of
+from clustergen.cluster.contributions import Secret
+from strategies.trees import COMPUTE, GPU, HEAD, cluster_of, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 SERVICE = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 DEVICES = {
     "ups-a": {"address": "10.0.9.201", "feeds": "head,mon,c[1-2]"},
-    "ups-b": {"driver": "usbhid-ups", "feeds": "head"},
+    "ups-b": {"driver": "usbhid-ups", "feeds": "head,c1"},
 }
-UPS = manifest(nodes=[HEAD, SERVICE, COMPUTE], ups={"grace": 40, "devices": DEVICES})
+TYPES = {"gpu": {**GPU, "power": {"psus": 6, "redundant": 2}}}
+UPS = manifest(nodes=[HEAD, SERVICE, COMPUTE], node_types=TYPES, ups={"grace": 40, "devices": DEVICES})
 
 
 def test_compute_nodes_stop_before_services_and_these_before_the_server(tmp_path: Path) -> None:
@@ -38,10 +40,19 @@ def test_compute_nodes_stop_before_services_and_these_before_the_server(tmp_path
             [
                 'MONITOR ups-a@localhost:3493 1 primary "p1" primary',
                 'MONITOR ups-b@localhost:3493 1 primary "p1" primary',
+                "MINSUPPLIES 1",
             ],
         ),
-        ("c2", ['MONITOR ups-a@head:3493 1 secondary "s1" secondary']),
-        ("c3", []),  # of an entry of which others are fed
+        (
+            "c1",  # four of six power supplies carry it, and each UPS feeds three
+            [
+                'MONITOR ups-a@head:3493 1 secondary "s1" secondary',
+                'MONITOR ups-b@head:3493 1 secondary "s1" secondary',
+                "MINSUPPLIES 2",
+            ],
+        ),
+        ("c2", ['MONITOR ups-a@head:3493 1 secondary "s1" secondary', "MINSUPPLIES 1"]),
+        ("c3", ["MINSUPPLIES 1"]),  # of an entry of which others are fed
     ],
 )
 def test_a_node_asks_the_ups_that_feed_it(host: str, lines: list[str], tmp_path: Path) -> None:
@@ -63,7 +74,7 @@ def test_a_node_asks_the_ups_that_feed_it(host: str, lines: list[str], tmp_path:
     program.write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, program, "configure"], check=True)
     monitor = (root / "etc/nut/upsmon.conf").read_text(encoding="utf-8")
-    assert [line for line in monitor.splitlines() if line.startswith("MONITOR")] == lines
+    assert [line for line in monitor.splitlines() if line.startswith(("MONITOR", "MINSUPPLIES"))] == lines
     assert "@LOGIN@" not in monitor
     assert (root / "etc/nut/upsmon.conf").stat().st_mode & 0o777 == 0o640
     if host == "head":
@@ -71,7 +82,7 @@ def test_a_node_asks_the_ups_that_feed_it(host: str, lines: list[str], tmp_path:
         assert 'password = "p1"' in users
         assert 'community = "public"' in (root / "etc/nut/ups.conf").read_text(encoding="utf-8")
     fed = subprocess.run([sys.executable, program, "is-fed"], check=False).returncode == 0
-    assert fed == bool(lines)
+    assert fed == (len(lines) > 1)
 
 
 def test_passwords_are_in_no_file_of_the_tree(tmp_path: Path) -> None:
@@ -80,3 +91,31 @@ def test_passwords_are_in_no_file_of_the_tree(tmp_path: Path) -> None:
     assert not {f"/etc/clustergen/nut/{name}" for name in ("primary", "secondary", "community")} & {
         *node_files(tree, "head")
     }
+
+
+def test_snmp_version_3_has_an_account_in_place_of_the_community(tmp_path: Path) -> None:
+    devices = {"ups-a": {"address": "10.0.9.201", "feeds": "head", "snmp": {"user": "nut", "privacy": "AES256"}}}
+    data = manifest(ups={"devices": devices})
+    text = text_of(tree_of(data, tmp_path), "head", "/etc/clustergen/nut/ups.conf")
+    assert "  privProtocol = AES256\n" in text
+    assert "community" not in text
+    secrets = {secret.name for secret in cluster_of(data, tmp_path).needs(Secret)}
+    assert {"ups-snmp-authentication", "ups-snmp-privacy"} <= secrets
+    assert "ups-snmp" not in secrets
+
+
+@pytest.mark.parametrize(
+    ("changes", "device", "codes"),
+    [
+        ({"os": "ubuntu-22.04"}, {}, ["ups-nut-release"]),
+        ({}, {"driver": "usbhid-ups", "snmp": {"user": "nut"}}, ["setting-unused"]),
+        ({}, {"feeds": ""}, ["value-out-of-range"]),
+    ],
+    ids=["release", "usb", "nothing"],
+)
+def test_a_ups_that_cannot_work_is_named(
+    changes: dict[str, str], device: dict[str, object], codes: list[str], tmp_path: Path
+) -> None:
+    one = {"address": "10.0.9.201", "feeds": "head", **device}
+    data = manifest(slurm={"version": "24.11", "build": "schedmd"}, ups={"devices": {"ups-a": one}}, **changes)
+    assert codes_of(data, tmp_path) == codes
