@@ -5,7 +5,7 @@
 set -u
 # shellcheck source=/dev/null
 . /etc/clustergen/task-prolog.sh
-: "${tmpdir?}"
+: "${tmpdir?}" "${variables[*]-}"
 
 offer() { # offer FILE PATTERN OWN_FILE
   local line name own=''
@@ -22,6 +22,10 @@ offer() { # offer FILE PATTERN OWN_FILE
 offer /etc/nccl.conf '^NCCL_[A-Z0-9_]+$' "${NCCL_CONF_FILE:-${HOME:-/}/.nccl.conf}"
 offer /etc/ucx/ucx.conf '^UCX_[A-Z0-9_]+$' "${HOME:-/}/ucx.conf"
 
+for variable in "${variables[@]}"; do
+  name=${variable%%=*}
+  [ -n "${!name-}" ] || echo "export ${variable//UID/$UID}"
+done
 scratch=$tmpdir/${SLURM_JOB_ID:-none}
 [ -n "$tmpdir" ] && [ -d "$scratch" ] && [ -O "$scratch" ] && [ "${TMPDIR:-/tmp}" = /tmp ] && echo "export TMPDIR=$scratch"
 exit 0

@@ -341,6 +341,18 @@ class UserDirectory:
 
 
 @record
+class TaskVariable:
+    """A variable of jobs, unless the user has set it, with UID in place of the user's own."""
+
+    name: str
+    value: str
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@record
 class ContainerFile:
     """A file of nodes of a type that containers need at the same place."""
 

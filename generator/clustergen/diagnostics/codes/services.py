@@ -66,6 +66,8 @@ SERVICES: tuple[str | Code, ...] = (
     Code("zfs-disk-twice", ERROR, "A disk is listed twice in a pool"),
     Code("interface-unknown", ERROR, "An interface that the nodes do not have"),
     Code("device-name-unstable", WARNING, "A device name that may change"),
+    Code("data-sets-too-large", ERROR, "A cache of data sets that is larger than its disk"),
+    Code("data-sets-twice", ERROR, "Two caches of data sets"),
     Code("file-cache-idle", WARNING, "A cache of NFS files that caches nothing"),
     Code("file-cache-limits", ERROR, "Limits of the cache of NFS files in an order that the kernel refuses"),
     Code("local-disk-missing", WARNING, "A mount of a local disk that the node does not list"),

@@ -5,7 +5,7 @@ A script per concern, in a directory that the runner goes through in order: a si
 
 from __future__ import annotations
 
-from clustergen.cluster.contributions import NodeLibrary
+from clustergen.cluster.contributions import NodeLibrary, TaskVariable
 from clustergen.cluster.dcgm import job_map, job_metrics
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.gpu_set import GpuSet
@@ -33,6 +33,7 @@ class JobScripts:
 @record
 class TaskProlog:
     tmpdir: str | None
+    variables: tuple[str, ...]  # name=value, with UID for the user's own
 
 
 @record
@@ -61,7 +62,8 @@ def job_scripts(cluster: Cluster) -> JobScripts | None:
 
 def task_prolog(cluster: Cluster) -> TaskProlog | None:
     scripts = cluster.of(Scripts)
-    return TaskProlog(scripts.tmpdir) if scripts.task_prolog else None
+    variables = tuple(f"{one.name}={one.value}" for one in cluster.needs(TaskVariable))
+    return TaskProlog(scripts.tmpdir, variables) if scripts.task_prolog else None
 
 
 def _limit(cluster: Cluster) -> int:

@@ -47,7 +47,7 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
             )
 
 
-def release(cluster: Cluster, section: Ups) -> Iterator[Finding]:
+def ups_nut_release(cluster: Cluster, section: Ups) -> Iterator[Finding]:
     """upsd and upsmon call each other primary and secondary since NUT 2.8."""
     shutdown = cluster.of(UpsShutdown)
     for name in section.devices:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding
+from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.local.resolved import Local
 from clustergen.manifest.hardware import NodeType
 from clustergen.rules.storage import is_unstable
+from clustergen.units import Bytes
 
 
 def local_disks(cluster: Cluster) -> Iterator[Finding]:
@@ -22,6 +23,29 @@ def local_disks(cluster: Cluster) -> Iterator[Finding]:
                 " after a reboot",
                 f"write LABEL={name[:12]}, UUID=…, or a path below /dev/disk/by-path that exists on all nodes",
             )
+
+
+def data_sets(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    first = ""
+    for name, entry in cluster.entries(Local).items():
+        if entry.data_sets is None:
+            continue
+        path: ManifestPath = ("storage", name, "data_sets")
+        if first:
+            message = f"'{first}' has a cache of data sets as well, and a node has one"
+            yield Finding("data-sets-twice", path, message, "remove one of them", key=True)
+        first = first or name
+        for kind in dict.fromkeys(group.type.name for group in cluster.compute if name in mounts(cluster, group)):
+            disks = section[kind].disks if kind in section else ()
+            sizes = [disk.size.value for disk in disks if disk.use == "scratch"]
+            if sizes and entry.data_sets.size_bytes > sum(sizes):
+                yield Finding(
+                    "data-sets-too-large",
+                    (*path, "size"),
+                    f"nodes of type '{kind}' have {Bytes(sum(sizes))} of scratch disks, less than the cache",
+                    f"write size: {Bytes(sum(sizes) * 8 // 10)}, which leaves a fifth for jobs",
+                )
+                break
 
 
 def local_disk_missing(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
