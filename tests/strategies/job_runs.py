@@ -55,7 +55,9 @@ def run(script: str, directory: Path, *program: str, **environment: str) -> Simp
     places = {name: directory / name for name in ("bin", "home", "tmp")}
     for place in places.values():
         place.mkdir()
-    stand_ins = dict.fromkeys((*SERVERS.values(), "python3", "torchrun", "podman", "accelerate", "apptainer"), SERVER)
+    stand_ins = dict.fromkeys(
+        (*SERVERS.values(), "python3", "torchrun", "podman", "accelerate", "apptainer", "rsync"), SERVER
+    )
     stand_ins |= {"python3": f"{SERVER}\necho 2 processes, $RATE samples/s", "haproxy": SERVER, "nsys": STEP}
     stand_ins |= {"srun": STEP, "scontrol": "echo localhost", "sleep": "/bin/sleep 0.02"}
     stand_ins |= {name: f'exec {shutil.which(name)} "$@"' for name in TOOLS}

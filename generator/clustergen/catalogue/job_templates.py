@@ -8,14 +8,14 @@ from typing import Literal
 from clustergen.catalogue.tables import NOTHING, table
 from clustergen.records import record
 
-Layout = Literal["gpu", "gpus", "node", "one", "core"]
+Layout = Literal["gpu", "gpus", "node", "one", "core", "data"]
 
 
 @record
 class TemplateKind:
     """One job template.
 
-    `layout`: a task per GPU, per node or per core, one task with all GPUs of a node, or one task with one GPU.
+    `layout`: a task per GPU, per node or per core, one task with all GPUs of a node, with one GPU, or without.
     """
 
     name: str

@@ -60,8 +60,8 @@ def test_programs_use_a_directory_that_other_users_cannot_open(
     (tmp_path / "program").chmod(0o755)
     (tmp_path / "mine").mkdir()  # variables of the user come along with sbatch
     mine = dict.fromkeys(("private", "temporary", "each"), str(tmp_path / "mine"))
-    words = {"array": ("python3", "my_program.py"), "mpi": (f"{tmp_path}/program",)}.get(name, ())
-    job = run(scripts[f"jobs/{name}.sh"], tmp_path, *words, IMAGE=str(tmp_path), **mine)
+    words = {"array": ("python3", "my_program.py"), "mpi": (f"{tmp_path}/program",), "transfer": ("a/", "b/")}
+    job = run(scripts[f"jobs/{name}.sh"], tmp_path, *words.get(name, ()), IMAGE=str(tmp_path), **mine)
     assert (tmp_path / "mine").exists()
     assert job.code == 0, job.output
     temporary = re.findall(r"^TMPDIR=(.*)$", job.environment, re.MULTILINE)

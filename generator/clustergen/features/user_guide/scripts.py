@@ -18,6 +18,7 @@ from clustergen.units import Duration
 LIBRARY = "/usr/local/lib/clustergen/job.sh"
 """What job scripts call."""
 _CPUS_OF_A_SERVICE = 4
+_TRANSFER_MIB = 8192  # for lists of files, and for encryption
 
 _MEETING = (
     "The port at which the processes of PyTorch meet has no authentication, nor have connections of NCCL and Gloo.",
@@ -40,6 +41,7 @@ _WARNINGS = {
 
 _ARGUMENTS = {
     "array": ("Your program", "python3 my_program.py"),
+    "transfer": ("The source, with a slash at its end for what is in it, and the target", "/data/set/ /scratch/set/"),
     "mpi": ("Your program and its arguments", "./my_program input.dat"),
     "triton": ("The model repository", "~/models"),
     "triton-replicas": ("The model repository", "~/models"),
@@ -127,7 +129,7 @@ def _judged(cluster: Cluster) -> Iterator[tuple[TemplateKind, JobSite, str]]:
 
 def _script(cluster: Cluster, site: JobSite, kind: TemplateKind) -> JobScript:
     nodes = min(kind.most, site.nodes)
-    gpus = 0 if kind.layout == "core" else min(site.gpus, 1) if kind.layout == "one" else site.gpus
+    gpus = 0 if kind.layout in ("core", "data") else min(site.gpus, 1) if kind.layout == "one" else site.gpus
     tasks = {"gpu": max(gpus, 1), "core": site.cores}.get(kind.layout, 1)
     options = (
         SbatchOption("job-name", kind.name),
@@ -189,6 +191,10 @@ def _usage(cluster: Cluster, kind: TemplateKind, runtime: str) -> Iterator[str]:
     if kind.name == "array":
         yield "The program gets a last argument: the line of the task in inputs.txt, without that file its number."
         yield "A larger array: sbatch --array=0-99 array.sh. The option on the command line takes precedence."
+    if kind.name == "transfer":
+        yield "From or to another machine, by a key of ssh: sbatch transfer.sh you@host.example.org:set/ /scratch/set/"
+        yield "More options of rsync come first: sbatch transfer.sh --delete /data/set/ /scratch/set/"
+        yield "When its time ends, submit it again: it goes on. Without a comparison at the end: CHECKSUM=no sbatch …"
     if kind.packages:
         packages = " ".join(kind.packages)
         yield f"A virtual environment that all nodes see: python3 -m venv ~/venv && ~/venv/bin/pip install {packages}"
@@ -217,9 +223,9 @@ def _shares(site: JobSite, kind: TemplateKind, gpus: int, tasks: int) -> list[Sb
         return [SbatchOption("cpus-per-task", str(site.threads), "One core with all its threads.")]
     cpus = site.cpus_per_gpu * max(gpus, 1) // tasks
     if not gpus:
-        if kind.layout == "one":  # GPUs divide a node, but here nothing does
-            few = min(cpus, _CPUS_OF_A_SERVICE)
-            return [SbatchOption("cpus-per-task", str(few), f"A node has {site.cpus_per_gpu} for jobs.")]
+        if kind.layout in ("one", "data"):  # GPUs divide a node, but here nothing does
+            few = SbatchOption("cpus-per-task", str(min(cpus, _CPUS_OF_A_SERVICE)), _few(site))
+            return [few, *([SbatchOption("mem", f"{_TRANSFER_MIB}M")] if kind.layout == "data" else [])]
         return [SbatchOption("cpus-per-task", str(cpus))]
     return [
         SbatchOption("gpus-per-node", f"{site.gres}:{gpus}" if site.gres else str(gpus)),
@@ -228,11 +234,20 @@ def _shares(site: JobSite, kind: TemplateKind, gpus: int, tasks: int) -> list[Sb
     ]
 
 
+def _few(site: JobSite) -> str:
+    return f"{site.cpus_per_gpu} are the share of a GPU." if site.gpus else f"A node has {site.cpus_per_gpu} for jobs."
+
+
 def _special(kind: TemplateKind) -> list[SbatchOption]:
     facts = job_facts()
     if kind.name == "array":
         last, at_once = int(facts["array-tasks"]) - 1, facts["array-at-once"]
         return [SbatchOption("array", f"0-{last}%{at_once}", f"{last + 1} tasks, {at_once} at the same time.")]
+    if kind.name == "transfer":
+        return [
+            SbatchOption("requeue", "", "Slurm may start the job again after the failure of a node: it goes on."),
+            SbatchOption("open-mode", "append", "The output of all runs in one file."),
+        ]
     if kind.name == "requeue":
         warning = f"{facts['signal']}@{facts['signal-seconds']}"
         return [

@@ -6,6 +6,7 @@ from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, AnyName, Phrase, S
 
 JobTemplate = Literal[
     "array",
+    "transfer",
     "pytorch-srun",
     "pytorch-torchrun",
     "requeue",
