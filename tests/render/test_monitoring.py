@@ -81,6 +81,7 @@ HOME = {
 }
 
 
+CACHED = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch", "data_sets": {"size": "1TB"}}
 STORE = {"type": "gpu", "roles": [], "address": "10.0.0.[31-32]", "addresses": {"bmc": "10.0.9.[31-32]"}}
 FAILOVER = {"servers": "nfs[1-2]", "device": "/dev/mapper/nfs", "directory": "/export"}
 PAIR_OF_SERVERS = {
@@ -221,6 +222,7 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("probes", {**PROBED, **MACHINES}),
     ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),
     ("disks", {"monitoring": {"smart": True}}),
+    ("data-sets", {"storage": {"scratch": CACHED}}),
     ("supplies", {**PROBED, **MACHINES, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),
     (
         "logs",

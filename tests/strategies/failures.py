@@ -47,7 +47,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("systemd timers of backups", "BackupStale, BackupMissing"),
         (
             "systemd timers of metrics",
-            "KernelMetricsOld, SlurmMetricsMissing, DiskMetricsOld, LogMetricsOld, RoceMetricsOld, DirectoryMetricsOld, LogSearchMetricsOld",
+            "KernelMetricsOld, SlurmMetricsMissing, DiskMetricsOld, LogMetricsOld, RoceMetricsOld, DirectoryMetricsOld, LogSearchMetricsOld, DataSetMetricsOld",
         ),
         ("systemd timers of drift and pull", "DriftNotCompared, DriftNeverCompared, PullStale, PullMissing"),
         ("other timers and one-shot units, as clustergen-usage-report.timer", _FAILED),
@@ -105,6 +105,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("RoCE that is congested", "RoceCongested, RocePausesReceived, RocePausesSent"),
         ("file system that is not mounted", "StorageNotMounted"),
         ("file system that does not respond, or a server that answers and serves nothing", "StorageHangs"),
+        ("cache of data sets of a node", "DataSetCacheFull"),
         ("file system full", "StorageFull"),
         ("ZFS pool that lost a disk", "StoragePoolDegraded"),
         ("pair of NFS servers", "NfsFailoverServers, NfsFailoverPartner"),

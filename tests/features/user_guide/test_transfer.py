@@ -14,7 +14,7 @@ from strategies.trees import text_of, tree_of
 PRELUDE = r"""
 export SLURM_NNODES=1 SLURM_JOB_ID=7 HOME=/root RETRY_SECONDS=0
 mkdir -p /tmp/source/inner
-head -c 3000000 /dev/urandom >/tmp/source/large
+head -c 1500000 /dev/urandom >/tmp/source/large
 echo small >/tmp/source/inner/small
 ln /tmp/source/inner/small /tmp/source/again
 ln -s inner/small /tmp/source/link
@@ -33,7 +33,7 @@ move /tmp/source/ /tmp/target/ | grep 'Literal data: 0'
     ),
     "interrupted": (
         """
-move --bwlimit=1000 /tmp/source/ /tmp/target/ & sleep 1.5; killall() { kill $(ps -o pid= -C rsync); }; killall; wait
+move --bwlimit=1000 /tmp/source/ /tmp/target/ & sleep 0.8; killall() { kill $(ps -o pid= -C rsync); }; killall; wait
 [ -s /tmp/target/.rsync-partial/large ] && echo partial
 move /tmp/source/ /tmp/target/ | grep Matched; same
 """,
