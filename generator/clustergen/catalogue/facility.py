@@ -85,6 +85,26 @@ class Pdu:
         return {"C13": self.c13, "C19": self.c19}
 
 
+@record
+class Cdu:
+    """A coolant distribution unit: pumps, and the heat exchanger between the racks' loop and the building's water."""
+
+    id: str
+    name: str
+    capacity_w: int
+    racks: int
+    """Racks that its maker plans one for."""
+    note: str = ""
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+@cache
+def cdus() -> dict[str, Cdu]:
+    """All coolant distribution units by id."""
+    return {cdu.id: cdu for cdu in table("cdus.tsv", Cdu)}
+
+
 @cache
 def pdus() -> dict[str, Pdu]:
     """All rack PDUs by id."""
@@ -121,3 +141,8 @@ def heat_btu_h(watts: float) -> float:
 def airflow_cfm(watts: float) -> float:
     """Cooling air in CFM that a room is sized with for `watts`, where the maker of the device prints no airflow."""
     return watts / 1000 * facility_value("airflow_per_kw")
+
+
+def flow_l_per_minute(coolant: str, watts: float, rise_k: float) -> float:
+    """Litres a minute of `coolant` that carry `watts` away and get warmer by `rise_k`."""
+    return facility_value(f"{coolant}_flow") * watts / 1000 / rise_k

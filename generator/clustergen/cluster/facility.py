@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clustergen.cluster.annotations import Hosts
 from clustergen.records import record
 from clustergen.units import Bytes
 
@@ -27,6 +28,44 @@ class Ups:
     apparent_va: int | None
     minutes: float | None  # at rated power
     required_minutes: float | None
+
+
+@record
+class Plant:
+    """Units of one kind that take heat from a loop: coolant distribution units or chillers. None: not stated."""
+
+    SECTIONS = ("Cdus", "Chillers")
+    model: str | None
+    capacity_w: int | None  # heat that one unit removes
+    count: int | None
+    spare: int  # units that may fail
+    pumps: int | None  # in each unit
+    spare_pumps: int  # pumps of each unit that may fail
+    pump_flow_l_per_minute: float | None  # of one pump
+
+
+@record
+class Sensor:
+    """A measurement of Prometheus and its limits, after its values are multiplied by `scale`."""
+
+    SECTIONS = ("Inlet", "Outlet", "Flow")
+    series: str
+    scale: float
+    high: float | None
+    low: float | None
+
+
+@record
+class Loop:
+    """A loop of coolant through racks."""
+
+    racks: Hosts
+    coolant: str
+    rise_k: float | None
+    share: float | None  # fraction of the nodes' heat; None: of each system as the catalogue has it
+    cdus: Plant
+    chillers: Plant | None
+    sensors: Mapping[str, Sensor]  # by inlet, outlet or flow
 
 
 @record
@@ -69,6 +108,8 @@ class Facility:
     SECTIONS = ("Estimates", "Facility")
     cabling: Cabling
     cooling_w: int | None
+    loops: Mapping[str, Loop]
+    airflow_cfm: Mapping[str, float]  # by row
     power_factor: float
     pue: float | None  # of the whole facility to the devices
     ups: Ups | None

@@ -236,7 +236,8 @@ class Rack:
     position: int  # in the row, from 1
     places: Mapping[str, int]  # host list of nodes or switches → lowest unit
     power: Watts | None  # limit
-    cooling: Watts | None  # heat that the room removes
+    cooling: Watts | None  # heat that the room removes, besides that of a loop
+    airflow_cfm: float | None  # cooling air that the room supplies
     weight_kg: float | None  # limit, without the rack itself
     circuits: tuple[Circuit, ...]
     redundant_feeds: bool  # half of the feeds must carry the whole load

@@ -35,6 +35,7 @@ def resolve_racks(manifest: Manifest) -> tuple[Rack, ...]:
                     row_number=rows[row],
                     position=start + offset,
                     weight_kg=spec.weight,
+                    airflow_cfm=spec.airflow,
                     circuits=circuits,
                 )
             )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
-from clustergen.cluster.facility import Ups
+from clustergen.cluster.facility import Facility, Ups
 from clustergen.cluster.model import Circuit, Cluster, Rack, once_per_cluster
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices
@@ -34,6 +34,11 @@ class Load:
     gpus_only: tuple[str, ...]  # devices of whose power only that of the GPUs is known
     without_weight: tuple[str, ...]
     unconfirmed: frozenset[str]  # power, weight, height: sums with a figure that no source confirms
+
+    @property
+    def air_w(self) -> float:
+        """Heat that leaves by air."""
+        return self.watts - self.liquid_w
 
 
 @record
@@ -141,14 +146,20 @@ def rack_loads(cluster: Cluster) -> tuple[RackLoad, ...]:
     for device in devices(cluster).values():
         if device.rack in inside:
             inside[device.rack].append(device)
-    partial = _partial(cluster)
-    return tuple(RackLoad(rack, _sums(inside[rack.name], partial)) for rack in cluster.racks)
+    partial, shares = _partial(cluster), _shares(cluster)
+    return tuple(RackLoad(rack, _sums(inside[rack.name], partial, shares)) for rack in cluster.racks)
 
 
 @once_per_cluster
 def room_load(cluster: Cluster) -> Load:
     """All nodes and switches, in racks or beside them."""
-    return _sums(devices(cluster).values(), _partial(cluster))
+    return _sums(devices(cluster).values(), _partial(cluster), _shares(cluster))
+
+
+def _shares(cluster: Cluster) -> dict[str, float]:
+    """Rack → the fraction of its nodes' heat that leaves by its loop, where the manifest states it."""
+    loops = cluster.of(Facility).loops.values()
+    return {rack: loop.share for loop in loops if loop.share is not None for rack in loop.racks}
 
 
 def _partial(cluster: Cluster) -> frozenset[str]:
@@ -157,13 +168,14 @@ def _partial(cluster: Cluster) -> frozenset[str]:
     return frozenset(host for group in groups for host in group.hosts)
 
 
-def _sums(several: Iterable[Device], partial: frozenset[str]) -> Load:
+def _sums(several: Iterable[Device], partial: frozenset[str], shares: Mapping[str, float]) -> Load:
     several = tuple(several)
     alone = [device for device in several if whole_rack(device) is None]
     whole = Counter(rack for device in several if (rack := whole_rack(device)))
     sold = {rack: -(-trays // rack.trays) for rack, trays in whole.items()}
-    heat = {(device.kind, device.model, device.power_w): _heat(device) for device in alone}
-    of_each = [heat[device.kind, device.model, device.power_w] for device in alone]
+    keys = [(device.kind, device.model, device.power_w, shares.get(device.rack or "")) for device in alone]
+    heat = {key: _heat(device, key[3]) for key, device in zip(keys, alone, strict=True)}
+    of_each = [heat[key] for key in keys]
     liquid = {rack: count * rack.power_max_w * rack.liquid_share_pct / 100 for rack, count in sold.items()}
     return Load(
         devices=several,
@@ -193,12 +205,16 @@ def _unconfirmed(device: Device) -> frozenset[str]:
     return device.unconfirmed & {"height"} if whole_rack(device) else device.unconfirmed
 
 
-def _heat(device: Device) -> tuple[float, float]:
-    """Cooling air in CFM, as printed by the maker where it is, and the watts that leave by liquid."""
+def _heat(device: Device, share: float | None) -> tuple[float, float]:
+    """Cooling air in CFM, as printed by the maker where it is, and the watts that leave by liquid.
+
+    `share`: fraction that leaves by the loop of the node's rack, where the manifest states it.
+    """
     watts = device.power_w or 0
     base = system(device.model) if device.kind == "node" and device.model else None
-    liquid = watts * ((base and base.liquid_share_pct) or 0) / 100
-    printed = base.airflow_cfm if base else None
+    stated = share if device.kind == "node" else None
+    liquid = watts * (((base and base.liquid_share_pct) or 0) / 100 if stated is None else stated)
+    printed = base.airflow_cfm if base and stated is None else None
     return printed or airflow_cfm(watts - liquid), liquid
 
 

@@ -260,7 +260,10 @@ class Rack(Section):
     power: Watts | None = field(None, "Maximum power of the rack.")
     circuits: tuple[Circuit, ...] = field((), "Feeds.")
     redundant_feeds: bool = field(False, "A and B feeds: half of them must carry the whole load.")
-    cooling: Watts | None = field(None, "Heat that the room removes from the rack.")
+    cooling: Watts | None = field(None, "Heat that the room removes from the rack, besides that of a loop.")
+    airflow: Annotated[float, Field(gt=0, le=1_000_000)] | None = field(
+        None, "Cooling air in CFM that the room supplies to the rack."
+    )
     weight: Annotated[float, Field(gt=0, le=100_000)] | None = field(
         None, "Load that rack and floor carry, in kg, without the rack itself."
     )

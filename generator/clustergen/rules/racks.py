@@ -9,6 +9,7 @@ from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.facility.cooling import air_w, loop_loads
 from clustergen.facility.power import (
     Load,
     RackLoad,
@@ -41,7 +42,7 @@ def rack_checks(cluster: Cluster) -> Iterator[Finding]:
     power_factor = cluster.of(Facility).power_factor
     reported: set[tuple[str, str]] = set()
     for one in rack_loads(cluster):
-        for finding in _of_rack(one, power_factor):
+        for finding in _of_rack(one, power_factor, air_w(cluster, one)):
             if (finding.code, one.rack.entry) not in reported:
                 reported.add((finding.code, one.rack.entry))
                 yield finding
@@ -67,7 +68,7 @@ def rack_empty(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
+def _of_rack(one: RackLoad, power_factor: float, heat_w: float) -> Iterator[Finding]:
     rack, load = one.rack, one.load
     path: ManifestPath = ("racks", rack.entry)
     draw = f"rack '{rack.name}' may draw {kilowatts(load.watts)}"
@@ -86,12 +87,22 @@ def _of_rack(one: RackLoad, power_factor: float) -> Iterator[Finding]:
             f"{draw}, but its limit is {kilowatts(rack.power.value)}{doubt[0]}",
             doubt[1] + _fitting(load, rack.power.value) + _SPREAD,
         )
-    if rack.cooling and load.watts > rack.cooling.value:
+    if rack.cooling and heat_w > rack.cooling.value:
+        by_loop = heat_w < load.watts
+        heat = f"of which {kilowatts(heat_w)} do not leave by its loop" if by_loop else "all of which becomes heat"
         yield Finding(
             "rack-cooling",
             (*path, "cooling"),
-            f"{draw}, all of which becomes heat, but its cooling removes {kilowatts(rack.cooling.value)}{doubt[0]}",
-            doubt[1] + _fitting(load, rack.cooling.value) + _SPREAD,
+            f"{draw}, {heat}, but its cooling removes {kilowatts(rack.cooling.value)}{doubt[0]}",
+            doubt[1] + ("" if by_loop else _fitting(load, rack.cooling.value)) + _SPREAD,
+        )
+    if rack.airflow_cfm and load.air_cfm > rack.airflow_cfm:
+        yield Finding(
+            "rack-airflow",
+            (*path, "airflow"),
+            f"the devices in rack '{rack.name}' need {load.air_cfm:,.0f} CFM of air, but it gets"
+            f" {rack.airflow_cfm:,.0f} CFM",
+            f"supply {math.ceil(load.air_cfm):d} CFM, or {_SPREAD.partition(',')[0]}",
         )
     if rack.weight_kg and load.weight_kg > rack.weight_kg:
         yield Finding(
@@ -150,15 +161,17 @@ def _fitting_height(load: Load, units: int) -> str:
 
 
 def room_cooling(cluster: Cluster) -> Iterator[Finding]:
-    cooling_w = cluster.of(Facility).cooling_w
-    if cooling_w and (watts := room_load(cluster).watts) > cooling_w:
+    cooling_w, watts = cluster.of(Facility).cooling_w, room_load(cluster).watts
+    heat_w = watts - sum(loop.liquid_w for loop in loop_loads(cluster))
+    if cooling_w and heat_w > cooling_w:
         doubt = _doubt(room_load(cluster))
+        by_loop = f"of which {kilowatts(heat_w)} do not leave by a loop"
         yield Finding(
             "room-cooling",
             ("facility", "cooling"),
-            f"all devices may draw {kilowatts(watts)}, all of which becomes heat, but the room removes"
-            f" {kilowatts(cooling_w)}{doubt[0]}",
-            f"{doubt[1]}plan cooling for {kilowatts(watts)}, or set a power limit on the GPUs",
+            f"all devices may draw {kilowatts(watts)}, {by_loop if heat_w < watts else 'all of which becomes heat'},"
+            f" but the room removes {kilowatts(cooling_w)}{doubt[0]}",
+            f"{doubt[1]}plan cooling for {kilowatts(heat_w)}, or set a power limit on the GPUs",
         )
 
 

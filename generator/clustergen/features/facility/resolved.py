@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.facility import Cabling, Facility, Prices, Training, Ups
+from clustergen.catalogue.facility import cdus
+from clustergen.cluster.facility import Cabling, Facility, Loop, Plant, Prices, Sensor, Training, Ups
 from clustergen.cluster.model import Cluster
 from clustergen.features.facility import section as manifest
+from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
 
 
@@ -14,6 +16,8 @@ def resolve(whole: Manifest, _: Cluster) -> Facility:
     return Facility(
         cabling=Cabling(room.rack_pitch, room.row_pitch, room.overhead, room.slack, room.margin.fraction),
         cooling_w=section.cooling.value if section.cooling else None,
+        loops={name: loop(stated) for name, stated in section.loops.items()},
+        airflow_cfm=section.airflow,
         power_factor=section.power_factor,
         pue=section.pue,
         ups=Ups(ups.power.value, ups.apparent, ups.minutes, ups.required_minutes) if ups else None,
@@ -23,6 +27,38 @@ def resolve(whole: Manifest, _: Cluster) -> Facility:
         training={name: training(run) for name, run in section.estimates.training.items()},
         prices=Prices(prices.currency, prices.items, prices.budget, prices.gpu_hour) if prices else None,
         is_stated="facility" in whole.model_fields_set,
+    )
+
+
+def loop(stated: manifest.Loop) -> Loop:
+    sensors = {name: getattr(stated.sensors, name) for name in manifest.Sensors.model_fields}
+    return Loop(
+        racks=tuple(expand(stated.racks)),
+        coolant=stated.coolant,
+        rise_k=stated.rise,
+        share=stated.share.fraction if stated.share else None,
+        cdus=plant(stated.cdus),
+        chillers=plant(stated.chillers) if stated.chillers else None,
+        sensors={
+            name: Sensor(one.series, one.scale, getattr(one, "high", None), getattr(one, "low", None))
+            for name, one in sensors.items()
+            if one
+        },
+    )
+
+
+def plant(stated: manifest.Cdus | manifest.Chillers) -> Plant:
+    """Units of a loop; a model of the catalogue has the capacity that the manifest does not state."""
+    pumped = stated if isinstance(stated, manifest.Cdus) else manifest.Cdus()
+    model = cdus().get(pumped.model) if pumped.model else None
+    return Plant(
+        model=pumped.model,
+        capacity_w=stated.capacity.value if stated.capacity else model.capacity_w if model else None,
+        count=stated.count,
+        spare=stated.spare,
+        pumps=pumped.pumps,
+        spare_pumps=pumped.spare_pumps,
+        pump_flow_l_per_minute=pumped.pump_flow,
     )
 
 

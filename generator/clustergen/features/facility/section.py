@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import NOT_EMPTY, Name, Section, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, HostList, Name, PlaceName, Section, field, section, text
 from clustergen.units import Bare, Bytes, Count, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
@@ -30,6 +30,102 @@ class Ups(Section):
     required_minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(
         None, "Run time that the load of the room needs, in minutes."
     )
+
+
+class Plant(Section):
+    """Units that take heat from a loop."""
+
+    capacity: Watts | None = field(None, "Heat that one unit removes.")
+    count: Annotated[int, Field(ge=1, le=1000)] | None = field(
+        None, "Units with the spare ones; default: as many as the heat needs."
+    )
+    spare: Annotated[int, Field(ge=0, le=100)] = field(1, "Units that may fail.")
+
+
+class Cdus(Plant):
+    """Coolant distribution units."""
+
+    model: Name | None = field(None, "Model in the catalogue; default of capacity.")
+    pumps: Annotated[int, Field(ge=1, le=16)] | None = field(None, "Pumps in each unit.")
+    spare_pumps: Annotated[int, Field(ge=0, le=15)] = field(1, "Pumps of each unit that may fail.")
+    pump_flow: Annotated[float, Field(gt=0, le=100_000)] | None = field(
+        None, "Coolant that one pump moves, in litres a minute."
+    )
+
+
+class Chillers(Plant):
+    """Chillers, dry coolers or connections to chilled water of the building."""
+
+
+_LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*(=|!=|=~|!~)"[^"\\{}\n]*"'
+Series = Annotated[
+    str,
+    text(
+        rf"^[a-zA-Z_:][a-zA-Z0-9_:]*(\{{{_LABEL}(, ?{_LABEL})*\}})?$",
+        'write a metric with its labels, as ipmi_temperature_celsius{name="Coolant Inlet"}',
+        200,
+    ),
+]
+Limit = Annotated[float, Field(ge=0, le=100_000)]
+
+
+class Sensor(Section):
+    """A measurement of the coolant."""
+
+    series: Series = field(
+        ..., "Metric and labels as Prometheus has them; of the IPMI exporter, the nodes of the loop's racks."
+    )
+    scale: Annotated[float, Field(gt=0, le=1000)] = field(
+        1.0, "Factor from the device's numbers to °C or litres a minute, as 0.1 for tenths."
+    )
+
+
+class Inlet(Sensor):
+    """Temperature of the coolant that reaches the racks."""
+
+    high: Limit | None = field(None, "°C above which an alert fires.")
+    low: Limit | None = field(None, "°C below which an alert fires, as the dew point of the room.")
+
+
+class Outlet(Sensor):
+    """Temperature of the coolant that leaves the racks."""
+
+    high: Limit | None = field(None, "°C above which an alert fires.")
+
+
+class Flow(Sensor):
+    """Flow of the coolant."""
+
+    low: Limit | None = field(None, "Litres a minute below which an alert fires.")
+
+
+class Sensors(Section):
+    """Sensors of a loop, for alerts."""
+
+    inlet: Annotated[Inlet | None, NOT_EMPTY] = field(None, "Temperature of the coolant that reaches the racks.")
+    outlet: Annotated[Outlet | None, NOT_EMPTY] = field(None, "Temperature of the coolant that leaves the racks.")
+    flow: Annotated[Flow | None, NOT_EMPTY] = field(None, "Flow of the coolant.")
+
+
+class Loop(Section):
+    """A loop of coolant through racks."""
+
+    racks: HostList = field(..., "Racks.")
+    coolant: Literal["water", "pg25"] = field("water", "Coolant: water, or pg25 with 25 % propylene glycol.")
+    rise: Annotated[float, Field(gt=0, le=80)] | None = field(
+        None, "Temperature difference between outlet and inlet in K, for the flow."
+    )
+    share: Percent | None = field(
+        None, "Share of the nodes' heat that leaves by the loop; default: of each system as the catalogue has it."
+    )
+    cdus: Cdus = section(Cdus, "Coolant distribution units.")
+    chillers: Annotated[Chillers | None, NOT_EMPTY] = field(
+        None, "Chillers, dry coolers or connections to chilled water of the building."
+    )
+    sensors: Sensors = section(Sensors, "Sensors of the loop, for alerts.")
+
+
+Airflow = Annotated[float, Field(gt=0, le=10_000_000)]
 
 
 class Prices(Section):
@@ -104,7 +200,9 @@ class Facility(Section):
     """The machine room."""
 
     cabling: Cabling = section(Cabling, "Geometry from which cable lengths are derived.")
-    cooling: Watts | None = field(None, "Heat that the cooling of the room removes.")
+    cooling: Watts | None = field(None, "Heat that the cooling of the room removes, besides that of loops.")
+    loops: dict[Name, Loop] = field({}, "Loops of coolant by a name of your own.")
+    airflow: dict[PlaceName, Airflow] = field({}, "Cooling air in CFM that each row of racks gets.")
     power_factor: Annotated[float, Field(ge=0.5, le=1)] = field(
         0.95, "Watts per volt-ampere of the load, for feeds and UPS; NVIDIA plans with 0.95."
     )
