@@ -18,6 +18,8 @@ class Thresholds(Section):
     disk_free: Annotated[int, Field(ge=1, le=50)] = field(10, "Percent free of a local file system.")
     node_down: Place
     throttled: Place
+    air_inlet: Place
+    fan_speed: Place
 
 
 @composed("monitoring")

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue.facility import cdus
+from clustergen.cluster.contributions import Exported
 from clustergen.cluster.facility import Facility, Sensor
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import Monitoring
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.facility.cooling import LoopLoad, Units, loop_loads, row_air, unit_flow
@@ -100,7 +102,7 @@ def _pumps(one: LoopLoad, path: ManifestPath) -> Iterator[Finding]:
         yield Finding(
             "loop-pumps",
             (*path, "pumps"),
-            f"no pump is left if {plant.spare_pumps} of {plant.pumps} {'may' if plant.pumps > 1 else 'may'} fail",
+            f"no pump of a CDU is left: it has {plant.pumps}, and {plant.spare_pumps} may fail",
             f"write pumps: {plant.spare_pumps + 1}, or spare_pumps: {plant.pumps - 1}",
         )
     elif plant.pump_flow_l_per_minute is not None and plant.pumps is None:
@@ -183,6 +185,30 @@ def loop_sensors(cluster: Cluster) -> Iterator[Finding]:
                     (*path, "series"),
                     f"Prometheus does not take the pattern {wrong}",
                     'write a regular expression, as name=~"Coolant.*"',
+                )
+
+
+def coolant_unread(cluster: Cluster) -> Iterator[Finding]:
+    """Sensors that nothing reads: their alerts could only say that they are silent."""
+    exported = {metric for one in cluster.needs(Exported) for metric in one.metrics}
+    for name, loop in cluster.of(Facility).loops.items():
+        for kind, sensor in loop.sensors.items():
+            metric = sensor.series.partition("{")[0]
+            path: ManifestPath = ("facility", "loops", name, "sensors", kind)
+            if not cluster.has(Monitoring):
+                yield Finding(
+                    "coolant-unread",
+                    path,
+                    "the sensor has no effect: the cluster has no monitoring",
+                    "give a node the role monitoring, or remove the sensor",
+                    key=True,
+                )
+            elif metric.startswith("ipmi_") and metric not in exported:
+                yield Finding(
+                    "coolant-unread",
+                    (*path, "series"),
+                    f"nothing exports '{metric}'",
+                    did_you_mean(metric, exported) or "add monitoring: {ipmi: {}} and BMC addresses of the nodes",
                 )
 
 

@@ -164,6 +164,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("loop-too-small", ERROR, "A loop cannot remove the heat of its racks, or not while units fail"),
     Code("loop-pumps", WARNING, "The pumps of a loop cannot be counted on"),
     Code("coolant-limits", ERROR, "Limits or the series of a coolant sensor that cannot be used"),
+    Code("coolant-unread", WARNING, "Nothing reads a coolant sensor"),
     Code("ups-too-small", ERROR, "The UPS cannot carry the load, or not for long enough"),
     Code("ups-server", ERROR, "The node that asks the UPS cannot do so until the others are off"),
     Code("ups-without-address", ERROR, "A UPS on the network without an address"),

@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue.facility import pdus, rack_system_of
+from clustergen.catalogue.facility import cdus, pdus, rack_system_of
 from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cabling import cables
+from clustergen.facility.cooling import loop_loads
 from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
@@ -144,7 +145,7 @@ def _order(counted: tuple[Piece, int]) -> tuple[int, str, str, float]:
 
 
 def _room(cluster: Cluster) -> Iterator[Item]:
-    """Racks, a rack PDU for each feed, power cords, the UPS."""
+    """Racks, a rack PDU for each feed, power cords, the UPS, units of the cooling loops."""
     whole = _in_whole_racks(cluster)
     heights = Counter(rack.units for rack in cluster.racks if whole.isdisjoint(rack.hosts))
     for units, count in sorted(heights.items()):
@@ -162,3 +163,20 @@ def _room(cluster: Cluster) -> Iterator[Item]:
     if ups:
         rating = f"UPS of {Watts(ups.power_w)}" + (f", {ups.apparent_va / 1000:g} kVA" if ups.apparent_va else "")
         yield Item("ups", "ups", rating, 1)
+    yield from _loops(cluster)
+
+
+def _loops(cluster: Cluster) -> Iterator[Item]:
+    """CDUs and chillers of each loop, with the spare ones."""
+    for one in loop_loads(cluster):
+        both = (("cdu", "coolant distribution unit", one.cdus), ("chiller", "chiller", one.chillers))
+        for category, words, units in both:
+            if units is None or not units.total:
+                continue
+            plant = units.plant
+            model = cdus().get(plant.model or "")
+            size = f" of {Watts(plant.capacity_w)}" if plant.capacity_w else ""
+            note = f"loop {one.name}" + (f"; {plant.spare} may fail" if plant.spare else "")
+            note += f"; {plant.pumps} pumps in each" if plant.pumps else ""
+            name = model.id if model else f"{category}-{one.name}"
+            yield Item(category, name, model.name if model else f"{words}{size}", units.total, note)

@@ -7,12 +7,13 @@ from clustergen.facility.cabling import cables
 from clustergen.features.facility.bom import has_facility
 from clustergen.features.facility.needs import pictures
 from clustergen.features.facility.questions import questions
+from clustergen.features.facility.readme_cooling import cooling_tables
 from clustergen.features.facility.readme_fabric import fabric_tables
 from clustergen.features.facility.readme_room import room_tables
 from clustergen.records import record, replace
 from clustergen.render.views.tables import Table
 
-_CODE = frozenset({"Racks", "Feed", "Item", "Part", "Leaves", "Model", "File system"})
+_CODE = frozenset({"Racks", "Row", "Loop", "Feed", "Item", "Part", "Leaves", "Model", "File system"})
 
 
 @record
@@ -33,6 +34,6 @@ def facility_readme(cluster: Cluster) -> FacilityReadme | None:
     if cables(cluster):
         files.append(("cables.csv", "each cable with both ports, medium and length"))
     files += [(picture.path.removeprefix("facility/"), picture.title) for picture in pictures(cluster)]
-    tables = (*room_tables(cluster), *fabric_tables(cluster))
+    tables = (*room_tables(cluster), *cooling_tables(cluster), *fabric_tables(cluster))
     shown = tuple(replace(table, code=_CODE) for table in tables if table.rows)
     return FacilityReadme(cluster.name, tuple(files), shown, tuple(questions(cluster)))

@@ -57,6 +57,7 @@ def _room(cluster: Cluster) -> Iterator[dict[str, str]]:
         yield _fact("Whole facility", f"{kw(load.watts * facility.pue)} at the stated PUE of {facility.pue:g}")
     if load.liquid_w:
         yield _fact("Heat that leaves by liquid", kw(load.liquid_w))
+        yield _fact("Heat that leaves by air", marked(kw(load.air_w), doubtful))
     yield _fact("Cooling air", f"{load.air_cfm:,.0f} CFM")
     if load.weight_kg:
         yield _fact("Weight of devices", marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed))
@@ -94,7 +95,8 @@ def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
         "Power limit": str(rack.power or ""),
         "Heat": marked(f"{heat_btu_h(load.watts):,.0f} BTU/h", "power" in load.unconfirmed),
         "Cooling": str(rack.cooling or ""),
-        "Air": f"{load.air_cfm:,.0f} CFM",
+        "Heat to liquid": kw(load.liquid_w) if load.liquid_w else "",
+        "Air": f"{load.air_cfm:,.0f} CFM" + (f" of {rack.airflow_cfm:,.0f}" if rack.airflow_cfm else ""),
         "Weight": marked(f"{load.weight_kg:,.0f} kg", "weight" in load.unconfirmed) if load.weight_kg else "",
         "Weight limit": f"{rack.weight_kg:,.0f} kg" if rack.weight_kg else "",
         "Outlets used": "; ".join(map(_outlets, rack_outlets(cluster, rack))),

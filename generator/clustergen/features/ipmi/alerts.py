@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.systems import system
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.monitoring import bmc_groups
+from clustergen.features.ipmi.needs import AIR
 from clustergen.features.ipmi.resolved import Ipmi
-from clustergen.render.alerts import Alert, Topic
+from clustergen.render.alerts import Alert, Topic, for_types, one_of
 
 _SUPPLIES = 'type=~"Power (Supply|Unit)"'
 _OTHERS = 'type!~"Power (Supply|Unit)"'
@@ -24,7 +27,7 @@ def topic(cluster: Cluster) -> Topic | None:
         "sensors",
         "Sensors of BMCs.",
         (),
-        (*_sensors(), *_supplies(cluster)),
+        (*_sensors(), *_limits(cluster), *_supplies(cluster)),
         look="On the node: `ipmi-sensors`, and `ipmi-sel` for the event log of the BMC.",
         page="node",
         drains=True,
@@ -53,6 +56,46 @@ def _sensors() -> Iterator[Alert]:
         "The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
         "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: `bmc-device --cold-reset`.",
     )  # fmt: skip
+
+
+def air_limits(cluster: Cluster) -> dict[int, list[str]]:
+    """Limit of the air that nodes draw in, in °C → node types: the stated one, else what makers of systems allow."""
+    stated = cluster.of(Ipmi).air_inlet_c
+    limits: dict[int, list[str]] = {}
+    for name in dict.fromkeys(group.type.name for group in bmc_groups(cluster)):
+        (kind,) = (kind for kind in cluster.node_types if kind.name == name)
+        base = system(kind.system) if kind.system and kind.system not in cluster.catalogue.own_systems else None
+        printed = base.inlet_c[1] if base and base.inlet_c and "inlet_c" not in base.unverified else None
+        limit = stated or printed
+        if limit is not None:
+            limits.setdefault(limit, []).append(name)
+    return limits
+
+
+def _limits(cluster: Cluster) -> Iterator[Alert]:
+    stated = cluster.of(Ipmi)
+    for limit, names in air_limits(cluster).items():
+        source = "monitoring.thresholds.air_inlet" if stated.air_inlet_c else "the maker of the system"
+        yield Alert(
+            "AirInletHot",
+            f"max by (cluster, rack, instance) (ipmi_temperature_celsius{{{AIR},node_type{one_of(names)}}}) > {limit}",
+            "5m", "warning",
+            "{{ $labels.instance }} draws in air of {{ $value }} °C",
+            f"The limit is {limit} °C, by {source}. Fans run faster, GPUs slow down, and other nodes of the row are next.",
+            "Check the cooling units, blanking panels and doors of the aisle; compare the nodes of the rack: hot air at"
+            " the top alone comes from around the rack.",
+            for_types(names),
+            look="The dashboard shows the warmest air of all nodes; `ipmi-sensors --sensor-types=Temperature` on the node.",
+            page="power",
+        )  # fmt: skip
+    if stated.fan_speed_rpm is not None:
+        yield Alert(
+            "FanSlow", f"ipmi_fan_speed_rpm < {stated.fan_speed_rpm}", "2m", "warning",
+            "Fan {{ $labels.name }} of {{ $labels.instance }} runs with {{ $value }} revolutions a minute",
+            f"The limit is {stated.fan_speed_rpm}, by monitoring.thresholds.fan_speed. A fan that stops leaves the others"
+            " to cool the node.",
+            "`ipmi-sensors --sensor-types=Fan` on the node shows all fans; replace the slow one.",
+        )  # fmt: skip
 
 
 def _supplies(cluster: Cluster) -> Iterator[Alert]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
-from clustergen.features.ipmi.needs import POWER, STATES
+from clustergen.features.ipmi.needs import AIR, POWER, STATES
 from clustergen.render.dashboards import CHOSEN, NODE_PAGE, PageRow, Panel, Row, Step, Target, graph
 
 _MOST = 20
 _STATE_STEPS = (Step(None, "green"), Step(1, "yellow"), Step(2, "red"))
-_AIR = 'name=~"(?i).*(inlet|intake|ambient).*"'
 
 
 def rows(_cluster: Cluster) -> tuple[PageRow, ...]:
@@ -35,7 +34,7 @@ def _of_cluster() -> Row:
             _bad(""),
             graph(
                 "Warmest air at the inlet",
-                Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{_AIR}}}))", "{{instance}}"),
+                Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{AIR}}}))", "{{instance}}"),
                 unit="celsius",
             ),
             graph(

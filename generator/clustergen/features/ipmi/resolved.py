@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.listener import Listener
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring, Scraping, bmc_groups
-from clustergen.features.ipmi import section as manifest
+from clustergen.manifest.model import Manifest
 from clustergen.manifest.stated import stated_at
 from clustergen.records import record
 
@@ -15,13 +15,16 @@ class Ipmi(Listener):
     """The IPMI exporter of nodes that have a BMC."""
 
     interval_s: int
+    air_inlet_c: int | None  # stated limit of the air that nodes draw in
+    fan_speed_rpm: int | None
 
 
-def resolve(section: manifest.Ipmi, cluster: Cluster) -> Ipmi | None:
-    if not cluster.has(Monitoring) or not bmc_groups(cluster):
+def resolve(whole: Manifest, cluster: Cluster) -> Ipmi | None:
+    section, thresholds = whole.monitoring.ipmi, whole.monitoring.thresholds
+    if section is None or not cluster.has(Monitoring) or not bmc_groups(cluster):
         return None
     interval_s = max(section.interval, cluster.of(Scraping).interval_s)
-    return Ipmi(section.port, stated_at(section, "monitoring", "ipmi", "port"), interval_s)
+    return Ipmi(section.port, stated_at(section, "monitoring", "ipmi", "port"), interval_s, thresholds.air_inlet, thresholds.fan_speed)
 
 
 RECORDS = {Ipmi: resolve}

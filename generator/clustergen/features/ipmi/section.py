@@ -20,5 +20,13 @@ PLACES = {
     "monitoring.ipmi": (
         Annotated[Ipmi | None, NOT_EMPTY],
         field(None, "Sensors of the BMCs: power supplies, fans, temperatures."),
-    )
+    ),
+    "monitoring.thresholds.air_inlet": (
+        Annotated[int, Field(ge=10, le=60)] | None,
+        field(None, "°C of the air that nodes draw in; default: the most that the maker of the system allows."),
+    ),
+    "monitoring.thresholds.fan_speed": (
+        Annotated[int, Field(ge=1, le=100_000)] | None,
+        field(None, "Revolutions a minute of a node's fan, below which an alert fires; default: the BMC's own limits."),
+    ),
 }

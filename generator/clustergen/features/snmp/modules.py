@@ -1,4 +1,4 @@
-"""The values that the SNMP exporter reads from UPS and PDUs."""
+"""The values that the SNMP exporter reads from UPS, PDUs and sensors."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Module:
     metrics: tuple[Metric, ...]
 
 
+_SENSOR = "1.3.6.1.2.1.99.1.1.1"
 _LINE, _DEVICE, _PHASE = "upsOutputLineIndex", "rPDU2DeviceStatusIndex", "rPDU2PhaseStatusIndex"
 MODULES = (
     Module(
@@ -61,6 +62,24 @@ MODULES = (
                 "rPDU2PhaseStatusLoadState", f"{_RPDU2}.6.3.1.4", "1 low, 2 normal, 3 near overload, 4 overload", _PHASE
             ),
             Metric("rPDU2PhaseStatusCurrent", f"{_RPDU2}.6.3.1.5", "Current in tenths of amperes", _PHASE),
+        ),
+    ),
+    Module(
+        "entity_sensor",  # RFC 3433, by which switches, PDUs and units of the cooling list their sensors
+        (_SENSOR,),
+        (
+            Metric(
+                "entPhySensorType",
+                f"{_SENSOR}.1",
+                "1 other, 2 unknown, 3 V AC, 4 V DC, 5 A, 6 W, 7 Hz, 8 degrees Celsius, 9 percent, 10 revolutions a"
+                " minute, 11 cubic metres a minute, 12 true or false",
+                "entPhysicalIndex",
+            ),
+            Metric("entPhySensorPrecision", f"{_SENSOR}.3", "Decimal places of the value", "entPhysicalIndex"),
+            Metric("entPhySensorValue", f"{_SENSOR}.4", "Value without its decimal point", "entPhysicalIndex"),
+            Metric(
+                "entPhySensorOperStatus", f"{_SENSOR}.5", "1 ok, 2 unavailable, 3 not operational", "entPhysicalIndex"
+            ),
         ),
     ),
 )
