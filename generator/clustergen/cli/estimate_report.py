@@ -11,7 +11,7 @@ from clustergen.cluster.facility import Facility, Training
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import printable
 from clustergen.diagnostics.document import json_document
-from clustergen.features.facility.readme_fabric import flops, seconds
+from clustergen.features.facility.readme_fabric import between, flops, seconds
 from clustergen.features.facility.runs import Problem, Rate, Run, estimates, gigabytes, problems, rates
 
 _UNKNOWN = "-"
@@ -87,12 +87,15 @@ def _share(part: float) -> str:
 
 def _rates(rows: Sequence[Rate], currency: str) -> list[list[str]]:
     head = ["dense rate", "precision", "GPU", "node", "all nodes"]
-    price = [f"for 1000 {currency}"] if any(one.per_price for one in rows) else []
+    per_node = any(one.node_per_price for one in rows)
+    per_price = any(one.per_price for one in rows)
+    head += [f"node for 1000 {currency}"] * per_node + [f"for 1000 {currency}"] * per_price
     body = []
     for one in rows:
         cells = [one.type, one.precision, *(flops(value) for value in (one.gpu, one.node, one.cluster))]
-        body.append([*cells, *([flops(one.per_price) if one.per_price else _UNKNOWN] if price else [])])
-    return [[*head, *price], *body]
+        amounts = [one.node_per_price] * per_node + [one.per_price] * per_price
+        body.append([*cells, *(between(amount, flops) if amount else _UNKNOWN for amount in amounts)])
+    return [head, *body]
 
 
 def _data(one: Run) -> dict[str, Any]:
@@ -150,5 +153,8 @@ def _rate_data(one: Rate) -> dict[str, Any]:
         "gpu_tflops": one.gpu,
         "node_tflops": one.node,
         "cluster_tflops": one.cluster,
-        "cluster_tflops_per_1000": one.per_price,
+        "node_tflops_per_1000": one.node_per_price.low if one.node_per_price else None,
+        "node_tflops_per_1000_high": one.node_per_price.high if one.node_per_price else None,
+        "cluster_tflops_per_1000": one.per_price.low if one.per_price else None,
+        "cluster_tflops_per_1000_high": one.per_price.high if one.per_price else None,
     }

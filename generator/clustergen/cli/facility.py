@@ -1,4 +1,4 @@
-"""Compare machine rooms, and estimate training runs: power, cables, time, cost."""
+"""Compare machine rooms, estimate training runs, and plan what is replaced: power, cables, time, cost, age."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMATS = ("text", "json", "markdown")
 
 @click.group("facility")
 def command() -> None:
-    """Compare machine rooms, and estimate training runs."""
+    """Compare machine rooms, estimate training runs, and plan what is replaced."""
 
 
 @exit_codes("compared", "", "a manifest is invalid, or the usage is wrong", "a file cannot be read")
@@ -110,4 +110,33 @@ def estimate(
     text, is_complete = shown(compiled.cluster, runs, form)
     output.findings(text)
     if not is_complete:
+        click.get_current_context().exit(1)
+
+
+@exit_codes("listed", "devices are due", "a manifest is invalid, or the usage is wrong", "a file cannot be read")
+@command.command("refresh")
+@manifest_argument
+@click.option("--on", "day", metavar="DATE", help="Day for which ages are shown, as 2027-03-31; default: today.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+def refresh(manifest: Path, day: str | None, form: str) -> None:
+    """Show ages and warranties of devices, and which leave first.
+
+    The dates are those of facility.deliveries. A device is due once its years of life have passed.
+    """
+    from datetime import UTC, date, datetime
+
+    from clustergen.cli.refresh_report import shown
+    from clustergen.features.facility.refresh import refresh_plan
+
+    try:
+        on = date.fromisoformat(day) if day else datetime.now(UTC).date()
+    except ValueError:
+        raise click.UsageError(f"--on {day}: write the date as 2027-03-31") from None
+    compiled = valid(manifest)
+    assert compiled.cluster is not None
+    plan = refresh_plan(compiled.cluster)
+    if not plan:
+        raise click.UsageError("the manifest has no facility.deliveries")
+    output.findings(shown(plan, on, form))
+    if any(one.leaves and one.leaves <= on for one in plan):
         click.get_current_context().exit(1)

@@ -9,7 +9,7 @@ from clustergen.catalogue.facility import heat_btu_h
 from clustergen.diagnostics import printable
 from clustergen.diagnostics.document import json_document
 from clustergen.features.facility.comparison import Design
-from clustergen.features.facility.readme_fabric import bits, flops, seconds
+from clustergen.features.facility.readme_fabric import between, bits, flops, seconds
 from clustergen.units import Bytes
 
 _UNKNOWN = "-"
@@ -68,10 +68,10 @@ def _cells(one: Design, size: Bytes) -> Iterator[tuple[str, str]]:
     reduce = one.all_reduce
     yield f"all-reduce of {size}, at least", seconds(reduce.times[0].ring_s) if reduce else _UNKNOWN
     yield "all-reduce over", f"{reduce.gpus:,} GPUs, {reduce.bus.gb:g} GB/s" if reduce else _UNKNOWN
-    yield "cost", _UNKNOWN if one.cost is None else f"{one.cost:,.0f} {one.currency}"
-    yield "cost per GPU", _UNKNOWN if one.cost_per_gpu is None else f"{one.cost_per_gpu:,.0f} {one.currency}"
+    for name, amount in (("cost", one.cost), ("cost per GPU", one.cost_per_gpu)):
+        yield name, _UNKNOWN if amount is None else f"{between(amount, '{:,.0f}'.format)} {one.currency}"
     rate = one.fp16_tflops_per_1000
-    yield "FP16 rate per 1000 of the cost", flops(rate) if rate else _UNKNOWN
+    yield "FP16 rate per 1000 of the cost", between(rate, flops) if rate else _UNKNOWN
     yield "without a price", f"{one.without_price} of {one.lines} lines" if one.without_price else ""
 
 
@@ -80,7 +80,7 @@ def _devices(count: int) -> str:
 
 
 def _data(one: Design) -> dict[str, Any]:
-    reduce = one.all_reduce
+    reduce, rate, per_gpu = one.all_reduce, one.fp16_tflops_per_1000, one.cost_per_gpu
     return {
         "nodes": one.nodes,
         "gpus": one.gpus,
@@ -96,13 +96,16 @@ def _data(one: Design) -> dict[str, Any]:
         "bisection_gbit_s": one.bisection.gbit if one.bisection else None,
         "oversubscription": one.oversubscription,
         "fp16_tflops": one.fp16_tflops,
-        "fp16_tflops_per_1000": one.fp16_tflops_per_1000,
+        "fp16_tflops_per_1000": rate.low if rate else None,
+        "fp16_tflops_per_1000_high": rate.high if rate else None,
         "all_reduce_s": reduce.times[0].ring_s if reduce else None,
         "all_reduce_gpus": reduce.gpus if reduce else None,
         "bus_gb_s": reduce.bus.gb if reduce else None,
         "currency": one.currency,
-        "cost": one.cost,
-        "cost_per_gpu": one.cost_per_gpu,
+        "cost": one.cost.low if one.cost else None,
+        "cost_high": one.cost.high if one.cost else None,
+        "cost_per_gpu": per_gpu.low if per_gpu else None,
+        "cost_per_gpu_high": per_gpu.high if per_gpu else None,
         "lines": one.lines,
         "lines_without_price": one.without_price,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from clustergen.cluster.annotations import Hosts
 from clustergen.records import record
@@ -69,13 +70,36 @@ class Loop:
 
 
 @record
+class Range:
+    """Bounds of a price."""
+
+    SECTIONS = ("PriceRange",)
+    low: float
+    high: float
+
+
+@record
 class Prices:
     """Prices of the site, by item of the bill of materials."""
 
     currency: str
-    items: Mapping[str, float]
+    items: Mapping[str, float]  # of a range, its middle
+    ranges: Mapping[str, Range]  # of the items whose price is not fixed
+    contingency: float  # fraction of the sum
+    tax: float  # fraction of the sum with its contingency
     budget: float | None
     gpu_hour: float | None  # of one GPU
+
+
+@record
+class Delivery:
+    """Devices that were bought together."""
+
+    types: tuple[str, ...]
+    devices: Hosts
+    bought: str  # ISO date
+    warranty_years: float | None
+    life_years: float | None  # until they are replaced; None: nothing is stated
 
 
 @record
@@ -118,4 +142,13 @@ class Facility:
     checkpoint: Bytes | None
     training: Mapping[str, Training]
     prices: Prices | None
+    deliveries: Mapping[str, Delivery]
     is_stated: bool  # the manifest has the section
+
+
+def middles(items: Mapping[str, Any]) -> dict[str, float]:
+    """Prices of the manifest as numbers: of a range, its middle."""
+    return {
+        name: price if isinstance(price, (int, float)) else (price.low + price.high) / 2
+        for name, price in items.items()
+    }

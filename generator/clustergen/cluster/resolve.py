@@ -15,6 +15,7 @@ from clustergen.cluster import ansible, gpu_settings, named_rows, networks, site
 from clustergen.cluster import monitoring as ground_monitoring
 from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_catalogue
 from clustergen.cluster.cores import polling_cores
+from clustergen.cluster.facility import middles
 from clustergen.cluster.hardware import TypeResolver
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.cluster.nodes import resolve_nodes
@@ -138,7 +139,7 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
 def _costs(manifest: Manifest) -> Mapping[str, float]:
     """Prices of the site, on which billing depends: those of a node type are needed before the section is resolved."""
     prices = manifest.facility.prices if manifest.facility else None
-    return prices.items if prices else {}
+    return middles(prices.items) if prices else {}
 
 
 def _system(manifest: Manifest) -> OperatingSystem:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from clustergen.catalogue.facility import cdus, pdus, rack_system_of
+from clustergen.catalogue.hardware import nic
 from clustergen.catalogue.netbox import power_connectors
-from clustergen.cluster.facility import Facility
+from clustergen.cluster.facility import Facility, Prices, Range
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.facility.cabling import cables
 from clustergen.facility.cooling import loop_loads
@@ -33,7 +35,8 @@ class Item:
     part: str = ""  # the maker's order number, where one was seen
     length_m: float | None = None
     spares: int = 0
-    price: float | None = None
+    price: float | None = None  # the lowest of a range
+    price_high: float | None = None
 
     @property
     def ordered(self) -> int:
@@ -42,6 +45,10 @@ class Item:
     @property
     def cost(self) -> float | None:
         return None if self.price is None else self.price * self.ordered
+
+    @property
+    def cost_high(self) -> float | None:
+        return None if self.price_high is None else self.price_high * self.ordered
 
     @property
     def price_names(self) -> tuple[str, ...]:
@@ -54,16 +61,55 @@ class Item:
 def bill(cluster: Cluster) -> tuple[Item, ...]:
     """All lines, by category."""
     stated = cluster.of(Facility).prices
-    prices = stated.items if stated else {}
     items = [*_systems(cluster), *_switches(cluster), *_cables(cluster), *_room(cluster)]
-    return tuple(
-        replace(item, price=next((prices[name] for name in item.price_names if name in prices), None)) for item in items
+    return tuple(_priced(item, stated) for item in items)
+
+
+def _priced(item: Item, stated: Prices | None) -> Item:
+    name = next((name for name in item.price_names if stated and name in stated.items), None)
+    if name is None or stated is None:
+        return item
+    bounds = stated.ranges.get(name) or Range(stated.items[name], stated.items[name])
+    return replace(item, price=bounds.low, price_high=bounds.high)
+
+
+@record
+class Amount:
+    """Money between two bounds, which are the same where every price is fixed."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+    def times(self, factor: float) -> Amount:
+        return Amount(self.low * factor, self.high * factor)
+
+
+@record
+class Cost:
+    """What all lines that have a price cost, and what comes on top."""
+
+    lines: Amount
+    contingency: Amount
+    tax: Amount
+    total: Amount
+
+
+def cost(cluster: Cluster) -> Cost:
+    """Sum of the lines x (1 + contingency) x (1 + tax)."""
+    stated = cluster.of(Facility).prices
+    items = bill(cluster)
+    lines = Amount(math.fsum(item.cost or 0 for item in items), math.fsum(item.cost_high or 0 for item in items))
+    contingency, tax = (stated.contingency, stated.tax) if stated else (0.0, 0.0)
+    return Cost(
+        lines=lines,
+        contingency=lines.times(contingency),
+        tax=lines.times((1 + contingency) * tax),
+        total=lines.times((1 + contingency) * (1 + tax)),
     )
-
-
-def total(items: Iterable[Item]) -> float:
-    """The cost of all lines that have a price."""
-    return math.fsum(item.cost or 0 for item in items)
 
 
 def _bought(cluster: Cluster) -> Iterator[tuple[NodeType, int]]:
@@ -75,7 +121,10 @@ def _bought(cluster: Cluster) -> Iterator[tuple[NodeType, int]]:
 
 
 def _systems(cluster: Cluster) -> Iterator[Item]:
+    adapters: dict[str, Counter[str]] = {}
     for kind, count in _bought(cluster):
+        for model, cards in _cards(kind).items():
+            adapters.setdefault(model, Counter())[kind.name] += cards * count
         whole = rack_system_of(kind.system) if kind.system else None
         if whole:
             note = f"{count} trays of node type {kind.name}, {whole.trays} in a rack"
@@ -84,6 +133,26 @@ def _systems(cluster: Cluster) -> Iterator[Item]:
         parts = configuration(cluster, kind)
         note = f"node type {kind.name}" + ("" if kind.system else " has no catalogue system")
         yield Item("system", kind.system or kind.name, kind.title, count, f"{note}; with {parts}" if parts else note)
+    stated = cluster.of(Facility).prices
+    for model, counts in adapters.items():
+        if stated and model in stated.items:
+            adapter = nic(model)
+            note = f"not in the price of {', '.join(counts)}"
+            yield Item("adapter", model, adapter.name if adapter else model, counts.total(), note)
+
+
+_SLOT = re.compile(r"[a-z]+p\d+s\d+")
+
+
+def _cards(kind: NodeType) -> Counter[str]:
+    """Adapters of a node by model. Ports of one PCI device, or of one slot by their names, are one card."""
+    cards = {
+        (port.model, port.pci.rpartition(".")[0] if port.pci else slot[0] if slot else port.device)
+        for port in kind.ports
+        if port.model
+        for slot in [_SLOT.match(port.interface or "")]
+    }
+    return Counter(model for model, _ in cards)
 
 
 def _switches(cluster: Cluster) -> Iterator[Item]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from clustergen.cluster.facility import Facility
+from clustergen.cluster.facility import Facility, Prices
 from clustergen.cluster.model import Cluster
 from clustergen.facility.placement import switches_of
-from clustergen.features.facility.bill import Item, bill, total
+from clustergen.features.facility.bill import Amount, Cost, bill, cost
 from clustergen.features.facility.csv_table import CsvTable, csv_table
 
 _COLUMNS = (
     *("category", "item", "description", "part", "length", "length_unit", "count", "spares", "order"),
-    *("price", "cost", "currency", "note"),
+    *("price", "cost", "price_high", "cost_high", "currency", "note"),
 )
 
 
@@ -24,11 +24,13 @@ def has_facility(cluster: Cluster) -> bool:
 def bom_csv(cluster: Cluster) -> CsvTable | None:
     if not has_facility(cluster):
         return None
+    return csv_table(_COLUMNS, _rows(cluster))
+
+
+def _rows(cluster: Cluster) -> Iterator[tuple[object, ...]]:
     prices = cluster.of(Facility).prices
-    return csv_table(_COLUMNS, _rows(bill(cluster), prices.currency if prices else ""))
-
-
-def _rows(items: Sequence[Item], currency: str) -> Iterator[tuple[object, ...]]:
+    currency = prices.currency if prices else ""
+    items = bill(cluster)
     for item in items:
         yield (
             *(
@@ -40,13 +42,28 @@ def _rows(items: Sequence[Item], currency: str) -> Iterator[tuple[object, ...]]:
             ),
             "m" if item.length_m is not None else "",
             *(item.count, item.spares, item.ordered, _money(item.price), _money(item.cost)),
+            *((_money(item.price_high), _money(item.cost_high)) if item.price != item.price_high else (None, None)),
             currency if item.price is not None else "",
             item.note,
         )
-    if any(item.cost is not None for item in items):
+    if prices and any(item.cost is not None for item in items):
         missing = sum(item.cost is None for item in items)
         note = f"{missing} {'line has' if missing == 1 else 'lines have'} no price" if missing else ""
-        yield ("total", "", "", "", None, "", None, None, None, None, _money(total(items)), currency, note)
+        for name, percent, amount in sums(cost(cluster), prices):
+            words = f"{percent:g} %" if percent else note if name == "total" else ""
+            high = _money(amount.high) if amount.high != amount.low else None
+            yield (name, "", "", "", None, "", None, None, None, None, _money(amount.low), None, high, currency, words)
+
+
+def sums(money: Cost, prices: Prices) -> Iterator[tuple[str, float, Amount]]:
+    """Name, percentage and amount of the rows below the lines; without contingency and tax, the total alone."""
+    if prices.contingency or prices.tax:
+        yield "lines", 0, money.lines
+    if prices.contingency:
+        yield "contingency", prices.contingency * 100, money.contingency
+    if prices.tax:
+        yield "tax", prices.tax * 100, money.tax
+    yield "total", 0, money.total
 
 
 def _money(amount: float | None) -> str | None:

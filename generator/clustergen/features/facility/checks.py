@@ -66,14 +66,21 @@ def _ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]
     yield check.judged(entries, complaints, (), f"{platform.python_version()}, PyYAML {yaml.__version__}")
 
 
+_SUMS = ("lines", "contingency", "tax", "total")
+"""Rows of the bill below its lines."""
+
+
 def _bill_complaints(entries: Sequence[Entry]) -> Iterator[str]:
     rows = _table(entries, "bom.csv")
     for number, row in enumerate(rows, 2):
         where = f"facility/bom.csv:{number}"
-        if row["category"] == "total":
-            costs = sum(float(one["cost"]) for one in rows if one["cost"] and one is not row)
-            if abs(costs - float(row["cost"])) > 0.01 * len(rows):
-                yield f"{where}: the costs of the lines add up to {costs:.2f}"
+        if row["category"] in _SUMS:
+            before = [one for one in rows[: number - 2] if one["category"] not in ("lines", "total")]
+            for column in ("cost", "cost_high"):
+                costs = sum(float(one[column] or one["cost"] or 0) for one in before)
+                wrong = abs(costs - float(row[column] or row["cost"])) > 0.01 * len(rows)
+                if row["category"] in ("lines", "total") and wrong:
+                    yield f"{where}: the costs of the lines add up to {costs:.2f}"
             continue
         order = int(row["count"]) + int(row["spares"])
         if int(row["order"]) != order or order < 1:

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import room_load
-from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.bill import Amount, bill, cost
 from clustergen.features.facility.estimates import AllReduce, all_reduces, bisection
 from clustergen.features.facility.runs import rates
 from clustergen.records import record
@@ -35,18 +35,20 @@ class Design:
     fp16_tflops: float | None  # dense, of all GPUs whose rate is known
     all_reduce: AllReduce | None  # over all GPUs of the type that has most
     currency: str | None
-    cost: float | None  # of all lines of the bill that have a price
+    cost: Amount | None  # of all lines of the bill that have a price, with contingency and tax
     lines: int
     without_price: int
 
     @property
-    def fp16_tflops_per_1000(self) -> float | None:
-        """For 1000 of the currency."""
-        return self.fp16_tflops / self.cost * 1000 if self.cost and self.fp16_tflops else None
+    def fp16_tflops_per_1000(self) -> Amount | None:
+        """For 1000 of the currency, at the highest and at the lowest cost."""
+        if not self.cost or not self.cost.low or not self.fp16_tflops:
+            return None
+        return Amount(self.fp16_tflops / self.cost.high * 1000, self.fp16_tflops / self.cost.low * 1000)
 
     @property
-    def cost_per_gpu(self) -> float | None:
-        return self.cost / self.gpus if self.cost is not None and self.gpus else None
+    def cost_per_gpu(self) -> Amount | None:
+        return self.cost.times(1 / self.gpus) if self.cost is not None and self.gpus else None
 
 
 def design(cluster: Cluster, all_reduce: Bytes) -> Design:
@@ -76,7 +78,7 @@ def design(cluster: Cluster, all_reduce: Bytes) -> Design:
         fp16_tflops=sum(rate.cluster for rate in rates(cluster) if rate.precision == "fp16") or None,
         all_reduce=max(reduces, key=lambda one: one.gpus, default=None),
         currency=prices.currency if prices else None,
-        cost=total(items) if unpriced < len(items) else None,
+        cost=cost(cluster).total if unpriced < len(items) else None,
         lines=len(items),
         without_price=unpriced,
     )

@@ -10,10 +10,11 @@ from clustergen.features.facility.questions import questions
 from clustergen.features.facility.readme_cooling import cooling_tables
 from clustergen.features.facility.readme_fabric import fabric_tables
 from clustergen.features.facility.readme_room import room_tables
+from clustergen.features.facility.refresh import refresh_table
 from clustergen.records import record, replace
 from clustergen.render.views.tables import Table
 
-_CODE = frozenset({"Racks", "Row", "Loop", "Feed", "Item", "Part", "Leaves", "Model", "File system"})
+_CODE = frozenset({"Racks", "Row", "Loop", "Devices", "Feed", "Item", "Part", "Leaves", "Model", "File system"})
 
 
 @record
@@ -34,6 +35,6 @@ def facility_readme(cluster: Cluster) -> FacilityReadme | None:
     if cables(cluster):
         files.append(("cables.csv", "each cable with both ports, medium and length"))
     files += [(picture.path.removeprefix("facility/"), picture.title) for picture in pictures(cluster)]
-    tables = (*room_tables(cluster), *cooling_tables(cluster), *fabric_tables(cluster))
+    tables = (*room_tables(cluster), *cooling_tables(cluster), *fabric_tables(cluster), refresh_table(cluster))
     shown = tuple(replace(table, code=_CODE) for table in tables if table.rows)
     return FacilityReadme(cluster.name, tuple(files), shown, tuple(questions(cluster)))

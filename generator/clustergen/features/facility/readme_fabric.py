@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.management_ports import management_ports
@@ -11,7 +11,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import NETWORKS
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
-from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.bill import Amount, Item, bill, cost
+from clustergen.features.facility.bom import sums
 from clustergen.features.facility.estimates import all_reduces, bisection, checkpoint_seconds
 from clustergen.features.facility.runs import estimates, gigabytes, rates
 from clustergen.hostlist import compress
@@ -23,6 +24,7 @@ _REDUCE = (
     " 2 (n - 1) / n × size / bus bandwidth. Tree: 2 × size / bus bandwidth."
 )
 
+_NETWORK = frozenset({"adapter", "switch", "module", "fibre", "cable", "link"})
 _RUNS = "Days of the whole run; published runs took up to 30 % more or less. Checkpoints: their share of the time."
 
 
@@ -159,7 +161,11 @@ def _rates(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Node": flops(one.node),
             "All nodes": flops(one.cluster),
         }
-        yield row | ({f"For 1000 {prices.currency}": flops(one.per_price)} if prices and one.per_price else {})
+        if prices and one.node_per_price:
+            row[f"Node for 1000 {prices.currency}"] = between(one.node_per_price, flops)
+        if prices and one.per_price:
+            row[f"For 1000 {prices.currency}"] = between(one.per_price, flops)
+        yield row
 
 
 def _runs(cluster: Cluster) -> Iterator[dict[str, str]]:
@@ -184,28 +190,39 @@ def _cost(cluster: Cluster) -> Iterator[dict[str, str]]:
     if prices is None:
         return
     items = bill(cluster)
-    costs: Counter[str] = Counter()
-    missing: Counter[str] = Counter()
-    lines = Counter(item.category for item in items)
-    for item in items:
-        costs[item.category] += item.cost or 0  # type: ignore[assignment]
-        missing[item.category] += item.cost is None
-    for category, cost in costs.items():
-        count = missing[category]
-        words = f"{count} {'line' if count == 1 else 'lines'}" if count else ""
-        yield _money(category, cost if count < lines[category] else None, prices.currency, words)
-    every = total(items)
-    count = missing.total()
-    words = f"{count} of {len(items)} lines" if count else ""
-    yield _money("total", every, prices.currency, words)
+    for category in dict.fromkeys(item.category for item in items):
+        yield _sum(category, [item for item in items if item.category == category], prices.currency)
+    network = [item for item in items if item.category in _NETWORK]
+    if any(item.category == "adapter" for item in network):
+        yield _sum("network: adapters, switches, cables", network, prices.currency)
+    money = cost(cluster)
+    missing = sum(item.cost is None for item in items)
+    words = f"{missing} of {len(items)} lines" if missing else ""
+    for name, percent, amount in sums(money, prices):
+        yield _money(f"{name}, {percent:g} %" if percent else name, amount, prices.currency, "" if percent else words)
     if cluster.gpu_count:
-        yield _money("for each GPU", every / cluster.gpu_count, prices.currency, words)
+        yield _money("for each GPU", money.total.times(1 / cluster.gpu_count), prices.currency, words)
     if prices.budget is not None:
-        yield _money("budget", prices.budget, prices.currency, "")
+        yield _money("budget", Amount(prices.budget, prices.budget), prices.currency, "")
 
 
-def _money(what: str, amount: float | None, currency: str, missing: str) -> dict[str, str]:
-    return {"What": what, f"Cost ({currency})": "" if amount is None else f"{amount:,.2f}", "Without a price": missing}
+def _sum(what: str, items: Sequence[Item], currency: str) -> dict[str, str]:
+    priced = [item for item in items if item.cost is not None]
+    amount = Amount(sum(item.cost or 0 for item in priced), sum(item.cost_high or 0 for item in priced))
+    count = len(items) - len(priced)
+    words = f"{count} {'line' if count == 1 else 'lines'}" if count else ""
+    return _money(what, amount if priced else None, currency, words)
+
+
+def _money(what: str, amount: Amount | None, currency: str, missing: str) -> dict[str, str]:
+    text = "" if amount is None else between(amount, "{:,.2f}".format)
+    return {"What": what, f"Cost ({currency})": text, "Without a price": missing}
+
+
+def between(amount: Amount, written: Callable[[float], str]) -> str:
+    """One figure, or both bounds where they differ as they are written."""
+    low, high = written(amount.low), written(amount.high)
+    return low if low == high else f"{low} to {high}"
 
 
 def bits(rate: BitRate) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue.facility import cdus
-from clustergen.cluster.facility import Cabling, Facility, Loop, Plant, Prices, Sensor, Training, Ups
+from clustergen.cluster.facility import Cabling, Delivery, Facility, Loop, Plant, Prices, Range, Sensor, Training, Ups, middles
 from clustergen.cluster.model import Cluster
 from clustergen.features.facility import section as manifest
 from clustergen.hostlist import expand
@@ -25,8 +25,36 @@ def resolve(whole: Manifest, _: Cluster) -> Facility:
         all_reduce=section.estimates.all_reduce,
         checkpoint=section.estimates.checkpoint,
         training={name: training(run) for name, run in section.estimates.training.items()},
-        prices=Prices(prices.currency, prices.items, prices.budget, prices.gpu_hour) if prices else None,
+        prices=money(prices) if prices else None,
+        deliveries={name: delivery(stated) for name, stated in section.deliveries.items()},
         is_stated="facility" in whole.model_fields_set,
+    )
+
+
+def money(stated: manifest.Prices) -> Prices:
+    ranges = {
+        name: Range(price.low, price.high)
+        for name, price in stated.items.items()
+        if isinstance(price, manifest.PriceRange)
+    }
+    return Prices(
+        currency=stated.currency,
+        items=middles(stated.items),
+        ranges=ranges,
+        contingency=stated.contingency.fraction,
+        tax=stated.tax.fraction,
+        budget=stated.budget,
+        gpu_hour=stated.gpu_hour,
+    )
+
+
+def delivery(stated: manifest.Delivery) -> Delivery:
+    return Delivery(
+        types=stated.types,
+        devices=tuple(expand(stated.devices)) if stated.devices else (),
+        bought=stated.bought,
+        warranty_years=stated.warranty,
+        life_years=stated.life or stated.warranty,
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from clustergen.catalogue.acceptance import shares
+from clustergen.catalogue.facility import rack_system_of
 from clustergen.catalogue.training import gpu_precisions, precisions_of, tflops, training_value
 from clustergen.cluster.facility import Facility, Training
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
 from clustergen.diagnostics.words import did_you_mean
-from clustergen.features.facility.bill import bill, total
+from clustergen.features.facility.bill import Amount, bill, cost
 from clustergen.features.facility.estimates import checkpoint_seconds
 from clustergen.features.facility.training import (
     Form,
@@ -43,7 +44,8 @@ class Rate:
     gpu: float
     node: float
     cluster: float  # of all nodes of the type
-    per_price: float | None  # of the cluster, for 1000 of the currency that all priced lines of the bill cost
+    per_price: Amount | None  # of the cluster, for 1000 of the currency that all priced lines of the bill cost
+    node_per_price: Amount | None  # of a node, for 1000 of the currency that the node costs
 
 
 @record
@@ -98,7 +100,8 @@ class Run:
 def rates(cluster: Cluster) -> tuple[Rate, ...]:
     """The rates of each node type with GPUs, by precision."""
     items = bill(cluster)
-    cost = total(items) if any(item.price is not None for item in items) else None
+    total = cost(cluster).total if any(item.price is not None for item in items) else None
+    of_node = {item.item: item for item in items if item.category == "system" and item.price is not None}
     rows = []
     for node_type in cluster.gpu_types:
         gpus = node_type.gpus
@@ -107,9 +110,27 @@ def rates(cluster: Cluster) -> tuple[Rate, ...]:
             one = tflops(gpus.model, precision) if gpus else None
             if gpus and one:
                 whole = one * gpus.count * nodes
-                per_price = whole / cost * 1000 if cost else None
-                rows.append(Rate(node_type.name, precision, one, one * gpus.count, whole, per_price))
+                rack = rack_system_of(node_type.system) if node_type.system else None
+                item = of_node.get(rack.id if rack else node_type.system or node_type.name)
+                trays = rack.trays if rack else 1
+                price = Amount(item.price or 0, item.price_high or 0).times(1 / trays) if item else None
+                rows.append(
+                    Rate(
+                        type=node_type.name,
+                        precision=precision,
+                        gpu=one,
+                        node=one * gpus.count,
+                        cluster=whole,
+                        per_price=_per_1000(whole, total),
+                        node_per_price=_per_1000(one * gpus.count, price),
+                    )
+                )
     return tuple(rows)
+
+
+def _per_1000(rate: float, price: Amount | None) -> Amount | None:
+    """The rate that 1000 of the currency buy, at the highest and at the lowest price."""
+    return Amount(rate / price.high * 1000, rate / price.low * 1000) if price and price.low else None
 
 
 def node_type_of(cluster: Cluster, run: Training) -> NodeType | None:

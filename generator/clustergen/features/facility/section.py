@@ -128,17 +128,45 @@ class Loop(Section):
 Airflow = Annotated[float, Field(gt=0, le=10_000_000)]
 
 
+Price = Annotated[float, Field(ge=0, le=1e9)]
+
+
+class PriceRange(Section):
+    """A price that is not fixed yet."""
+
+    low: Price = field(..., "Lowest price of one piece.")
+    high: Price = field(..., "Highest price of one piece.")
+
+
 class Prices(Section):
     """Prices of this site; clustergen has none."""
 
     currency: Annotated[str, text(r"^[A-Z]{3}$", "write the ISO 4217 code, as EUR")] = field(..., "Currency.")
-    items: dict[Name, Annotated[float, Field(ge=0, le=1e9)]] = field(
-        {}, "Price of one piece, by catalogue id: dgx-h100, qm9700, acc-ndr-twin, mma4z00-ns …"
+    items: dict[Name, Price | PriceRange] = field(
+        {},
+        "Price of one piece without tax, or {low: 25000, high: 30000}, by catalogue id: dgx-h100, qm9700, connectx-7,"
+        " acc-ndr-twin, mma4z00-ns …",
     )
-    budget: Annotated[float, Field(gt=0, le=1e12)] | None = field(None, "Limit of the total.")
+    contingency: Percent = field(Percent(0), "Added to the sum of all lines, for prices that rise and parts forgotten.")
+    tax: Percent = field(Percent(0), "Added to the sum and its contingency.")
+    budget: Annotated[float, Field(gt=0, le=1e12)] | None = field(None, "Limit of the total, with contingency and tax.")
     gpu_hour: Annotated[float, Field(gt=0, le=1e6)] | None = field(
         None, "Price of one GPU for an hour, for estimates of training runs and for usage reports."
     )
+
+
+Day = Annotated[str, text(r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")]
+Years = Annotated[float, Field(gt=0, le=50)]
+
+
+class Delivery(Section):
+    """Devices that were bought together, for the refresh plan."""
+
+    types: tuple[Name, ...] = field((), "Node types, all of whose nodes belong to it.")
+    devices: HostList | None = field(None, "Nodes and switches; they come before types of other deliveries.")
+    bought: Day = field(..., "Date of purchase.", sample="2026-03-01")
+    warranty: Years | None = field(None, "Years of warranty or of a maintenance contract.")
+    life: Years | None = field(None, "Years after which the devices are replaced; default: those of the warranty.")
 
 
 Divisor = Annotated[int, Field(ge=1, le=10_000)]
@@ -213,6 +241,7 @@ class Facility(Section):
     spares: Percent = field(Percent(0), "Spare modules, fibres and cables in the bill of materials, per line.")
     estimates: Estimates = section(Estimates, "Sizes for which the report estimates times.")
     prices: Annotated[Prices | None, NOT_EMPTY] = field(None, "Prices, for the cost in the bill of materials.")
+    deliveries: dict[Name, Delivery] = field({}, "Purchases by a name of your own, for the refresh plan.")
 
 
 PLACES = {"facility": (Facility, section(Facility, "The machine room."))}

@@ -1,0 +1,103 @@
+"""The refresh plan: when devices were bought, how long their warranty runs, and which leave first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from clustergen.cluster.facility import Delivery, Facility
+from clustergen.cluster.model import Cluster
+from clustergen.facility.placement import devices
+from clustergen.hostlist import compress
+from clustergen.records import record
+from clustergen.render.views.tables import Table, table_of
+
+_YEAR = 365.25
+_INTRO = (
+    "Sorted by the day on which devices leave: the date of purchase and the years of facility.deliveries.NAME.life, or of"
+    " the warranty. clustergen facility refresh shows ages, and what is due today."
+)
+
+
+@record
+class Due:
+    """Devices of a delivery, and their dates; None: nothing is stated."""
+
+    delivery: str
+    devices: tuple[str, ...]
+    models: tuple[str, ...]
+    bought: date | None
+    warranty_until: date | None
+    leaves: date | None
+
+    def age_years(self, day: date) -> float | None:
+        return (day - self.bought).days / _YEAR if self.bought else None
+
+    def has_warranty(self, day: date) -> bool | None:
+        return None if self.warranty_until is None else day <= self.warranty_until
+
+
+def refresh_plan(cluster: Cluster) -> tuple[Due, ...]:
+    """What leaves first comes first; deliveries without a date of leaving are behind, by age, the rest is last."""
+    stated = cluster.of(Facility).deliveries
+    if not stated:
+        return ()
+    owners = owner_of(cluster)
+    known = devices(cluster)
+    members: dict[str, list[str]] = {name: [] for name in (*stated, "")}
+    for name in known:
+        members[owners.get(name, "")].append(name)
+    rows = [
+        _due(name, stated.get(name), tuple(names), tuple(dict.fromkeys(known[one].title for one in names)))
+        for name, names in members.items()
+        if names
+    ]
+    last = date.max
+    return tuple(sorted(rows, key=lambda one: (one.leaves or last, one.bought or last)))
+
+
+def owner_of(cluster: Cluster) -> dict[str, str]:
+    """Device → its delivery: a delivery that names it comes before one that names its type."""
+    stated = cluster.of(Facility).deliveries
+    of_type = {kind: name for name, delivery in stated.items() for kind in delivery.types}
+    named = {device: name for name, delivery in stated.items() for device in delivery.devices}
+    owners = {name: named.get(name) or of_type.get(one.type, "") for name, one in devices(cluster).items()}
+    return {name: owner for name, owner in owners.items() if owner}
+
+
+def _due(name: str, delivery: Delivery | None, names: tuple[str, ...], models: tuple[str, ...]) -> Due:
+    bought = date.fromisoformat(delivery.bought) if delivery else None
+    return Due(
+        delivery=name,
+        devices=names,
+        models=models,
+        bought=bought,
+        warranty_until=_after(bought, delivery.warranty_years if delivery else None),
+        leaves=_after(bought, delivery.life_years if delivery else None),
+    )
+
+
+def _after(start: date | None, years: float | None) -> date | None:
+    """The day after so many years; whole years end on the same day of the year."""
+    if start is None or years is None:
+        return None
+    whole = int(years)
+    day = min(start.day, 28) if start.month == 2 else start.day
+    return start.replace(year=start.year + whole, day=day) + timedelta(days=round((years - whole) * _YEAR))
+
+
+def refresh_table(cluster: Cluster) -> Table:
+    return table_of("Refresh plan", _INTRO, _rows(cluster))
+
+
+def _rows(cluster: Cluster) -> Iterator[dict[str, str]]:
+    for number, one in enumerate(refresh_plan(cluster), 1):
+        yield {
+            "Order": str(number) if one.leaves else "",
+            "Delivery": one.delivery or "none",
+            "Devices": compress(one.devices),
+            "Models": ", ".join(filter(None, one.models)),
+            "Bought": str(one.bought or ""),
+            "Warranty until": str(one.warranty_until or ""),
+            "Replace on": str(one.leaves or "not planned"),
+        }
