@@ -27,7 +27,7 @@ from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
-_STATED = ("cpu.cores_per_socket", "memory", "nics", "os", "power.max", "rack_units", "real_memory")
+_STATED = ("cpu.cores_per_socket", "depth", "memory", "nics", "os", "power.max", "rack_units", "real_memory")
 _SUPERCHIP = "superchip"  # form of a GPU that shares its module with NVIDIA's Grace
 _ROLES = {
     "compute": "fabric",
@@ -275,6 +275,7 @@ class TypeResolver:
             psus_redundant=power.redundant if power.redundant is not None else (psu.redundant if psu else None),
             power_max_w=power.max.value if power.max else (base.power_max_w if base else None),
             rack_units=spec.rack_units if spec.rack_units is not None else ((base.rack_units if base else None) or 1),
+            depth_mm=spec.depth or (base.depth_mm if base else None),
             cpu_numbering=spec.cpu.numbering or (own_system and own_system.cpu.numbering) or "sockets",
             reserved_cores=spec.reserved.cores or 0,
             polling={},

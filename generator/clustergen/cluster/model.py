@@ -92,6 +92,7 @@ class NodeType:
     psus_redundant: int | None  # that may fail
     power_max_w: int | None  # maximum wall power of a node
     rack_units: int
+    depth_mm: int | None  # None where nobody knows it
     cpu_numbering: Annotated[str, FITTED]  # how Linux numbers CPUs: sockets, alternating or siblings
     reserved_cores: FittedInt  # of the system, and of storage clients that poll
     polling: Mapping[str, tuple[int, ...]]  # storage entry → cores of its client
@@ -231,6 +232,7 @@ class Rack:
     entry_nodes: Wording  # host list of the nodes of all racks of the entry
     hosts: Hosts  # nodes in it
     units: int  # height
+    depth_mm: int | None
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
     position: int  # in the row, from 1

@@ -36,6 +36,7 @@ def resolve_racks(manifest: Manifest) -> tuple[Rack, ...]:
                     position=start + offset,
                     weight_kg=spec.weight,
                     airflow_cfm=spec.airflow,
+                    depth_mm=spec.depth,
                     circuits=circuits,
                 )
             )

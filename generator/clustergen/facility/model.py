@@ -34,7 +34,8 @@ class Device:
     rack: str | None  # what the manifest says; it may have no room
     place: Place | None
     type: str = ""  # of a node
-    unconfirmed: frozenset[str] = frozenset()  # power, weight, height: figures of the catalogue without a source
+    depth_mm: int | None = None
+    unconfirmed: frozenset[str] = frozenset()  # power, weight, height, depth: figures of the catalogue without a source
 
 
 @record

@@ -50,6 +50,7 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
                 rack=racks.get(host),
                 place=places.get(host),
                 type=node_type.name,
+                depth_mm=node_type.depth_mm,
                 unconfirmed=unconfirmed,
             )
     for switches in switches_of(cluster).values():
@@ -66,13 +67,14 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
                 rack=switch.rack,
                 place=places.get(switch.name),
                 type="",
+                depth_mm=model.depth_mm if model else None,
                 unconfirmed=_unconfirmed(model),
             )
     return all_devices
 
 
-_FIGURES = {"power": ("power_max_w", "power_typ_w"), "weight": ("weight_kg",), "height": ("rack_units",)}
-_STATED = {"power": "power.max", "height": "rack_units"}
+_FIGURES = {"power": ("power_max_w", "power_typ_w"), "weight": ("weight_kg",), "height": ("rack_units",), "depth": ("depth_mm",)}
+_STATED = {"power": "power.max", "height": "rack_units", "depth": "depth"}
 
 
 def _unconfirmed(row: System | SwitchModel | None) -> frozenset[str]:

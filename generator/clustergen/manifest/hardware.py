@@ -179,6 +179,9 @@ class Gres(Section):
     flags: tuple[SlurmName, ...] = field((), "Flags of its line in gres.conf; default CountOnly without files.")
 
 
+Millimetres = Annotated[int, Field(ge=100, le=5000)]
+
+
 @composed("node_types.*")
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
@@ -205,6 +208,7 @@ class NodeType(Section):
     disks: tuple[Disk, ...] = field((), "Local disks.")
     power: Power = section(Power, "Power supplies and power draw.")
     rack_units: Annotated[int, Field(ge=0, le=60)] | None = field(None, "Height.")
+    depth: Millimetres | None = field(None, "Depth in mm; default: that of the system.")
     reserved: Reserved = section(Reserved, "Resources reserved for the system.")
     tuning: Place
     firmware: Place
@@ -246,6 +250,7 @@ class Rack(Section):
 
     nodes: HostList | None = field(None, "Nodes in it; several racks get equal numbers of them, in order.")
     units: Annotated[int, Field(ge=1, le=60)] = field(42, "Height.")
+    depth: Millimetres | None = field(None, "Depth of the cabinet in mm.")
     row: PlaceName | None = field(
         None, "Row of racks in the room; rows are one behind the other, in order of the manifest."
     )

@@ -119,6 +119,9 @@ class Resources(Section):
     process_tracking: Literal["cgroup", "linuxproc", "pgid"] = field(
         "cgroup", "ProctrackType: how the processes of a job are tracked."
     )
+    spread_racks: bool = field(
+        False, "Weight rises from node to node of each rack, so that jobs, and their heat, spread over the racks."
+    )
     task_plugins: tuple[Literal["cgroup", "affinity", "none"], ...] = field(
         ("cgroup", "affinity"), "TaskPlugin: limits of tasks (cgroup) and their binding to cores (affinity)."
     )

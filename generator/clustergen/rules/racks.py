@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from clustergen.catalogue.facility import facility_value
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
@@ -111,7 +112,35 @@ def _of_rack(one: RackLoad, power_factor: float, heat_w: float) -> Iterator[Find
             f"the devices in rack '{rack.name}' weigh {load.weight_kg:.0f} kg, but it carries {rack.weight_kg:g} kg",
             "spread the nodes over more racks, or set weight to what rack and floor carry",
         )
+    yield from _of_depth(one)
     yield from _of_feeds(one, power_factor)
+
+
+def _of_depth(one: RackLoad) -> Iterator[Finding]:
+    """The deepest device, and the room behind it; trays of racks that are sold whole come in their cabinet."""
+    rack = one.rack
+    alone = [device for device in one.load.devices if device.depth_mm and whole_rack(device) is None]
+    deepest = max(alone, key=lambda device: device.depth_mm or 0, default=None)
+    if deepest is None or not deepest.depth_mm or not rack.depth_mm:
+        return
+    spare = int(facility_value("rack_depth_spare"))
+    path: ManifestPath = ("racks", rack.entry, "depth")
+    doubt = ", which no source confirms" if "depth" in deepest.unconfirmed else ""
+    device = f"{deepest.name} ({deepest.title}) is {deepest.depth_mm} mm deep{doubt}"
+    if deepest.depth_mm > rack.depth_mm:
+        yield Finding(
+            "rack-too-shallow",
+            path,
+            f"{device}, and rack '{rack.name}' {rack.depth_mm} mm",
+            f"use a rack of {deepest.depth_mm + spare} mm or more, or another system",
+        )
+    elif deepest.depth_mm + spare > rack.depth_mm:
+        yield Finding(
+            "rack-depth-tight",
+            path,
+            f"{device}, so {rack.depth_mm - deepest.depth_mm} mm of rack '{rack.name}' are left for cables and rack PDUs",
+            f"plan about {spare} mm behind a device: use a rack of {deepest.depth_mm + spare} mm or more",
+        )
 
 
 def _of_feeds(one: RackLoad, power_factor: float) -> Iterator[Finding]:

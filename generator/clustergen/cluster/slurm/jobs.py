@@ -16,6 +16,7 @@ class Resources:
     select: str  # SelectType
     select_parameters: tuple[str, ...]  # empty: by `select` and the GPUs
     enforce_binding: bool
+    spread_racks: bool
     process_tracking: str  # ProctrackType
     task_plugins: tuple[str, ...]  # TaskPlugin
     mpi_default: str  # MpiDefault

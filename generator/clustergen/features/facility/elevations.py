@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.cluster.power import power_text
+from clustergen.cluster.slurm.keys.nodes import spread_ranks
 from clustergen.facility.model import Device, Fixture, Place
 from clustergen.facility.placement import fixtures
 from clustergen.facility.power import Load, rack_loads
@@ -102,6 +103,7 @@ class _Contents:
     load: Load
     devices: tuple[Device, ...]
     fixtures: tuple[Fixture, ...]
+    order: Mapping[str, int]  # node → its place from 1 where jobs spread over racks
 
     @property
     def standing(self) -> list[tuple[Device | Fixture, Place]]:
@@ -118,8 +120,10 @@ def elevations(cluster: Cluster) -> Mapping[str, Elevation]:
     for rack in cluster.racks:
         rows.setdefault(rack.row, []).append(rack)
     parts_of = fixtures(cluster)
+    ranks = spread_ranks(cluster) if cluster.meets("slurm") else {}
+    order = {host: rank + 1 for host, rank in ranks.items()}
     contents = {
-        one.rack.name: _Contents(one.load, one.load.devices, parts_of.get(one.rack.name, ()))
+        one.rack.name: _Contents(one.load, one.load.devices, parts_of.get(one.rack.name, ()), order)
         for one in rack_loads(cluster)
     }
     role_of = roles(cluster)
@@ -207,7 +211,7 @@ def _rack(rack: Rack, x: int, floor: int, contents: _Contents, role_of: Mapping[
         Text(0, 11 - head, fitted(rack.name, RACK, 13 * BOLD), "rack"),
         *lines(texts, 0, 26 - head, _HEAD_LINE, RACK, 11),
     ]
-    boxes = [_box(rack, one, place, _role(one, role_of)) for one, place in contents.standing]
+    boxes = [_box(rack, one, place, _role(one, role_of), contents.order) for one, place in contents.standing]
     foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
     return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(heading), tuple(boxes), tuple(foot))
 
@@ -247,6 +251,8 @@ def _below(units: int, contents: _Contents) -> Iterator[tuple[str, str]]:
         yield "?: not confirmed by any source", "note"
     if any("place" in one.unconfirmed for one in contents.fixtures):
         yield "order of trays: not confirmed", "note"
+    if any(device.name in contents.order for device in contents.devices):
+        yield "#1: first node of the rack for jobs", "note"
     yield from _listed("no room for", homeless, "over")
     yield from _listed("beside the rack", beside, "note")
 
@@ -259,9 +265,9 @@ def _listed(what: str, names: Sequence[tuple[str, str]], kind: str) -> Iterator[
         yield f"{what}: {len(names) - len(shown)} more", kind
 
 
-def _box(rack: Rack, one: Device | Fixture, place: Place, role: str) -> DeviceBox:
+def _box(rack: Rack, one: Device | Fixture, place: Place, role: str, order: Mapping[str, int]) -> DeviceBox:
     if isinstance(one, Device):
-        return _device(rack, one, place, role)
+        return _device(rack, one, place, role, order.get(one.name))
     top = (rack.units - place.unit) * UNIT
     power = marked(power_text(one.watts), "power" in one.unconfirmed)
     words = f"supplies {power}" if one.kind == "shelf" else power
@@ -271,7 +277,7 @@ def _box(rack: Rack, one: Device | Fixture, place: Place, role: str) -> DeviceBo
     return DeviceBox(role, top, UNIT, f"{one.name}: {one.title}, U{place.unit}, {words}", texts)
 
 
-def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
+def _device(rack: Rack, device: Device, place: Place, role: str, order: int | None) -> DeviceBox:
     top = place.unit + place.height - 1
     power = _power(device) if device.power_w is not None else "power unknown"
     units = f"U{place.unit}" if place.height == 1 else f"U{place.unit} to U{top}"
@@ -281,8 +287,8 @@ def _device(rack: Rack, device: Device, place: Place, role: str) -> DeviceBox:
         role,
         (rack.units - top) * UNIT,
         height,
-        f"{device.name}: {', '.join(filter(None, (device.title, units, power)))}",
-        tuple(_words(device, height)),
+        f"{device.name}: {', '.join(filter(None, (device.title, units, power, order and f'#{order} for jobs')))}",
+        tuple(_words(device, height, f"{device.name} #{order}" if order else device.name)),
     )
 
 
@@ -290,11 +296,11 @@ def _power(device: Device) -> str:
     return marked(power_text(device.power_w or 0), "power" in device.unconfirmed)
 
 
-def _words(device: Device, height: int) -> Iterator[Text]:
+def _words(device: Device, height: int, name: str) -> Iterator[Text]:
     """Name and watts on one line, with the model between both or below; watts go below too beside a long name."""
     power = _power(device) if device.power_w is not None else "? W"
     left, right = 10, DEVICE - 6
-    room = right - left - width(device.name, _NAME) - 6
+    room = right - left - width(name, _NAME) - 6
     about, below, y = power, device.title, height // 2 - 2
     if height == UNIT:
         wordings = [f"{device.title} · {power}", *([device.title] if device.power_w is None else [])]
@@ -306,6 +312,6 @@ def _words(device: Device, height: int) -> Iterator[Text]:
         yield Text(right, y, about, "value")
     else:
         room = right - left
-    yield Text(left, y, fitted(device.name, room, _NAME), "name")
+    yield Text(left, y, fitted(name, room, _NAME), "name")
     if below:
         yield Text(left, y + 12, fitted(below, right - left, _WORDS), "model")

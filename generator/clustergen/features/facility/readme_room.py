@@ -91,6 +91,7 @@ def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
     return {
         "Racks": rack.name,
         "Height used": f"{marked(str(load.units), 'height' in load.unconfirmed)} of {rack.units} U",
+        "Deepest device": _depth(one),
         "Power": marked(kw(load.watts), "power" in load.unconfirmed),
         "Power limit": str(rack.power or ""),
         "Heat": marked(f"{heat_btu_h(load.watts):,.0f} BTU/h", "power" in load.unconfirmed),
@@ -102,6 +103,15 @@ def _rack(cluster: Cluster, one: RackLoad) -> dict[str, str]:
         "Outlets used": "; ".join(map(_outlets, rack_outlets(cluster, rack))),
         "Not known": _unknown(one),
     }
+
+
+def _depth(one: RackLoad) -> str:
+    """Where the depth of the rack is stated: that of its deepest device."""
+    if one.rack.depth_mm is None:
+        return ""
+    depths = [(device.depth_mm, "depth" in device.unconfirmed) for device in one.load.devices if device.depth_mm]
+    deepest, is_unconfirmed = max(depths, default=(None, False))
+    return f"{marked(str(deepest), is_unconfirmed)} of {one.rack.depth_mm} mm" if deepest else "not known"
 
 
 def _outlets(one: Outlets) -> str:

@@ -6,7 +6,14 @@ from itertools import groupby
 
 from clustergen.cluster.assumptions import of_hardware
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.cluster.slurm.keys.nodes import node_line, node_sets, own_slurm_lines, partition_line, weights_derived
+from clustergen.cluster.slurm.keys.nodes import (
+    node_lines,
+    node_sets,
+    own_slurm_lines,
+    partition_line,
+    spread_ranks,
+    weights_derived,
+)
 from clustergen.records import record
 from clustergen.render.formats import Safe, comment_text
 from clustergen.render.views.slurm.layout import Section, TypeLines, assumption_text, lines_of, sections
@@ -19,6 +26,8 @@ class SlurmConf:
     node_sets: tuple[Safe, ...]
     weights_derived: bool
     """Whether a Weight is ours, and not the manifest's."""
+    spreads_racks: bool
+    """Whether a Weight rises from node to node of a rack."""
     types: tuple[TypeLines, ...]
     partitions: tuple[Safe, ...]
     lines: tuple[Safe, ...]
@@ -32,6 +41,7 @@ def slurm_conf(cluster: Cluster) -> SlurmConf | None:
         sections=sections(cluster, "slurm.conf"),
         node_sets=lines_of(node_sets(cluster)),
         weights_derived=weights_derived(cluster),
+        spreads_racks=bool(spread_ranks(cluster)),
         types=_nodes(cluster),
         partitions=_partitions(cluster),
         lines=lines_of(own_slurm_lines(cluster)),
@@ -50,7 +60,7 @@ def _nodes(cluster: Cluster) -> tuple[TypeLines, ...]:
     return tuple(
         TypeLines(
             comment_text(_title(groups[0].type)),
-            lines_of(node_line(cluster, group) for group in groups),
+            lines_of(line for group in groups for line in node_lines(cluster, group)),
             assumption_text(of_hardware(cluster, groups[0].type)),
         )
         for _, groups in runs
