@@ -34,6 +34,12 @@ SWITCHED = {
     "management": {"cidr": "10.0.0.0/24"},
     "fabric": {"type": "infiniband", "rate": "NDR", "switches": [{"name": "leaf1", "nodes": "c[1-4]"}]},
 }
+_SENSOR = 'entPhySensorValue{{instance="cdu-a",entPhysicalIndex="{}"}}'
+SENSORS = {
+    "inlet": {"series": 'ipmi_temperature_celsius{name="Coolant Inlet"}', "high": 45},
+    "outlet": {"series": _SENSOR.format(12), "scale": 0.1, "high": 60},
+    "flow": {"series": _SENSOR.format(13), "low": 100},
+}
 RACKS = {"r1": {"nodes": "c[1-4]"}}
 VARIANTS: dict[str, dict[str, Any]] = {
     "infiniband, Slurm's endpoint": {
@@ -54,10 +60,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
                 "devices": {
                     "ups-a": {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"},
                     "pdu-a": {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site"},
+                    "cdu-a": {"address": "10.0.9.204", "module": "entity_sensor", "auth": "site"},
                 }
             },
             "expires": {"L": "2027-03-31"},
         },
+        "facility": {"loops": {"direct": {"racks": "r1", "share": "70%", "sensors": SENSORS}}},
         "logs": {"tls": {"ca": "/etc/ca.pem", "certificate": "/etc/ssl/node.pem", "key": "/etc/key.pem"}},
         "reports": {"period": "month"},
     },

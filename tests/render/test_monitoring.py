@@ -70,6 +70,22 @@ FED = {"r1": {"nodes": "c[1-2]", **FEEDS}, "r2": {"nodes": "c[3-4]", **FEEDS}}
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 MACHINES = {"networks": {**MANIFEST["networks"], **BMC}, "nodes": [HEAD, MONITOR, OUT_OF_BAND]}
 COLLECTED = [HEAD, {**MONITOR, "roles": ["monitoring", "log-collector"]}, COMPUTE]
+SENSORS = {
+    "inlet": {"series": 'ipmi_temperature_celsius{name="Coolant Inlet"}', "high": 45, "low": 18},
+    "outlet": {"series": 'entPhySensorValue{instance="cdu-a",entPhysicalIndex="12"}', "scale": 0.1, "high": 60},
+    "flow": {"series": 'entPhySensorValue{instance="cdu-a",entPhysicalIndex="13"}', "low": 100},
+}
+COOLED = {
+    **MACHINES,
+    "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}},
+    "node_types": {"gpu": {"system": "dgx-h100", "nics": GPU["nics"]}},
+    "facility": {"loops": {"direct": {"racks": "r1", "share": "70%", "sensors": SENSORS}}},
+    "monitoring": {
+        "ipmi": {},
+        "snmp": {"devices": {"cdu-a": {"address": "10.0.9.204", "module": "entity_sensor", "auth": "site"}}},
+        "thresholds": {"fan_speed": 2000},
+    },
+}
 LOGIN = {"name": "login1", "type": "service", "address": "10.0.0.3", "roles": ["login"]}
 SERVER = {**HEAD, "roles": [*HEAD["roles"], "login", "nfs-server"]}
 HOME = {
@@ -221,6 +237,7 @@ ALERT_CASES: list[tuple[str, dict[str, Any]]] = [
     ("kernel", {}),
     ("probes", {**PROBED, **MACHINES}),
     ("snmp", {"monitoring": {"snmp": {"devices": DEVICES}}}),
+    ("cooling", COOLED),
     ("disks", {"monitoring": {"smart": True}}),
     ("data-sets", {"storage": {"scratch": CACHED}}),
     ("supplies", {**PROBED, **MACHINES, "racks": {"r1": {"nodes": "c[1-2]"}, "r2": {"nodes": "c[3-4]"}}}),

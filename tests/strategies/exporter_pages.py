@@ -77,6 +77,7 @@ def ipmi() -> Iterator[str]:
     values = (
         ("temperature", "celsius", "Inlet Temp", 23, 0),
         ("temperature", "celsius", "GPU7 Temp", 93, 2),
+        ("temperature", "celsius", "Coolant Inlet", 47, 0),
         ("fan_speed", "rpm", "FAN1", 8400, 0),
         ("voltage", "volts", "12V", 12.1, 0),
         ("current", "amperes", "PS1 Current", 40, 0),
@@ -104,6 +105,8 @@ def snmp() -> Iterator[str]:
         yield f"ups{name} {value}"
     yield 'upsOutputPower{upsOutputLineIndex="1"} 4200\nupsOutputPercentLoad{upsOutputLineIndex="1"} 61'
     yield 'rPDU2DeviceStatusPower{rPDU2DeviceStatusIndex="1"} 312'
+    yield 'entPhySensorValue{entPhysicalIndex="12",instance="cdu-a"} 415'
+    yield 'entPhySensorValue{entPhysicalIndex="13",instance="cdu-a"} 960'
     yield 'rPDU2PhaseStatusLoadState{rPDU2PhaseStatusIndex="1"} 2\nrPDU2PhaseStatusCurrent{rPDU2PhaseStatusIndex="1"} 87'
 
 

@@ -73,7 +73,12 @@ def devices(cluster: Cluster) -> Mapping[str, Device]:
     return all_devices
 
 
-_FIGURES = {"power": ("power_max_w", "power_typ_w"), "weight": ("weight_kg",), "height": ("rack_units",), "depth": ("depth_mm",)}
+_FIGURES = {
+    "power": ("power_max_w", "power_typ_w"),
+    "weight": ("weight_kg",),
+    "height": ("rack_units",),
+    "depth": ("depth_mm",),
+}
 _STATED = {"power": "power.max", "height": "rack_units", "depth": "depth"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -38,7 +39,7 @@ def loop_racks(cluster: Cluster) -> Iterator[Finding]:
         owner.update(dict.fromkeys(loop.racks, name))
 
 
-def loop_model_unknown(cluster: Cluster) -> Iterator[Finding]:
+def cdu_unknown(cluster: Cluster) -> Iterator[Finding]:
     for name, loop in cluster.of(Facility).loops.items():
         model = loop.cdus.model
         if model is not None and model not in cdus():
@@ -46,7 +47,7 @@ def loop_model_unknown(cluster: Cluster) -> Iterator[Finding]:
                 "cdu-unknown",
                 ("facility", "loops", name, "cdus", "model"),
                 f"CDU model '{model}' is not in the catalogue",
-                f"{did_you_mean(model, cdus()) or f'use {one_of(cdus())}'}, or state capacity without a model",
+                did_you_mean(model, cdus()) or f"use {one_of(cdus())}, or state capacity without a model",
             )
 
 
@@ -72,6 +73,8 @@ def loop_capacity(cluster: Cluster) -> Iterator[Finding]:
 def _of_units(one: LoopLoad, path: ManifestPath, word: str, units: Units) -> Iterator[Finding]:
     plant = units.plant
     if plant.capacity_w is None:
+        if plant.model is not None:
+            return  # it is not in the catalogue
         yield Finding(
             "loop-without-capacity",
             path,
@@ -156,18 +159,21 @@ def row_airflow(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("facility", "airflow", row)
         if row not in rows:
             yield Finding(
-                "row-unknown", path, f"no rack is in row '{row}'", did_you_mean(row, rows) or "name it in row of its racks"
+                "row-unknown",
+                path,
+                f"no rack is in row '{row}'",
+                did_you_mean(row, rows) or f"set row: {row} of its racks",
             )
         elif rows[row].needed_cfm > cfm:
             yield Finding(
                 "rack-airflow",
                 path,
                 f"the devices of row '{row}' need {rows[row].needed_cfm:,.0f} CFM of air, but it gets {cfm:,.0f} CFM",
-                f"supply {rows[row].needed_cfm:.0f} CFM, or move racks to another row",
+                f"write {row}: {math.ceil(rows[row].needed_cfm)} once the room supplies it, or use another row",
             )
 
 
-def loop_sensors(cluster: Cluster) -> Iterator[Finding]:
+def coolant_limits(cluster: Cluster) -> Iterator[Finding]:
     """Limits in the wrong order, and patterns that Prometheus does not take."""
     for name, loop in cluster.of(Facility).loops.items():
         for kind, sensor in loop.sensors.items():

@@ -103,7 +103,7 @@ def _of_rack(one: RackLoad, power_factor: float, heat_w: float) -> Iterator[Find
             (*path, "airflow"),
             f"the devices in rack '{rack.name}' need {load.air_cfm:,.0f} CFM of air, but it gets"
             f" {rack.airflow_cfm:,.0f} CFM",
-            f"supply {math.ceil(load.air_cfm):d} CFM, or {_SPREAD.partition(',')[0]}",
+            f"write airflow: {math.ceil(load.air_cfm)} once the room supplies it, or {_SPREAD.partition(',')[0]}",
         )
     if rack.weight_kg and load.weight_kg > rack.weight_kg:
         yield Finding(
@@ -138,7 +138,7 @@ def _of_depth(one: RackLoad) -> Iterator[Finding]:
         yield Finding(
             "rack-depth-tight",
             path,
-            f"{device}, so {rack.depth_mm - deepest.depth_mm} mm of rack '{rack.name}' are left for cables and rack PDUs",
+            f"{device}, so {rack.depth_mm - deepest.depth_mm} mm of rack '{rack.name}' are left for cables and PDUs",
             f"plan about {spare} mm behind a device: use a rack of {deepest.depth_mm + spare} mm or more",
         )
 

@@ -33,6 +33,6 @@ def racks_not_spread(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "racks-not-spread",
             path,
-            f"the weight {largest} leaves no room for the order of the nodes in a rack: Slurm's largest is {_MOST_WEIGHT}",
+            f"the weight {largest} leaves no room for the order in a rack: Slurm's largest is {_MOST_WEIGHT}",
             f"write weights up to {_MOST_WEIGHT // spread_step(cluster)}",
         )

@@ -103,9 +103,16 @@ def test_prometheus_scrapes_probes_and_sensors(tmp_path: Path) -> None:
     """It asks the exporter of probes, which finds sshd on one host of two, and that of a BMC with failed sensors."""
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    monitoring = {"blackbox": {"bmc": False, "interval": 15}, "ipmi": {}, "scrape_interval": 5}
-    tree = tree_of({**probed(**monitoring), "racks": {"r1": {"nodes": "c[1-4]"}}}, tmp_path)
-    rules = yaml.safe_load(text_of(tree, "mon", "/etc/prometheus/rules/sensors.yml"))["groups"][0]["rules"]
+    thresholds = {"air_inlet": 22, "fan_speed": 9000}
+    monitoring = {
+        "blackbox": {"bmc": False, "interval": 15}, "ipmi": {}, "scrape_interval": 5, "thresholds": thresholds
+    }  # fmt: skip
+    series = 'ipmi_temperature_celsius{name=~"Coolant.*"}'
+    loop = {"racks": "r1", "share": "70%", "sensors": {"inlet": {"series": series, "high": 46, "low": 10}}}
+    rooms = {"racks": {"r1": {"nodes": "c[1-4]"}}, "facility": {"loops": {"direct": loop}}}
+    tree = tree_of({**probed(**monitoring), **rooms}, tmp_path)
+    texts = [text_of(tree, "mon", f"/etc/prometheus/rules/{name}.yml") for name in ("sensors", "cooling")]
+    rules = [rule for text in texts for rule in yaml.safe_load(text)["groups"][0]["rules"]]
     probes, bmcs = 'probe_success{instance=~"c1|c2"}', 'ipmi_up{job="node-ipmi",rack="r1",collector="ipmi"}'
     queries = {"complete": [probes, bmcs], "alerts": {rule["alert"]: rule["expr"] for rule in rules}}
     notes = {**simulated_bmc.notes(), "asks.py": ASKS, "queries.json": json.dumps(queries)}
@@ -122,7 +129,8 @@ def test_prometheus_scrapes_probes_and_sensors(tmp_path: Path) -> None:
     names = {alert: {row.get("name", row.get("rack")) for row, _ in answers[alert]} for alert in queries["alerts"]}
     assert names == {
         "BmcSensorCritical": {"GPU7 Temp"}, "BmcSensorWarning": {"Fan Redundancy"}, "BmcUnreadable": set(),
-        "PowerSupplyFailed": {"PS2 Status", "PS Redundancy"}, "RackFeedLost": {"r1"},
+        "PowerSupplyFailed": {"PS2 Status", "PS Redundancy"}, "RackFeedLost": {"r1"}, "AirInletHot": {"r1"},
+        "FanSlow": {"FAN1"}, "CoolantInletHot": {"Coolant Inlet"}, "CoolantInletCold": set(), "CoolantSensorSilent": set(),
     }  # fmt: skip
     expected = set("\n".join(exporter_pages.ipmi()).splitlines())
     lines = set(result["pages"]["bmc"].splitlines())

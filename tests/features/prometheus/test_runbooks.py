@@ -28,11 +28,17 @@ NETWORKS = {
     "fabric": {"type": "roce", "rate": "400Gb/s"},
 }
 FEEDS = {"circuits": [{"volts": 400, "amps": 32, "phases": 3, "count": 4}], "redundant_feeds": True}
+SENSORS = {
+    "inlet": {"series": "cduSupply", "high": 45, "low": 18},
+    "outlet": {"series": "cduReturn", "high": 60},
+    "flow": {"series": "cduFlow", "low": 100},
+}
 EVERYTHING: dict[str, Any] = {
     "nodes": [HEAD, MONITOR, WITH_BMC],
     "networks": NETWORKS,
     "racks": {"r1": {"nodes": "c[1-4]", **FEEDS}},
     "drift": {"enabled": True},
+    "facility": {"loops": {"direct": {"racks": "r1", "share": "70%", "sensors": SENSORS}}},
     "reports": {},
     "monitoring": {
         "grafana": {},

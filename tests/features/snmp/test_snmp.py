@@ -19,8 +19,9 @@ MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["m
 NODES = [HEAD, MONITOR, COMPUTE]
 UPS = {"address": "10.0.9.201", "module": "ups_mib", "auth": "site"}
 PDU = {"address": "10.0.9.202", "module": "apc_rpdu2", "auth": "site", "rack": "r1"}
-DEVICES = {"ups-a": UPS, "pdu-a": PDU, "pdu-b": {**PDU, "address": "10.0.9.203"}}
-OF_UPS, OF_PDU = "1.3.6.1.2.1.33.1", "1.3.6.1.4.1.318.1.1.26"
+CDU = {"address": "10.0.9.204", "module": "entity_sensor", "auth": "site"}
+DEVICES = {"cdu-a": CDU, "ups-a": UPS, "pdu-a": PDU, "pdu-b": {**PDU, "address": "10.0.9.203"}}
+OF_UPS, OF_PDU, OF_SENSOR = "1.3.6.1.2.1.33.1", "1.3.6.1.4.1.318.1.1.26", "1.3.6.1.2.1.99.1.1.1"
 ANSWERS = {  # object → value; the index behind it is the exporter's label
     "10.0.9.201": {
         f"{OF_UPS}.1.2.0": 9, f"{OF_UPS}.2.1.0": 2, f"{OF_UPS}.2.2.0": 0, f"{OF_UPS}.2.3.0": 42, f"{OF_UPS}.2.4.0": 97,
@@ -30,10 +31,17 @@ ANSWERS = {  # object → value; the index behind it is the exporter's label
         f"{OF_PDU}.4.3.1.5.1": 312, f"{OF_PDU}.6.3.1.4.1": 2, f"{OF_PDU}.6.3.1.4.2": 3, f"{OF_PDU}.6.3.1.5.1": 87,
         f"{OF_PDU}.6.3.1.5.2": 160,
     },
+    "10.0.9.204": {  # 41.5 degrees Celsius
+        f"{OF_SENSOR}.1.12": 8, f"{OF_SENSOR}.3.12": 1, f"{OF_SENSOR}.4.12": 415, f"{OF_SENSOR}.5.12": 1,
+    },
     "10.0.9.203": {f"{OF_PDU}.4.3.1.5.1": 1},
 }  # fmt: skip
 READ = {
     'up{instance="ups-a"}': 1, 'up{instance="pdu-a", rack="r1"}': 1, 'up{instance="pdu-b", rack="r1"}': 0,
+    'up{instance="cdu-a"}': 1, 'entPhySensorType{entPhysicalIndex="12", instance="cdu-a"}': 8,
+    'entPhySensorPrecision{entPhysicalIndex="12", instance="cdu-a"}': 1,
+    'entPhySensorValue{entPhysicalIndex="12", instance="cdu-a"}': 415,
+    'entPhySensorOperStatus{entPhysicalIndex="12", instance="cdu-a"}': 1,
     'upsBatteryStatus{instance="ups-a"}': 2, 'upsSecondsOnBattery{instance="ups-a"}': 0,
     'upsEstimatedMinutesRemaining{instance="ups-a"}': 42, 'upsEstimatedChargeRemaining{instance="ups-a"}': 97,
     'upsOutputSource{instance="ups-a"}': 5, 'upsOutputPower{instance="ups-a", upsOutputLineIndex="1"}': 4200,
@@ -75,7 +83,7 @@ set +f
 cp -r /etc/prometheus p  # once a second in place of once a minute
 sed -Ei 's/scrape_(interval|timeout): .*/scrape_\1: 1s/' p/prometheus.yml
 prometheus --config.file=p/prometheus.yml --web.listen-address=127.0.0.1:9090 2>prometheus.log &
-query='{{__name__=~"up|ups[A-Z].*|rPDU2.*",job="snmp"}}'
+query='{{__name__=~"up|ups[A-Z].*|rPDU2.*|entPhySensor.*",job="snmp"}}'
 for _ in {{1..600}}; do
   promtool query instant http://127.0.0.1:9090 "$query" >answer 2>&1
   [ "$(wc -l <answer)" -ge {len(READ)} ] && break

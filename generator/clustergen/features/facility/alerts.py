@@ -56,15 +56,16 @@ def _alerts(name: str, loop: Loop, kind: str, sensor: Sensor) -> Iterator[Alert]
             "CoolantInletHot", f"{series} > {sensor.high:g}", "2m", "critical",
             f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C",
             f"The limit is {sensor.high:g} °C. CDUs or chillers remove too little heat; GPUs slow down next.",
-            "Check chillers, the building's water and the CDUs' valves. If the temperature rises on, cap the power of GPUs"
-            " (`nvidia-smi -pl WATTS`) or drain nodes of the loop.",
+            "Check chillers, the building's water and the CDUs' valves. If the temperature rises on, cap the power of"
+            " GPUs (`nvidia-smi -pl WATTS`) or drain nodes of the loop.",
             labels,
         )  # fmt: skip
     if kind == "inlet" and sensor.low is not None:
         yield Alert(
             "CoolantInletCold", f"{series} < {sensor.low:g}", "5m", "warning",
             f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C only",
-            f"The limit is {sensor.low:g} °C. Below the dew point of the room, water condenses on pipes and cold plates.",
+            f"The limit is {sensor.low:g} °C. Below the dew point of the room, water condenses on pipes and"
+            " cold plates.",
             "Raise the set point of the CDU above the dew point; check its mixing valve.",
             labels,
         )  # fmt: skip

@@ -90,7 +90,7 @@ class Amount:
 
 @record
 class Cost:
-    """What all lines that have a price cost, and what comes on top."""
+    """Sum of all lines that have a price, and the parts that come on top."""
 
     lines: Amount
     contingency: Amount

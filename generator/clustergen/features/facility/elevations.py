@@ -283,11 +283,12 @@ def _device(rack: Rack, device: Device, place: Place, role: str, order: int | No
     units = f"U{place.unit}" if place.height == 1 else f"U{place.unit} to U{top}"
     units = marked(units, "height" in device.unconfirmed)
     height = place.height * UNIT
+    place_of_jobs = f"#{order} for jobs" if order else ""
     return DeviceBox(
         role,
         (rack.units - top) * UNIT,
         height,
-        f"{device.name}: {', '.join(filter(None, (device.title, units, power, order and f'#{order} for jobs')))}",
+        f"{device.name}: {', '.join(filter(None, (device.title, units, power, place_of_jobs)))}",
         tuple(_words(device, height, f"{device.name} #{order}" if order else device.name)),
     )
 

@@ -12,8 +12,8 @@ from clustergen.render.views.tables import Table, table_of
 from clustergen.units import Watts
 
 _LOOPS = (
-    "Heat at maximum power. CDUs: as many as heat and flow need, and spare ones. Flow: 14.3 × kW / temperature difference"
-    " in K for water, 14.9 with 25 % propylene glycol, in litres a minute."
+    "Heat at maximum power. CDUs: as many as heat and flow need, and spare ones. Flow: 14.3 × kW / temperature"
+    " difference in K for water, 14.9 with 25 % propylene glycol, in litres a minute."
 )
 _COOLANTS = {"water": "water", "pg25": "25 % propylene glycol"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from clustergen.cluster.facility import Facility
@@ -219,9 +218,9 @@ def _money(what: str, amount: Amount | None, currency: str, missing: str) -> dic
     return {"What": what, f"Cost ({currency})": text, "Without a price": missing}
 
 
-def between(amount: Amount, written: Callable[[float], str]) -> str:
+def between(amount: Amount, form: Callable[[float], str]) -> str:
     """One figure, or both bounds where they differ as they are written."""
-    low, high = written(amount.low), written(amount.high)
+    low, high = form(amount.low), form(amount.high)
     return low if low == high else f"{low} to {high}"
 
 

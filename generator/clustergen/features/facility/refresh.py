@@ -14,8 +14,8 @@ from clustergen.render.views.tables import Table, table_of
 
 _YEAR = 365.25
 _INTRO = (
-    "Sorted by the day on which devices leave: the date of purchase and the years of facility.deliveries.NAME.life, or of"
-    " the warranty. clustergen facility refresh shows ages, and what is due today."
+    "Sorted by the day on which devices leave: the date of purchase and the years of facility.deliveries.NAME.life, or"
+    " of the warranty. clustergen facility refresh shows ages, and what is due today."
 )
 
 
@@ -38,17 +38,17 @@ class Due:
 
 
 def refresh_plan(cluster: Cluster) -> tuple[Due, ...]:
-    """What leaves first comes first; deliveries without a date of leaving are behind, by age, the rest is last."""
+    """Deliveries by the date on which they leave, those without one by age; devices of none are last."""
     stated = cluster.of(Facility).deliveries
     if not stated:
         return ()
     owners = owner_of(cluster)
-    known = devices(cluster)
+    every = devices(cluster)
     members: dict[str, list[str]] = {name: [] for name in (*stated, "")}
-    for name in known:
+    for name in every:
         members[owners.get(name, "")].append(name)
     rows = [
-        _due(name, stated.get(name), tuple(names), tuple(dict.fromkeys(known[one].title for one in names)))
+        _due(name, stated.get(name), tuple(names), tuple(dict.fromkeys(every[one].title for one in names)))
         for name, names in members.items()
         if names
     ]

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from clustergen.catalogue.facility import cdus
-from clustergen.cluster.facility import Cabling, Delivery, Facility, Loop, Plant, Prices, Range, Sensor, Training, Ups, middles
+from clustergen.cluster.facility import (
+    Cabling,
+    Delivery,
+    Facility,
+    Loop,
+    Plant,
+    Prices,
+    Range,
+    Sensor,
+    Training,
+    Ups,
+    middles,
+)
 from clustergen.cluster.model import Cluster
 from clustergen.features.facility import section as manifest
 from clustergen.hostlist import expand

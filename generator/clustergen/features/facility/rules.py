@@ -96,7 +96,7 @@ def training_runs(cluster: Cluster) -> Iterator[Finding]:
 
 def deliveries(cluster: Cluster) -> Iterator[Finding]:
     """Devices and node types that do not exist, dates that do not, and devices that two deliveries name."""
-    known, types = devices(cluster), {kind.name for kind in cluster.node_types}
+    placed, types = devices(cluster), {kind.name for kind in cluster.node_types}
     owner: dict[str, str] = {}
     for name, delivery in cluster.of(Facility).deliveries.items():
         path: ManifestPath = ("facility", "deliveries", name)
@@ -109,7 +109,7 @@ def deliveries(cluster: Cluster) -> Iterator[Finding]:
                 f"there is no day {delivery.bought}",
                 "write the date as 2027-03-31",
             )
-        for field, several, candidates in (("types", delivery.types, types), ("devices", delivery.devices, known)):
+        for field, several, candidates in (("types", delivery.types, types), ("devices", delivery.devices, placed)):
             unknown = next((one for one in several if one not in candidates), None)
             if unknown is not None:
                 what = "node type" if field == "types" else "node or switch"

@@ -155,7 +155,9 @@ class Prices(Section):
     )
 
 
-Day = Annotated[str, text(r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")]
+Day = Annotated[
+    str, text(r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")
+]
 Years = Annotated[float, Field(gt=0, le=50)]
 
 

@@ -81,19 +81,20 @@ def _limits(cluster: Cluster) -> Iterator[Alert]:
             f"max by (cluster, rack, instance) (ipmi_temperature_celsius{{{AIR},node_type{one_of(names)}}}) > {limit}",
             "5m", "warning",
             "{{ $labels.instance }} draws in air of {{ $value }} °C",
-            f"The limit is {limit} °C, by {source}. Fans run faster, GPUs slow down, and other nodes of the row are next.",
+            f"The limit is {limit} °C, by {source}. Fans run faster, GPUs slow down, and other nodes of the row are"
+            " next.",
             "Check the cooling units, blanking panels and doors of the aisle; compare the nodes of the rack: hot air at"
             " the top alone comes from around the rack.",
             for_types(names),
-            look="The dashboard shows the warmest air of all nodes; `ipmi-sensors --sensor-types=Temperature` on the node.",
+            look="The dashboard shows the warmest air; on the node, `ipmi-sensors --sensor-types=Temperature`.",
             page="power",
         )  # fmt: skip
     if stated.fan_speed_rpm is not None:
         yield Alert(
             "FanSlow", f"ipmi_fan_speed_rpm < {stated.fan_speed_rpm}", "2m", "warning",
             "Fan {{ $labels.name }} of {{ $labels.instance }} runs with {{ $value }} revolutions a minute",
-            f"The limit is {stated.fan_speed_rpm}, by monitoring.thresholds.fan_speed. A fan that stops leaves the others"
-            " to cool the node.",
+            f"The limit is {stated.fan_speed_rpm}, by monitoring.thresholds.fan_speed. A fan that stops leaves the"
+            " others to cool the node.",
             "`ipmi-sensors --sensor-types=Fan` on the node shows all fans; replace the slow one.",
         )  # fmt: skip
 

@@ -11,9 +11,7 @@ from clustergen.features.ipmi.resolved import Ipmi
 
 POWER = "ipmi_dcmi_power_consumption_watts"
 STATES = tuple(f"ipmi_{name}_state" for name in ("sensor", "temperature", "fan_speed", "voltage", "current", "power"))
-AIR = (
-    'name=~"(?i).*(inlet|intake|ambient).*",name!~"(?i).*(outlet|coolant|liquid|water|cdu|psu|ps[0-9]|power).*"'
-)
+AIR = 'name=~"(?i).*(inlet|intake|ambient).*",name!~"(?i).*(outlet|coolant|liquid|water|cdu|psu|ps[0-9]|power).*"'
 """Sensors of the air that a node draws in, by the names that makers use; those of coolant and supplies are others."""
 METRICS = ("ipmi_up", *STATES, "ipmi_temperature_celsius", "ipmi_fan_speed_rpm", "ipmi_power_watts", POWER)
 """Metrics of the exporter that panels and alerts use."""

@@ -24,7 +24,13 @@ def resolve(whole: Manifest, cluster: Cluster) -> Ipmi | None:
     if section is None or not cluster.has(Monitoring) or not bmc_groups(cluster):
         return None
     interval_s = max(section.interval, cluster.of(Scraping).interval_s)
-    return Ipmi(section.port, stated_at(section, "monitoring", "ipmi", "port"), interval_s, thresholds.air_inlet, thresholds.fan_speed)
+    return Ipmi(
+        section.port,
+        stated_at(section, "monitoring", "ipmi", "port"),
+        interval_s,
+        thresholds.air_inlet,
+        thresholds.fan_speed,
+    )
 
 
 RECORDS = {Ipmi: resolve}

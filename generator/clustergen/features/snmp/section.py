@@ -17,7 +17,9 @@ class SnmpDevice(Section):
 
     address: HostOrAddress = field(..., "Host name or IP address.", sample="10.0.9.201")
     module: SnmpWord = field(
-        ..., "What is read: ups_mib, apc_rpdu2, entity_sensor, or a module in a site file `snmp-NAME.yml`.", sample="ups_mib"
+        ...,
+        "What is read: ups_mib, apc_rpdu2, entity_sensor, or a module in a site file `snmp-NAME.yml`.",
+        sample="ups_mib",
     )
     auth: SnmpWord = field(..., "Name of its credentials in the secret `snmp`.", sample="public")
     rack: PlaceName | None = field(None, "Rack that it feeds, a label of its metrics.")

@@ -125,7 +125,7 @@ def spread_ranks(cluster: Cluster) -> Mapping[str, int]:
 
 def spread_step(cluster: Cluster) -> int:
     """The factor of stated and derived weights that leaves room for the ranks: a power of ten above the highest."""
-    return 10 ** len(str(max(spread_ranks(cluster).values(), default=0)))
+    return int(10 ** len(str(max(spread_ranks(cluster).values(), default=0))))
 
 
 @once_per_cluster
