@@ -82,7 +82,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("disk", "DiskFailing, DiskErrors, DiskWorn, DiskSilent"),
         ("power supply, fan, sensors", "PowerSupplyFailed, RackFeedLost, BmcSensorCritical, BmcSensorWarning, FanSlow"),
         ("air of a room, aisle or rack", "AirInletHot"),
-        ("CDU, pump, chiller, leak", "CoolantInletHot, CoolantInletCold, CoolantOutletHot, CoolantFlowLow, CoolantSensorSilent"),
+        (
+            "CDU, pump, chiller, leak",
+            "CoolantInletHot, CoolantInletCold, CoolantOutletHot, CoolantFlowLow, CoolantSensorSilent",
+        ),
         ("BMC", "BmcUnreadable; ProbeFailed, with `blackbox`"),
         ("PCIe lanes of a network adapter or GPU", "the health check drains the node: SlurmNodeDrained"),
         ("rack feed, PDU", "RackFeedHigh, PduNearOverload, PduOverload, SnmpDeviceSilent"),

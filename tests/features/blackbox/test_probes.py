@@ -130,7 +130,8 @@ def test_prometheus_scrapes_probes_and_sensors(tmp_path: Path) -> None:
     assert names == {
         "BmcSensorCritical": {"GPU7 Temp"}, "BmcSensorWarning": {"Fan Redundancy"}, "BmcUnreadable": set(),
         "PowerSupplyFailed": {"PS2 Status", "PS Redundancy"}, "RackFeedLost": {"r1"}, "AirInletHot": {"r1"},
-        "FanSlow": {"FAN1"}, "CoolantInletHot": {"Coolant Inlet"}, "CoolantInletCold": set(), "CoolantSensorSilent": set(),
+        "FanSlow": {"FAN1"}, "CoolantInletHot": {"Coolant Inlet"}, "CoolantInletCold": set(),
+        "CoolantSensorSilent": set(),
     }  # fmt: skip
     expected = set("\n".join(exporter_pages.ipmi()).splitlines())
     lines = set(result["pages"]["bmc"].splitlines())

@@ -10,8 +10,10 @@ import pytest
 
 from clustergen.catalogue.cabling import choices
 from clustergen.facility.model import Cable, End
+from clustergen.features.facility import checks
 from clustergen.features.facility.bill import bill
 from clustergen.features.facility.cable_bill import pieces
+from clustergen.verify.files import Entry
 from facility.test_cables import superpod
 from strategies.inventories import compiled
 from strategies.trees import codes_of, manifest, tree_of
@@ -141,6 +143,14 @@ def test_trays_are_bought_as_the_rack_that_they_are_sold_in(tmp_path):
         ({"items": {"dgx-h100": 300_000}, "budget": 50_000_000}, ["budget-incomplete"]),
         ({"items": {"dgx-h100": 300_000}}, []),
         ({"items": {"dgx-h10": 300_000}}, ["price-unused"]),
+        # 127 systems for 38.1 to 50.8 million, and with 5 % and 19 % for 47.6 to 63.5 million.
+        ({"items": {"dgx-h100": {"low": 300_000, "high": 400_000}}, "budget": 50_000_000}, ["over-budget"]),
+        ({"items": {"dgx-h100": 300_000}, "contingency": "5%", "tax": "19%", "budget": 47_600_000}, ["over-budget"]),
+        (
+            {"items": {"dgx-h100": 300_000}, "contingency": "5%", "tax": "19%", "budget": 47_700_000},
+            ["budget-incomplete"],
+        ),
+        ({"items": {"dgx-h100": {"low": 2, "high": 1}}}, ["price-range"]),
     ],
 )
 def test_prices_are_checked(prices, codes, tmp_path):
@@ -181,3 +191,77 @@ def test_the_pdus_of_the_reference_architecture() -> None:
     (pdu,) = [item for item in bill(cluster) if item.item == "raritan-px3-5878i2r"]
     assert (pdu.count, pdu.part) == (96, "Raritan PX3-5878I2R-P1Q2R1A15D5")
     assert "6 x C13 and 18 x C19" in pdu.description
+
+
+PRICES = {
+    "currency": "EUR",
+    "items": {
+        "dgx-h100": {"low": 250_000, "high": 300_000},
+        "service": 8000,
+        "connectx-7": {"low": 1500, "high": 2000},
+    },
+    "contingency": "5%",
+    "tax": "19%",
+}
+
+
+def four(**prices: Any) -> dict[str, Any]:
+    data = manifest(node_types={"gpu": {"system": "dgx-h100"}}, racks={"r1": {"nodes": "c[1-4]"}})
+    return {**data, "facility": {"prices": {**PRICES, **prices}}}
+
+
+def test_sums_carry_both_bounds_and_what_comes_on_top(tmp_path):
+    """Four systems, a head and 40 adapters: (1,068,000 to 1,288,000) x 1.05 x 1.19."""
+    rows = {row["category"]: row for row in bill_of(four(), tmp_path) if row["cost"]}
+    assert (rows["system"]["price"], rows["adapter"]["count"]) == ("8000.00", "40")
+    bounds = {name: (float(rows[name]["cost"]), float(rows[name]["cost_high"])) for name in SUMS}
+    assert bounds["lines"] == (1_068_000, 1_288_000)
+    assert bounds["contingency"] == (53_400, 64_400)
+    assert bounds["tax"] == pytest.approx((1_121_400 * 0.19, 1_352_400 * 0.19))
+    assert bounds["total"] == pytest.approx((1_121_400 * 1.19, 1_352_400 * 1.19))
+
+
+SUMS = ("lines", "contingency", "tax", "total")
+
+
+def test_adapters_are_a_line_once_they_have_a_price(tmp_path):
+    rows = bill_of(four(items={"dgx-h100": 1}), tmp_path)
+    assert "adapter" not in {row["category"] for row in rows}
+
+
+def test_ports_of_one_card_are_one_adapter(tmp_path):
+    nics = [
+        {"device": "mlx5_0", "interface": "enp65s0f0np0", "model": "cx6-dx", "network": "management"},
+        {"device": "mlx5_1", "interface": "enp65s0f1np1", "model": "cx6-dx", "network": "management"},
+        {"device": "mlx5_2", "interface": "ibp1s0", "model": "cx7"},
+    ]
+    data = four(items={"connectx-6-dx": 1, "connectx-7": 1})
+    data["node_types"]["gpu"]["nics"] = nics
+    counts = {row["item"]: row["count"] for row in bill_of(data, tmp_path) if row["category"] == "adapter"}
+    assert counts == {"connectx-6-dx": "4", "connectx-7": "4"}
+
+
+@pytest.mark.slow
+def test_the_report_has_flops_for_the_price_of_a_node_and_the_network_apart(tmp_path):
+    """989.4 TFLOPS x 8 for 250,000 to 300,000."""
+    page = tree_of(four(), tmp_path).files["facility/README.md"].content.decode()
+    row = next(line for line in page.splitlines() if line.startswith("| gpu | fp16 "))
+    assert "| 26.4 TFLOPS to 31.7 TFLOPS |" in row or "| 26.4 TFLOPS to 31.6 TFLOPS |" in row
+    assert "| network: adapters, switches, cables | 60,000.00 to 80,000.00 |" in page
+    assert "| tax, 19 % |" in page
+
+
+def test_billing_takes_the_middle_of_a_range(tmp_path):
+    middle = tree_of(four(items={"dgx-h100": 275_000}), tmp_path).files["overlays/slurm_node/etc/slurm/slurm.conf"]
+    ranged = tree_of(four(items={"dgx-h100": {"low": 250_000, "high": 300_000}}), tmp_path)
+    assert ranged.files["overlays/slurm_node/etc/slurm/slurm.conf"].content == middle.content
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(",19 %", ",19 %"), ("1,068", "x"), ("1068000.00", "1068001.00"), ("1288000.00", "1.00")]
+)
+def test_verify_adds_up_both_bounds(old, new, tmp_path):
+    text = tree_of(four(), tmp_path).files["facility/bom.csv"].content.decode()
+    wrong = text.replace(old, new)
+    entries = [Entry("facility/bom.csv", wrong.encode())]
+    assert bool(list(checks._bill_complaints(entries))) == (wrong != text)

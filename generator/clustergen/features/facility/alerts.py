@@ -91,7 +91,7 @@ def _alerts(name: str, loop: Loop, kind: str, sensor: Sensor) -> Iterator[Alert]
         f"The {kind} sensor of loop {name} is not read",
         "Prometheus has no value of it: the device does not answer, or the sensor has another name. Alerts on it cannot"
         " fire.",
-        f"Look for the metric in Prometheus: `{sensor.series.partition('{')[0]}`; then correct"
+        f"Look for the metric {sensor.series.partition('{')[0]} in Prometheus; then correct"
         f" facility.loops.{name}.sensors.{kind}.series.",
         (*labels, ("sensor", kind)),
     )  # fmt: skip

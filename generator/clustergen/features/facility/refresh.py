@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 
 from clustergen.cluster.facility import Delivery, Facility
 from clustergen.cluster.model import Cluster
@@ -78,12 +79,11 @@ def _due(name: str, delivery: Delivery | None, names: tuple[str, ...], models: t
 
 
 def _after(start: date | None, years: float | None) -> date | None:
-    """The day after so many years; whole years end on the same day of the year."""
+    """The same day of the month so many years later, in whole months, or the last day of a shorter month."""
     if start is None or years is None:
         return None
-    whole = int(years)
-    day = min(start.day, 28) if start.month == 2 else start.day
-    return start.replace(year=start.year + whole, day=day) + timedelta(days=round((years - whole) * _YEAR))
+    year, month = divmod(start.year * 12 + start.month - 1 + round(years * 12), 12)
+    return date(year, month + 1, min(start.day, monthrange(year, month + 1)[1]))
 
 
 def refresh_table(cluster: Cluster) -> Table:
