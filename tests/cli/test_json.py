@@ -37,6 +37,7 @@ USES = {
     "fabric check": ["pod.yaml fabric.txt"],
     "facility compare": ["pod.yaml pod.yaml"],
     "facility estimate": ["pod.yaml --parameters 7B --tokens 1T"],
+    "facility refresh": ["bought.yaml --on 2027-01-01"],
 }
 
 
@@ -60,6 +61,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pod.yaml": PLANNED,
         "fabric.txt": planned_net(cluster_of(PLANNED)).discovered(),
         "machines.yaml": MACHINES,
+        "bought.yaml": PLANNED + "facility: {deliveries: {first: {types: [dgx], bought: 2022-01-01, warranty: 5}}}\n",
     }
     for name, text in texts.items():
         (place / name).write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ FORMATS = ("text", "json", "markdown")
 
 @click.group("facility")
 def command() -> None:
-    """Compare machine rooms, estimate training runs, and plan what is replaced."""
+    """Compare machine rooms, estimate training runs, list what is due to leave."""
 
 
 @exit_codes("compared", "", "a manifest is invalid, or the usage is wrong", "a file cannot be read")
