@@ -2,3 +2,4 @@
 # edit the manifest and render again.
 # shellcheck shell=bash disable=SC2034
 tmpdir=''
+variables=()

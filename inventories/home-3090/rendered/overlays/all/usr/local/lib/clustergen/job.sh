@@ -107,6 +107,33 @@ job_array() { # each task has a number of its own, which selects a line of a lis
   "$@" "$input"
 }
 
+job_transfer() { # what is interrupted stays in .rsync-partial, where the next run of rsync goes on
+  local status=1 attempt differing options=(--archive --hard-links --no-whole-file --partial-dir=.rsync-partial)
+  if (($# < 2)); then
+    echo 'name the source and the target after the name of this script' >&2
+    exit 2
+  fi
+  options+=('--rsh=ssh -o BatchMode=yes -o ServerAliveInterval=30')
+  make_temporary transfer
+  for attempt in 1 2 3 4 5; do
+    status=0
+    rsync "${options[@]}" --stats --human-readable "$@" || status=$?
+    case $status in
+      10 | 12 | 30 | 35 | 255) echo "attempt $attempt: the connection was lost (status $status)" >&2 ;;
+      *) break ;;
+    esac
+    ((attempt == 5)) || sleep "${RETRY_SECONDS:-60}"
+  done
+  ((status == 0)) || exit "$status"
+  [[ ${CHECKSUM:-yes} != no ]] || return 0
+  differing=$(rsync "${options[@]}" --checksum --dry-run --out-format=%n "$@") || exit
+  if [[ $differing ]]; then
+    printf 'differs in the target:\n%s\n' "$differing" >&2
+    exit 1
+  fi
+  echo 'checksums of all files are the same in the target'
+}
+
 job_pytorch_srun() {
   (($#)) || set -- train.py --steps 200
   use_venv

@@ -1,0 +1,17 @@
+# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# edit the manifest and render again.
+# shellcheck shell=bash disable=SC2034
+resets_per_day=2
+idle_mib=1024
+peers=(
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+  '0,1,2,3,4,5,6,7'
+)
+fabric_manager='nvidia-fabricmanager.service'
+clients=(nvidia-dcgm-exporter.service nvidia-dcgm.service)
