@@ -183,11 +183,14 @@ def yaml_folded(value: object, indent: int, width: int = 110) -> Safe:
     return Safe(("\n" + " " * indent).join([*lines, line]))
 
 
+_EVALUATED = re.compile(r"\{[{%#]")
+
+
 def ansible_scalar(value: object) -> Safe:
     """The same for files that Ansible evaluates: braces of the user's stay braces."""
-    if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
+    if isinstance(value, str) and _EVALUATED.search(value):
         return Safe("!unsafe " + _quoted(value))
-    if isinstance(value, dict):
+    if isinstance(value, dict) and any(isinstance(item, str) and _EVALUATED.search(item) for item in value.values()):
         return Safe("{" + ", ".join(f"{yaml_scalar(key)}: {ansible_scalar(item)}" for key, item in value.items()) + "}")
     return yaml_scalar(value)
 
