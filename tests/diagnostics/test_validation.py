@@ -40,9 +40,9 @@ class Node(Section):
     weight: int | float | None = None
     addresses: str | list[str] | None = None
     enabled: bool = True
-    memory: str = ""
+    capacity: str = ""
 
-    @field_validator("memory")
+    @field_validator("capacity")
     @classmethod
     def _unit(cls, value: str) -> str:
         if value and not value.endswith("iB"):
@@ -318,8 +318,8 @@ CASES = {
         ("type-wrong", "3:30-31", "either.max_time must be text, not 5", 'put it in quotes: "5"'),
     ),
     "custom error": (
-        GOOD + "nodes: [{name: a, type: x, memory: '1234'}]\n",
-        ("unit-wrong", "3:38-40", "nodes 'a'.memory: 1234 has no unit", "say 1234MiB"),
+        GOOD + "nodes: [{name: a, type: x, capacity: '1234'}]\n",
+        ("unit-wrong", "3:40-42", "nodes 'a'.capacity: 1234 has no unit", "say 1234MiB"),
     ),
     "custom error without a code": (
         GOOD + "odd: unknown\n",

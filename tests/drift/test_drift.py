@@ -541,7 +541,7 @@ def firmware_findings(
     ("name", "value", "subject", "expected"),
     [
         ("Hyper_Threading_ALL__F27F", "Disable", "SMT (Hyper-Threading)", "Enable"),
-        ("SNC_F300", "EnableSNC2", "NUMA nodes per socket (SNC, NPS)", "Disable"),
+        ("SNC_F300", "Enable SNC2 (2-clusters)", "NUMA nodes per socket (SNC, NPS)", "Disable"),
         ("Above4GDecoding_0041", "Disabled", "PCIe memory above 4 GiB", "Enabled"),
     ],
 )

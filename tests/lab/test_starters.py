@@ -15,7 +15,7 @@ from strategies.lab_nodes import LabNodes
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-starter"
-SUBNET = "10.89.206.0/24"
+SUBNET = "10.89.208.0/24"
 # The pod has Ubuntu, of which the lab makes no image.
 OPTIONS = {"dgx-pod": ("--os", "debian-13", "--slurm", "24.11")}
 

@@ -1,4 +1,4 @@
-"""Compare machine rooms, estimate training runs, and plan what is replaced: power, cables, time, cost, age."""
+"""Compare machine rooms, estimate training runs, and plan what is replaced."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import FileSystemDevice, Section, field
+from clustergen.manifest.base import NOT_EMPTY, FileSystemDevice, Section, field
 
 Percent = Annotated[int, Field(ge=0, le=99)]
 
@@ -21,7 +21,7 @@ class FileCache(Section):
 
 PLACES = {
     "host.file_cache": (
-        FileCache | None,
+        Annotated[FileCache | None, NOT_EMPTY],
         field(None, "Cache of NFS files on disks with `use: cache`; such disks have it without the section."),
     )
 }

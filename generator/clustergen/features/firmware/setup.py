@@ -18,6 +18,6 @@ def emulator_directory(python: str | None = sys.implementation.cache_tag) -> Pat
 
 
 def set_up(report: Callable[[str, str], None]) -> None:
-    """Unpack sushy-tools from PyPI, the emulator of BMCs that tests of the playbook `firmware` ask: some 20 MB."""
+    """Unpack sushy-tools, an emulator of BMCs, from PyPI."""
     arguments = [f"sushy-tools=={VERSION}"]
     unpack("sushy-tools", emulator_directory(), arguments, lambda state: report("firmware", f"{VERSION}: {state}"))
