@@ -40,6 +40,7 @@ def fixed(tmp_path: Path, text: str | bytes, release: str = "26.05", name: str =
         ("TCPTimeout=3 KillWait=30\n", "TCPTimeout=3\nKillWait=30\n"),
         ("DefMemPerCPU=4G\n", "DefMemPerCPU=4096\n"),
         ("SlurmdTimeout=300s\n", "SlurmdTimeout=300\n"),
+        ("SlurmdTimeout==300\n", "SlurmdTimeout=300\n"),
         ("ControlMachine=ctl\n", ""),
     ],
 )
@@ -132,3 +133,9 @@ def test_a_file_that_cannot_be_written_is_left_as_it_is(tmp_path: Path, monkeypa
 def test_of_two_edits_that_overlap_the_first_of_the_line_is_made() -> None:
     overlapping = [Fix("", 1, 3, 6, "later"), Fix("", 1, 1, 4, "first"), Fix("", 1, 7, 8, "G")]
     assert apply("abcdefgh", overlapping) == "firstdefGh"
+
+
+@pytest.mark.parametrize("first", ["ClusterName=c\n", "# Ours\nClusterName=c\n"])
+def test_a_byte_order_mark_is_removed(first: str, tmp_path: Path) -> None:
+    text = HEAD.replace("ClusterName=c\n", "") + NODES + PARTITIONS
+    assert fixed(tmp_path, f"\ufeff{first}{text}").decode() == first + text
