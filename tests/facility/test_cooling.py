@@ -60,6 +60,12 @@ def test_an_in_row_unit_serves_eight_racks_as_its_maker_plans(system: str, cdu: 
     assert (one.cdus.needed, one.cdus.total) == (1, 2), "with one that may fail"
 
 
+def test_a_stated_share_holds_for_whole_racks_too(tmp_path: Path) -> None:
+    cdus_of = {"cdus": {"capacity": "1.3MW"}}
+    assert load_of(nvl72(cdus_of), tmp_path).liquid_w == pytest.approx(8 * 132_000 * 0.85)
+    assert load_of(nvl72({**cdus_of, "share": "100%"}), tmp_path).air_w == pytest.approx(0)
+
+
 def test_heat_is_divided_between_liquid_and_air(tmp_path: Path) -> None:
     one = load_of(room({"share": "70%", "rise": 10, "cdus": {"capacity": "20kW"}}), tmp_path)
     assert (one.liquid_w, one.air_w) == (pytest.approx(0.7 * 40_800), pytest.approx(0.3 * 40_800))

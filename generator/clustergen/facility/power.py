@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from statistics import fmean
 
 from clustergen.catalogue.facility import RackSystem, airflow_cfm, rack_system_of
 from clustergen.catalogue.systems import system
@@ -176,7 +177,12 @@ def _sums(several: Iterable[Device], partial: frozenset[str], shares: Mapping[st
     keys = [(device.kind, device.model, device.power_w, shares.get(device.rack or "")) for device in alone]
     heat = {key: _heat(device, key[3]) for key, device in zip(keys, alone, strict=True)}
     of_each = [heat[key] for key in keys]
-    liquid = {rack: count * rack.power_max_w * rack.liquid_share_pct / 100 for rack, count in sold.items()}
+    share_of = {rack: rack.liquid_share_pct / 100 for rack in whole}
+    stated = {
+        rack: [shares.get(one.rack or "", share_of[rack]) for one in several if whole_rack(one) == rack]
+        for rack in whole
+    }
+    liquid = {rack: count * rack.power_max_w * fmean(stated[rack]) for rack, count in sold.items()}
     return Load(
         devices=several,
         watts=sum(device.power_w or 0 for device in alone)

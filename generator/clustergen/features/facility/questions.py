@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clustergen.catalogue.facility import pdus
+from clustergen.catalogue.facility import cdus, pdus
 from clustergen.catalogue.labels import label
 from clustergen.catalogue.systems import System, system
 from clustergen.cluster.facility import Facility
@@ -125,11 +125,26 @@ def _room(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield "UPS", "Rating in VA, and run time at rated power?"
     if cluster.of(Facility).pue is None:
         yield "PUE", "Power of the whole facility to that of the devices? None is stated, so the report leaves it out."
+    yield from _loops(cluster)
     prices = cluster.of(Facility).prices
     if prices is not None:
         missing_price = [item.item or item.description for item in bill(cluster) if item.price is None]
         if missing_price:
             yield "Prices", f"No price for: {', '.join(dict.fromkeys(missing_price))}."
+
+
+def _loops(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for name, loop in cluster.of(Facility).loops.items():
+        if loop.rise_k is None:
+            yield (
+                f"Loop {name}",
+                "Temperature difference between inlet and outlet? None is stated, so no flow is planned.",
+            )
+        if loop.chillers is None:
+            yield f"Loop {name}", "What removes the heat from the building's water? No chillers are stated."
+        model = cdus().get(loop.cdus.model or "")
+        if model and model.unverified:
+            yield model.name, "No source confirms: capacity."
 
 
 def _without_pdu(cluster: Cluster) -> list[str]:
