@@ -98,7 +98,13 @@ HOME = {
 
 
 CACHED = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch", "data_sets": {"size": "1TB"}}
-STORE = {"type": "gpu", "roles": [], "address": "10.0.0.[31-32]", "addresses": {"bmc": "10.0.9.[31-32]"}}
+STORE = {
+    "type": "gpu",
+    "roles": [],
+    "in_no_partition": True,
+    "address": "10.0.0.[31-32]",
+    "addresses": {"bmc": "10.0.9.[31-32]"},
+}
 FAILOVER = {"servers": "nfs[1-2]", "device": "/dev/mapper/nfs", "directory": "/export"}
 PAIR_OF_SERVERS = {
     "storage": {"home": {**HOME, "server": "10.0.0.30", "export": {}, "failover": FAILOVER}},

@@ -140,7 +140,7 @@ def test_every_command_of_a_runbook_can_be_pasted(tmp_path: Path) -> None:
             HEAD,
             {**MONITOR, "roles": [*MONITOR["roles"], "nfs-server"]},
             WITH_BMC,
-            {"name": "nfs[1-2]", "type": "gpu", "roles": [], "address": "10.0.0.[31-32]",
+            {"name": "nfs[1-2]", "type": "gpu", "roles": [], "in_no_partition": True, "address": "10.0.0.[31-32]",
              "addresses": {"bmc": "10.0.9.[31-32]"}},
         ],
     }  # fmt: skip
