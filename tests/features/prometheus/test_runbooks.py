@@ -118,8 +118,10 @@ def test_every_alert_of_the_examples_has_a_runbook(example: str) -> None:
 PROGRAMS = {
     "of the system": "cat chronyc curl df du findmnt grep ip journalctl ls lspci openssl ps rdma ssh systemctl timeout",
     "of Slurm": "sacctmgr scontrol sdiag sinfo slurmd squeue",
-    "of NVIDIA": "dcgmi mlxlink nvidia-smi",
-    "of packages that the tree installs": "bmc-device ibqueryerrors ibstat ipmi-sel ipmi-sensors promtool smartctl",
+    "of NVIDIA": "dcgmi mlnx_qos mlxlink nvidia-smi",
+    "of packages that the tree installs": "bmc-device ibqueryerrors ibstat ibtracert ipmi-sel ipmi-sensors perfquery"
+    " promtool smartctl",
+    "of what a site may add": "lldptool",
     "of what is monitored": "clustergen-failover crm_mon mdadm zpool",
 }
 

@@ -139,7 +139,7 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
             f"{DEVICE} receives damaged packets",
             "This cable causes bit errors, and packets are retransmitted.",
             "Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends, `perfquery LID PORT` one of"
-            " them: `PortRcvRemotePhysicalErrors` alone means that an earlier link of the path (`ibtracert`) is bad.",
+            " them: PortRcvRemotePhysicalErrors alone means that an earlier link of the path (`ibtracert`) is bad.",
         ),
     ]  # fmt: skip
 

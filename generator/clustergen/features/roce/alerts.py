@@ -25,8 +25,8 @@ def _alerts(cluster: Cluster) -> Iterator[Alert]:
         "The fabric loses packets although it should be lossless; RDMA retransmits whole messages, and collectives"
         " slow down or hang.",
         "Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for the same"
-        " priority on every hop: `mlnx_qos -i INTERFACE` shows a 1 below it and below no other, `lldptool -t -n -i"
-        " INTERFACE -V PFC` what the switch announces; clustergen-roce-qos sets the node.",
+        " priority on every hop: `mlnx_qos -i INTERFACE` shows a 1 below it and below no other; where lldpad runs,"
+        " `lldptool -t -n -i INTERFACE -V PFC` shows what the switch announces. clustergen-roce-qos sets the node.",
     )  # fmt: skip
     yield Alert(
         "RoceAckTimeouts", f"increase(clustergen_roce_ack_timeouts_total[{minutes}]) > 10", "10m", "warning",
