@@ -15,7 +15,7 @@ from clustergen.catalogue.acceptance import gate_kinds, shares
 from clustergen.facility.expectations import rounded
 from clustergen.features.acceptance.gates import gates
 from strategies.inventories import MANIFESTS, compiled
-from strategies.trees import GPU, manifest
+from strategies.trees import GPU, codes_of, manifest
 
 
 def floors_of(data: dict[str, Any], directory: Path) -> dict[str, dict[str, tuple[str, float]]]:
@@ -242,3 +242,4 @@ def test_a_training_runs_with_the_environment_that_has_torch(tmp_path: Path) -> 
             "training-whole": expected,
         }
         assert (found["training"].tasks_per_node, found["training"].compared) == (8, "images")
+    assert codes_of(manifest(acceptance={"python": "/x"}), tmp_path) == ["setting-unused"]

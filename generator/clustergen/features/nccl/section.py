@@ -25,7 +25,7 @@ class Nccl(Section):
         {}, "More NCCL variables; a debugging variable requires {value, reason}."
     )
     topology_file: Literal["auto", "off"] = field(
-        "off", "auto: render a topology XML if the catalogue has the required data (for VMs)."
+        "off", "auto: render a topology XML where PCI addresses and NUMA nodes are known, as for virtual machines."
     )
     gid_index: Annotated[int, Field(ge=0, le=255)] | None = field(
         None, "NCCL_IB_GID_INDEX: for RoCE with NCCL before 2.21, as show_gids prints it."
