@@ -236,10 +236,10 @@ def test_a_training_runs_with_the_environment_that_has_torch(tmp_path: Path) -> 
         path.write_text(json.dumps(data), encoding="utf-8")
         cluster = compiler.validate(path).cluster
         assert cluster is not None
-        found = {gate.kind: gate for gate in gates(cluster) if gate.kind.startswith("training")}
-        assert {kind: gate.arguments["PYTHON"] for kind, gate in found.items()} == {
+        trainings = {gate.kind: gate for gate in gates(cluster) if gate.kind.startswith("training")}
+        assert {kind: gate.arguments["PYTHON"] for kind, gate in trainings.items()} == {
             "training": expected,
             "training-whole": expected,
         }
-        assert (found["training"].tasks_per_node, found["training"].compared) == (8, "images")
+        assert (trainings["training"].tasks_per_node, trainings["training"].compared) == (8, "images")
     assert codes_of(manifest(acceptance={"python": "/x"}), tmp_path) == ["setting-unused"]

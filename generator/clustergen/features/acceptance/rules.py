@@ -12,5 +12,6 @@ from clustergen.rules.unused import unused
 
 def training_settings(_: Cluster, section: Acceptance) -> Iterator[Finding]:
     if "resnet" not in section.benchmarks:
-        yield from unused(section, ("acceptance",), ("python",), "no gate trains", "add resnet to acceptance.benchmarks")
+        hint = "add resnet to acceptance.benchmarks"
+        yield from unused(section, ("acceptance",), ("python",), "no gate trains", hint)
 
