@@ -11,7 +11,7 @@ from clustergen.catalogue.gpu_health import reset_scope
 from clustergen.catalogue.hardware import gpus
 from clustergen.verify.sandbox import Outcome
 from clustergen.verify.slurm_roots import root_with
-from strategies.slurm_scripts import AT_ONCE, EPILOG, PROGRAMS, Node, drained
+from strategies.slurm_scripts import AT_ONCE, EPILOG, HEALTH, PROGRAMS, Node, drained, node
 from strategies.slurm_trees import GPU, cluster, gpu_type
 from strategies.trees import node_files, text_of
 
@@ -114,6 +114,20 @@ def test_without_resets_the_node_drains_at_once(tmp_path: Path) -> None:
 
 
 ALL = ",".join(map(str, range(8)))
+LOCK = "/run/clustergen-gpu-resets/lock"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("holder", "reason"), [("true", "1 of 8 GPUs respond"), ("sleep 30", "")])
+def test_the_health_check_does_not_judge_gpus_during_a_reset(holder: str, reason: str, tmp_path: Path) -> None:
+    root = root_with("pgrep")
+    assert root is not None, "clustergen setup parsers makes the root that this test asks"
+    scene = f"mkdir -m 700 {Path(LOCK).parent}; flock {LOCK} {holder} & sleep 0.3"
+    done = node(tmp_path, root).run(HEALTH, scene, {"gpus": "0, GPU-0\n"})
+    assert reason in drained(done)
+    assert bool(drained(done)) == bool(reason)
+
+
 SYSTEMS = {  # each GPU with those that are reset with it, and the unit without which that is so
     "l40s-8": (list("01234567"), ""),
     "ws-4x3090": (list("0123"), ""),
