@@ -642,6 +642,16 @@ def test_what_the_site_states_is_compared(directory: Path) -> None:
     assert "| Power and performance profile | Performance | PwrPerfTuning |" in page
 
 
+@pytest.mark.slow
+def test_a_stated_family_has_the_names_of_attributes(directory: Path) -> None:
+    stated = "{}, firmware: {family: supermicro, resizable_bar: on, acs: on, power: off}"
+    healthy: dict[str, object] = {"Re_SizeBARSupport_0042": "Enabled", "PowerPerformanceTuning_3CE0": "OS Controls EPB"}
+    rows = firmware_findings(directory, "ws-4x3090", healthy, {"Re_SizeBARSupport_0042": "Disabled"}, stated)
+    assert [row for row in rows if row[0] == "firmware-setting"] == [
+        ("firmware-setting", "gpu2", "Resizable BAR, Re_SizeBARSupport_0042", "Disabled", "Enabled"),
+    ]  # no value of PowerPerformanceTuning means off
+
+
 @pytest.mark.parametrize(("system", "fields"), [("ws-2xa6000", "sr_iov, power"), ("smc-821ge-tnhr", "")])
 def test_what_the_catalogue_cannot_compare_is_a_remark(directory: Path, system: str, fields: str) -> None:
     Path("manifest.yaml").write_text(

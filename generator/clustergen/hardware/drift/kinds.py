@@ -158,7 +158,7 @@ KINDS = {
     "firmware-setting": Kind(
         "hardware", "warning",
         "a setting of the firmware was never made, or was reset by an update or a new mainboard",
-        "drain {nodes}, set the attribute through the BMC or in the setup, and reboot; facility/firmware.md lists all",
+        "ansible-playbook clustergen.cluster.firmware -e 'nodes={nodes}' -e @secrets.yml  # see facility/firmware.md",
     ),
     "adapter-setting": Kind(
         "hardware", "warning",
@@ -203,7 +203,7 @@ KINDS = {
     "firmware-setting-differs": Kind(
         "group", "warning",
         "a setting of the firmware was changed by hand, or an update reset it",
-        "drain {nodes}, set the attribute as on the others, and reboot",
+        "state it in node_types.NAME.firmware and run clustergen.cluster.firmware, or drain {nodes} and set it",
     ),
     "memory-differs": Kind(
         "group", "warning",

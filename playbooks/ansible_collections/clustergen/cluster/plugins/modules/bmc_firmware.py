@@ -91,6 +91,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.redfish import 
 )
 
 _MOST_OPTIONS = 100  # entries of a boot order
+_MOST_SECONDS = 120  # of all answers for one comparison
 _DENIED = (401, 403)  # a BMC may lock a user after a few of them
 _INTERVAL = 2  # seconds between two questions
 _BOOT_ORDER = "boot_order"
@@ -124,12 +125,17 @@ class Machine:
     """The machine of a BMC. Raises RedfishError."""
 
     def __init__(self, asked):
+        self.end = time.monotonic() + _MOST_SECONDS
         self.bmc = Redfish(asked["address"], asked["user"], asked["password"], asked["check_certificates"])
         self.path = self.bmc.machine()
-        self.system = self.bmc.resource(self.path)
-        self.bios = {}
-        if path := link(self.system, "Bios"):
-            self.bios = self.bmc.resource(path)
+        self.system = self.resource(self.path)
+        bios = link(self.system, "Bios")
+        self.bios = self.resource(bios) if bios else {}
+
+    def resource(self, path):
+        if time.monotonic() > self.end:
+            raise RedfishError("its answers take more than %d s" % _MOST_SECONDS)
+        return self.bmc.resource(path)
 
     def power(self):
         return self.bmc.resource(self.path).get("PowerState")
@@ -140,9 +146,9 @@ class Machine:
         if not isinstance(order, list):
             raise RefusedError("the BMC shows no boot order")
         names = {}
-        members = self.bmc.resource(link(mapping(self.system, "Boot"), "BootOptions")).get("Members")
+        members = self.resource(link(mapping(self.system, "Boot"), "BootOptions")).get("Members")
         for member in members[:_MOST_OPTIONS] if isinstance(members, list) else ():
-            option = self.bmc.resource(link(member))
+            option = self.resource(link(member))
             names[str(option.get("BootOptionReference"))] = (str(option.get("Alias")), str(option.get("DisplayName")))
         return {str(reference): names.get(str(reference), ("", str(reference))) for reference in order}
 
