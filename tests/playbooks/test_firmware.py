@@ -228,6 +228,13 @@ good1 IDLE
 good2 IDLE
 good3 IDLE
 """
+UNCONFIRMED = [{**row("sr_iov", "SRIOVEnable", "Disable", confirmed=False), "group": "type_gpu"}]
+REFUSED = {
+    "-e settings=turbo,sr_iov": "no such setting: turbo; it asks for smt, sr_iov, c_states",
+    f"-e '{json.dumps({'cluster_firmware': UNCONFIRMED})}'": "no source confirms the attribute or the value of sr_iov",
+    '-e \'{"secrets_given": {"bmc": "other"}}\'': "HTTP status 401",
+    "-e bmc_from=good1": "good1 would switch itself off: name another host that reaches the BMCs",
+}
 IDLE = "good1 IDLE\ngood2 IDLE\ngood3 IDLE\n"
 
 
@@ -263,18 +270,21 @@ def test_no_batch_begins_after_a_failure_and_the_next_run_continues(tmp_path: Pa
         "ROOT": str(root),
     }
     first = "play -e bmc_seconds=0 -e cluster_firmware_batch=2"
-    steps = f"play --check; {first}; touch healed; play; play" if is_whole else first
+    steps = "; ".join([*(f"play {words}" for words in REFUSED), f"play --check; {first}; touch healed; play; play"])
+    steps = steps if is_whole else first
     mapped = () if os.geteuid() == 0 else ("--map-root-user",)
     isolated = ["unshare", *mapped, "--mount", "--net", "--pid", "--fork", "--kill-child"]
     command = [*isolated, "bash", "-c", SLURM + steps, "bash", *redfish_bmc.command(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, env=environment)
     plays = done.stdout.split("== play")[1:]
     assert "pass word" not in done.stdout + done.stderr
-    unchanged = f"rc 0\n{IDLE}"
-    outcomes = [unchanged, FAILED, DONE, unchanged] if is_whole else [FAILED]
+    unchanged, refused = f"rc 0\n{IDLE}", f"rc 2\n{IDLE}"
+    outcomes = [*[refused] * len(REFUSED), unchanged, FAILED, DONE, unchanged] if is_whole else [FAILED]
     assert [outcome(text) for text in plays] == outcomes, done.stdout + done.stderr
-    failed = plays[1] if is_whole else plays[0]
+    failed = plays[-3] if is_whole else plays[0]
     assert "failed: SRIOVEnable is Enable, not Disable; The setting was not applied; it stays drained" in failed
     if is_whole:
-        assert plays[0].count("ok: SRIOVEnable is Enable, not Disable") == 3
-        assert "as in the manifest" in plays[3]
+        for text, message in zip(plays, REFUSED.values(), strict=False):
+            assert message in " ".join(text.split())
+        assert plays[-4].count("ok: SRIOVEnable is Enable, not Disable") == 3
+        assert "as in the manifest" in plays[-1]
