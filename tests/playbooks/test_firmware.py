@@ -263,6 +263,7 @@ def test_no_batch_begins_after_a_failure_and_the_next_run_continues(tmp_path: Pa
     (tmp_path / "secrets.yml").write_text("secrets_given: {bmc: pass word}\n", encoding="ascii")
     environment = {
         "ANSIBLE_COLLECTIONS_PATH": str(Path(__file__).parents[2] / "playbooks"),
+        "ANSIBLE_PIPELINING": "true",
         "HOME": str(tmp_path),
         "PATH": f"{tmp_path}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin",
         "PLACE": str(tmp_path),
