@@ -357,6 +357,8 @@ def set_associations(sacctmgr: Sacctmgr) -> None:
             set_association(sacctmgr, name, default)
     if VALUES["announces_inherited"] and moving:
         announce_inherited(sacctmgr, moving)
+    if VALUES["announces_inherited"]:
+        announce_limits(sacctmgr, present, above)
 
 
 def announce_inherited(sacctmgr: Sacctmgr, changed: set[Name]) -> None:
@@ -375,6 +377,28 @@ def announce_inherited(sacctmgr: Sacctmgr, changed: set[Name]) -> None:
             empty = (("QOS", "QOS="), ("DefaultQOS", "DefaultQOS=-1"))
             words = [word for key, word in empty if not present[account, ""].get(key)]
             set_association(sacctmgr, (account, ""), *words)
+
+
+def announce_limits(sacctmgr: Sacctmgr, previous: Mapping[Name, Settings], parents: Mapping[str, str]) -> None:
+    """The same for limits of a job or user: those that accounts inherit are set on them, and taken back. `previous`,
+    `parents`: what associations and accounts had before the changes.
+    """
+    present, above = present_associations(sacctmgr)
+
+    def inherited(name: str, account: str, settings: Mapping[Name, Settings], tree: Mapping[str, str]) -> str:
+        texts = (settings.get((each, ""), {}).get(name) for each in ancestors(account, tree))
+        return next(filter(None, texts), "")
+
+    for account in above:
+        limits = []
+        for key in VALUES["association_keys"]:
+            name = key["name"]
+            if name.startswith("Max") and not present[account, ""].get(name):
+                now, then = inherited(name, account, present, above), inherited(name, account, previous, parents)
+                if now != then:
+                    limits.append((name, key["form"], now or then))
+        set_association(sacctmgr, (account, ""), *(f"{name}={text}" for name, _, text in limits))
+        set_association(sacctmgr, (account, ""), *(word_for(form, name, text, "") for name, form, text in limits))
 
 
 def coordinators(sacctmgr: Sacctmgr, account: Account) -> tuple[list[str], list[str]]:

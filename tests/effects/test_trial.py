@@ -39,7 +39,8 @@ EACH_RELEASE = ["24.11", *(pytest.param(each, marks=pytest.mark.long) for each i
 def test_a_trial_shows_drained_nodes_jobs_and_values(release: str, tmp_path: Path) -> None:
     of_release = ('"24.11"', f'"{release}"')
     fewer = ("memory: 1TiB", "memory: 1TiB, gpus: {count: 4, numa: [0, 0, 1, 1]}")
-    of_accounts = ("max_jobs_per_user: 4", "max_jobs_per_user: 2"), ("[alice, bob]", "[alice]")
+    limits = ("[normal, high]", "[normal, high], max_jobs: 6, max_tres_per_job: {cpu: 32}")
+    of_accounts = ("max_jobs_per_user: 4", "max_jobs_per_user: 2"), ("[alice, bob]", "[alice]"), limits
     text = MANIFEST + ACCOUNTS
     old = write(tmp_path / "a", of_release, text=text)
     new = write(tmp_path / "b", of_release, fewer, ("max_time: 30", "max_time: 60"), *of_accounts, text=text)
@@ -104,11 +105,23 @@ def test_accounts_that_are_not_those_of_the_tree_are_seen(tmp_path: Path) -> Non
 
 
 def test_a_limit_that_slurmctld_lacks_is_named() -> None:
-    line = "ClusterName=c Account=vision UserName={} ID=4 UsageRaw/Norm={} MaxJobs={}({}) GrpTRES=cpu={}(3),mem=N(9)"
-    before = [line.format("", 1, 8, 2, "N"), line.format("alice(64001)", 1, "", 0, 4), "QOS=high(5)", "  GrpJobs=N(1)"]
-    after = [line.format("", 7, 1, 5, "N"), line.format("alice(64001)", 2, "", 1, "N"), "QOS=high(5) MaxWallPJ=30", ""]
+    line = (
+        "ClusterName=c Account=vision UserName={} ID=4 UsageRaw={} MaxJobs={} GrpJobs={}({}) GrpTRES=cpu={}(3),mem=N(9)"
+    )
+    before = [
+        line.format("", 1, 3, 8, 2, "N"),
+        line.format("alice(64001)", 1, "", "", 0, 4),
+        "QOS=high(5)",
+        "  GrpJobs=N(1)",
+    ]
+    after = [
+        line.format("", 7, 4, 1, 5, "N"),
+        line.format("alice(64001)", 2, "", "", 1, "N"),
+        "QOS=high(5) MaxWallPJ=30",
+        "",
+    ]
     assert other_limits("\n".join(before), "\n".join(after)) == (
-        "account vision MaxJobs: 8 → 1",
+        "account vision GrpJobs: 8 → 1",
         "account vision alice GrpTRES: cpu=4 → none",
         "qos high MaxWallPJ: none → 30",
     )

@@ -332,7 +332,9 @@ def _settings(text: str) -> dict[str, str]:
             continue
         for key, value in values.items():
             limit = ",".join(each for each in value.split(",") if each and not each.endswith("=N"))
-            if limit not in ("", "N", "None", "Not") and not _OF_USE.search(key):
+            if limit in ("", "N", "None", "Not") or _OF_USE.search(key):
+                continue
+            if not (name.startswith("account ") and name.count(" ") == 1 and key.startswith("Max")):
                 settings[f"{name} {key}"] = limit
     return settings
 
