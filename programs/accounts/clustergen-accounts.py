@@ -393,7 +393,7 @@ def announce_limits(sacctmgr: Sacctmgr, previous: Mapping[Name, Settings], paren
         limits = []
         for key in VALUES["association_keys"]:
             name = key["name"]
-            if name.startswith("Max") and not present[account, ""].get(name):
+            if name.startswith(("Max", "Min", "Priority")) and not present[account, ""].get(name):
                 now, then = inherited(name, account, present, above), inherited(name, account, previous, parents)
                 if now != then:
                     limits.append((name, key["form"], now or then))

@@ -134,10 +134,8 @@ def counts() -> list[dict[str, str]]:
 
 
 def write(release: str, records: Iterable[Path]) -> None:
-    """The counts of a release into the table, if these are the records of all its shards."""
+    """The counts of a release into the table, of the shards that are recorded."""
     results = [json.loads(record.read_text(encoding="utf-8")) for record in records]
-    if len(results) < SHARDS:
-        return
     number = Counter(each["outcome"] for shard in results for each in shard)
     row = {"release": release, "drawn": str(number.total()), **{name: str(number[name]) for name in OUTCOMES}}
     rows = {each["release"]: each for each in (counts() if TABLE.exists() else [])} | {release: row}

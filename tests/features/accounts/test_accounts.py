@@ -222,10 +222,10 @@ submit again nlp
 sacctmgr -iQ modify user where name=root account=nlp set QOS=low DefaultQOS=low >/dev/null
 clustergen-accounts >/dev/null
 submit inherited nlp
-shown() { scontrol -o show assoc_mgr | grep 'Account=nlp User.*=root' | grep -oE '(MaxJobs|MaxTRESPJ)=[^( ]*'; }
+shown() { scontrol -o show assoc_mgr | grep 'Account=nlp U.*=root' | grep -oE '(Priority|MaxJobs|MaxTRESPJ)=[^( ]*'; }
 limit() { sed -i "s/$1/$2/" /etc/clustergen/accounts.json; clustergen-accounts >/dev/null; sleep 0.2; step "$3" shown; }
-limit '"DefaultQOS": "low"' '&, "MaxJobs": "5", "MaxTRESPerJob": "cpu=8"' limited
-limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8"' '' unlimited
+limit '"DefaultQOS": "low"' '&, "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' limited
+limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' '' unlimited
 """
     qos: dict[str, Any] = {"high": {"priority": 100}, "low": {}}
     result = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users={}, partitions={})
@@ -245,8 +245,8 @@ limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8"' '' unlimited
     # A list that the user had for himself is taken back, and he has that of research again.
     assert [name for name in accepted if name.startswith("inher")] == ["inherited-nlp-normal", "inherited-nlp-low"]
     # The users of nlp inherit limits of research, and their end.
-    assert result["limited"].split() == ["MaxJobs=5", "MaxTRESPJ=cpu=8", "status", "0"]
-    assert result["unlimited"].split() == ["MaxJobs=", "MaxTRESPJ=", "status", "0"]
+    assert result["limited"].split() == ["Priority=7", "MaxJobs=5", "MaxTRESPJ=cpu=8", "status", "0"]
+    assert result["unlimited"].split() == ["Priority=0", "MaxJobs=", "MaxTRESPJ=", "status", "0"]
 
 
 @pytest.mark.real
