@@ -8,7 +8,12 @@ name=${0##*/} name=${name#[0-9][0-9]-mount-}
 : "${mount:?}" "${prolog_patience_s:?}"
 patience_s=10
 [[ $0 != */prolog.d/* ]] || patience_s=$prolog_patience_s # longer: slurmctld does not end its drains by itself
-mountpoint -q -- "$mount" || { echo "$mount is not mounted"; exit 1; }
+# The mount of a prolog that came a moment ago starts after all files have come: a job that starts meanwhile waits for it.
+is_new() { [[ $0 == */prolog.d/* && -n $(find "$0" -newermt '-60 seconds') ]]; }
+until mountpoint -q -- "$mount"; do
+  is_new || { echo "$mount is not mounted"; exit 1; }
+  sleep 0.5
+done
 stat -f -- "$mount" >/dev/null 2>&1 </dev/null &
 for ((tenths = 0; tenths < patience_s * 10; tenths++)); do
   if ! kill -0 $! 2>/dev/null; then

@@ -169,7 +169,15 @@ def test_a_saved_plan_is_read_as_it_was_made(repository: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", [("max_time: 60", "max_time: 90"), ("partitions:", "# comment\n  partitions:")])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("max_time: 60", "max_time: 90"),
+        ("partitions:", "# comment\n  partitions:"),
+        ("name: small", "name: other"),
+    ],
+    ids=["value", "comment", "cluster"],
+)
 def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple[str, str]) -> None:
     write(repository, LONGER)
     run("plan", "--out", "p.json")

@@ -55,6 +55,23 @@ def test_another_flavour_of_the_kernel_modules_is_a_replacement(tmp_path: Path) 
     assert [effect["kind"] for effect in change["effects"]] == ["reboot"]
 
 
+def test_gpus_are_partitioned_while_nodes_are_drained_once_and_before_slurm_counts_instances(tmp_path: Path) -> None:
+    mig = [
+        ("memory: 1TiB}", "memory: 1TiB, gpus: {mig: all}}"),
+        ("slurm:\n", "gpu: {mig_plans: {all: {profiles: {1g.10gb: 7}}}}\nslurm:\n"),
+    ]
+    _, _, steps = plan(write(tmp_path / "a"), write(tmp_path / "b", *mig))
+    assert [step.partition(": ")[2] for step in steps] == [
+        "install nvidia-mig-manager",
+        "drain, and wait for their jobs",
+        "install the changed files",
+        "systemctl daemon-reload",
+        "restart nvidia-mig-manager.service",
+        "scontrol reconfigure, once",
+        "resume",
+    ]
+
+
 def test_packages_of_something_new_are_installed_beside_jobs_and_those_of_something_gone_stay(tmp_path: Path) -> None:
     one = write(tmp_path / "a")
     entry = "storage:\n  home: {type: nfs, server: 10.0.9.9, path: /home, mount: /home}\nslurm:"

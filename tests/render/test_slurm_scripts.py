@@ -485,7 +485,7 @@ def test_watches_of_dcgm_are_set_where_it_has_none(tmp_path: Path, root: Path) -
     ("scene", "reason"),
     [
         ("mount -t tmpfs tmpfs /home", ""),
-        ("", "/home is not mounted"),
+        ("touch -d '-2 minutes' /etc/slurm/prolog.d/*-mount-home", "/home is not mounted"),
         ("mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexit 1\\n' >/usr/bin/stat", "/home returns an error"),
         (
             "mount -t tmpfs tmpfs /home; printf '#!/bin/sh\\nexec sleep 50\\n' >/usr/bin/stat; "
@@ -499,6 +499,14 @@ def test_a_file_system_must_be_mounted_and_answer(scene: str, reason: str, tmp_p
     done = box.run(f"{HEALTH}; /etc/slurm/prolog; echo prolog $?", f"mkdir -p /home; {scene}")
     assert reason in drained(done)
     assert ("prolog 1" if reason else "prolog 0") in done.stdout
+
+
+@pytest.mark.real
+def test_a_job_waits_for_a_mount_that_came_with_its_prolog(tmp_path: Path, root: Path) -> None:
+    """site.yml mounts after it has put all files; a prolog that failed meanwhile would drain the node."""
+    scene = "mkdir -p /home; touch /etc/slurm/prolog.d/*-mount-home; (sleep 1; mount -t tmpfs tmpfs /home) &"
+    done = healthy(tmp_path, root, storage=STORAGE).run("/etc/slurm/prolog; echo prolog $?", scene)
+    assert (drained(done), done.stdout.strip()) == ("", "prolog 0")
 
 
 def infiniband(state: str = "4: ACTIVE", rate: str = "400 Gb/sec (4X NDR)", second: str = "mlx5_1") -> str:
