@@ -394,9 +394,9 @@ def announce_limits(sacctmgr: Sacctmgr, previous: Mapping[Name, Settings], paren
         for key in VALUES["association_keys"]:
             name = key["name"]
             if name.startswith(("Max", "Min", "Priority")) and not present[account, ""].get(name):
-                now, then = inherited(name, account, present, above), inherited(name, account, previous, parents)
-                if now != then:
-                    limits.append((name, key["form"], now or then))
+                text, old = inherited(name, account, present, above), inherited(name, account, previous, parents)
+                if text != old:
+                    limits.append((name, key["form"], text or old))
         set_association(sacctmgr, (account, ""), *(f"{name}={text}" for name, _, text in limits))
         set_association(sacctmgr, (account, ""), *(word_for(form, name, text, "") for name, form, text in limits))
 

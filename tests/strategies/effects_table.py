@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 
@@ -10,15 +11,31 @@ from clustergen.catalogue.slurm_effects import effects, how_known
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.messages import TITLES
 from clustergen.render.effects import read
+from strategies.pages import ROOT
 
 RELEASES = ("22.05", "24.11", "26.05")
 _PLACE = re.compile(r"(<!-- effects: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FILE = "slurm.conf"
+_PLANS = ROOT / "tests" / "effects" / "drawn_plans.tsv"
+_COLUMNS = (
+    *("release", "drawn", "as the plan says", "jobs end early or wait, as announced", "refused while jobs run"),
+    *("jobs lost", "value not in effect", "slurmctld failed"),
+)
+_DRAWN = re.compile(r"(<!-- drawn plans -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def effects_filled(text: str) -> str:
     """A page's text with its tables as the catalogue has the effects today."""
+    text = _DRAWN.sub(lambda match: match[1] + "\n" + "\n".join(_drawn()) + "\n\n" + match[2], text)
     return _PLACE.sub(lambda match: match[1] + "\n" + "\n".join(_table(match[2])) + "\n\n" + match[3], text)
+
+
+def _drawn() -> Iterator[str]:
+    """Counts of tools/measure-plans."""
+    lines = _PLANS.read_text(encoding="utf-8").splitlines()[1:]
+    yield f"| {' | '.join(_COLUMNS)} |"
+    yield "|---" * len(_COLUMNS) + "|"
+    yield from (f"| {' | '.join(row.values())} |" for row in csv.DictReader(lines, delimiter="\t"))
 
 
 def _table(name: str) -> Iterator[str]:
