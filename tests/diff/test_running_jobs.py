@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diff.messages import _states
 from clustergen.diff.preemption import preemptible
 from clustergen.diff.slurm import slurm_changes
 from strategies.diffs import MANIFEST, diff, write
@@ -266,3 +268,8 @@ def test_a_qos_whose_name_is_a_part_of_another_one_is_gained_all_the_same() -> N
     listed = [{("qos", "high"): {"Preempt": names}} for names in ("scavenger", "scavenger,scav")]
     (jobs,) = preemptible(*listed, "high", "Preempt", release)
     assert "scav" in re.findall(r"\w+", jobs.text)
+
+
+def test_the_verdict_names_each_state_once() -> None:
+    jobs = [AffectedJobs("of a QOS", "PENDING, PREEMPTED"), AffectedJobs("of a partition", "PREEMPTED")]
+    assert _states(jobs) == " (PENDING, PREEMPTED)"

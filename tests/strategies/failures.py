@@ -61,7 +61,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("a job that does not end", "SlurmJobsStuck"),
         ("messages to nodes wait", "SlurmAgentBacklog"),
         ("StateSaveLocation or the database's disk is full", "SlurmDiskAlmostFull"),
-        ("StateSaveLocation of another cluster", "SlurmctldUnreachable: slurmctld refuses to start, and writes nothing"),
+        (
+            "StateSaveLocation of another cluster",
+            "SlurmctldUnreachable: slurmctld refuses to start, and writes nothing",
+        ),
         ("database of a release that is too old", f"{_SERVICE}: slurmdbd refuses to start, and writes nothing"),
         ("munge key that differs", "SlurmNodeDown: slurmd cannot register"),
     ),

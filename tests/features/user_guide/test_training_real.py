@@ -22,6 +22,7 @@ from strategies.training_cluster import FAILED, JOBS, SUBMIT, adapted, submitted
 
 pytestmark = [pytest.mark.long, pytest.mark.real]
 
+
 @pytest.fixture(scope="module")
 def packages() -> Path:
     return frameworks()
