@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from clustergen.cli import group
 from clustergen.cli.diff import compare
 from clustergen.diff.policy import VALUES
 from clustergen.verify.slurm_roots import for_release
-from clustergen.verify.slurm_trial import TrialStep, carry_out, other_limits
+from clustergen.verify.slurm_trial import TrialStep, adapted, carry_out, is_left_out, other_limits
 from effects.configuration import RELEASES, Configuration, option, split
 from effects.measure import unavailable
 from strategies.diffs import MANIFEST, write
@@ -102,6 +103,19 @@ def test_accounts_that_are_not_those_of_the_tree_are_seen(tmp_path: Path) -> Non
     report = carry_out(install, old, new, hosts, [TrialStep(1, "load-accounts", ())], [])
     assert report.differs == ("account vision parent teams nobody",)
     assert not report.is_good
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [("wckeys,nojobs", ""), ("all", "associations,limits,qos,safe"), ("Safe,QOS,nosteps", "qos,safe")],
+)
+def test_jobs_of_a_trial_are_held_to_limits_and_recorded(value: str, kept: str) -> None:
+    files = {"slurm.conf": f"ClusterName=c\nAccountingStorageEnforce={value}\nNodeName=n1\n"}
+    with_accounts = adapted({**files, VALUES: "{}"}, "24.11", accounting=True)["slurm.conf"]
+    assert re.findall("Enforce=(.*)", with_accounts) == [kept] * bool(kept)
+    assert "Enforce" not in adapted(files, "24.11", accounting=True)["slurm.conf"]
+    assert is_left_out("AccountingStorageEnforce")
+    assert not is_left_out("MaxJobCount")
 
 
 def test_a_limit_that_slurmctld_lacks_is_named() -> None:

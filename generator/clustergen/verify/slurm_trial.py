@@ -51,7 +51,9 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OF_DATABASE = re.compile(r"^\s*AccountingStor\w+\s*=?.*$", re.IGNORECASE | re.MULTILINE)
-_ENFORCED = re.compile(r"^\s*AccountingStorageEnforce\s*=.*$", re.IGNORECASE | re.MULTILINE)
+_ENFORCED = re.compile(r"^\s*AccountingStorageEnforce\s*=\s*(\S*).*$", re.IGNORECASE | re.MULTILINE)
+_LIMITS = ("associations", "limits", "qos", "safe")
+"""What the jobs of a trial, which name no wckey and are all recorded, are held to."""
 _OF_ACCOUNTS = re.compile(
     r"\s+(?:QOS|AllowQos|DenyQos|AllowAccounts|DenyAccounts|AllowGroups|TRESBillingWeights)=\S+", re.IGNORECASE
 )
@@ -238,17 +240,22 @@ def adapted(files: Mapping[str, str], release: str, *, accounting: bool) -> dict
     """The files that daemons on one machine can read."""
     kept = {name: text for name, text in files.items() if name in _FILES}
     conf = _OF_ACCOUNTS.sub("", _LEFT_OUT.sub("", kept["slurm.conf"].replace("\\\n", " ")))
-    if _VALUES not in files:
-        conf = _ENFORCED.sub("", conf)
+    conf = _ENFORCED.sub(_held_to if _VALUES in files else "", conf)
     kept["slurm.conf"] = (conf if accounting else _OF_DATABASE.sub("", conf)) + _ADDED
     kept["gres.conf"] = "".join(_gres(conf))
     kept["cgroup.conf"] = f"CgroupPlugin={cgroup_plugin(release)}\n"
     return kept
 
 
+def _held_to(enforced: re.Match[str]) -> str:
+    words = enforced[1].lower().split(",")
+    kept = [word for word in _LIMITS if word in words or "all" in words]
+    return f"AccountingStorageEnforce={','.join(kept)}" if kept else ""
+
+
 def is_left_out(key: str) -> bool:
     """True for a key that neither side has in a trial."""
-    return bool(_LEFT_OUT.match(f"{key}=x") or _OF_ACCOUNTS.match(f" {key}=x"))
+    return any(pattern.match(f" {key}=x") for pattern in (_LEFT_OUT, _OF_ACCOUNTS, _ENFORCED))
 
 
 def _gres(conf: str) -> Iterator[str]:

@@ -64,7 +64,5 @@ def resets_gpus(cluster: Cluster, node_type: NodeType) -> bool:
 FILES: tuple[File, ...] = (
     File("gpu_node/etc/clustergen/gpu-reset.sh", gpu_reset, values=True, per="type"),
     script("gpu_node/etc/slurm/epilog.d/32-gpu-reset", resets_gpus, per_type=True),
-    script(
-        "gpu_node/usr/local/sbin/clustergen-gpu-reset", resets_gpus, "gpu/clustergen-gpu-reset.sh", per_type=True
-    ),
+    script("gpu_node/usr/local/sbin/clustergen-gpu-reset", resets_gpus, "gpu/clustergen-gpu-reset.sh", per_type=True),
 )
