@@ -111,6 +111,14 @@ def test_a_unit_that_goes_is_not_run_once_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_service_whose_unit_goes_is_said_to_end(tmp_path: Path) -> None:
+    sides = [write(tmp_path / name, text=f"{MANIFEST}host: {{firewall: {name}}}\n") for name in ("nftables", "true")]
+    reasons = {change["file"]: change["reason"] for change in plan_of(*sides)["changes"]}
+    unit = "/etc/systemd/system/clustergen-nftables.service"
+    assert reasons[unit] == "the unit is stopped and disabled when its file goes"
+
+
+@pytest.mark.slow
 def test_jobs_that_ask_for_more_nodes_than_a_partition_keeps_wait(tmp_path: Path) -> None:
     old = write(tmp_path / "a")
     fewer = plan_of(old, write(tmp_path / "b", ('debug: {nodes: "c[1-2]"', "debug: {nodes: c1")))

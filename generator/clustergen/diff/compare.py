@@ -43,6 +43,7 @@ Files = dict[str, NodeFile]
 _WHERE = re.compile(r"^Where=(\S+)", re.MULTILINE)
 _REQUIRES = re.compile(r"^Requires=(\S+)$", re.MULTILINE)
 _SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
+_SERVICE = re.compile(rf"{_UNITS}[^/]+\.(service|timer)")
 _ANEW = "the machines must be reinstalled, which no playbook does; the data on their disks is lost"
 _POLICY = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
 _PREEMPTION = "slurmctld applies it at once, to running jobs too"
@@ -53,6 +54,7 @@ _SAME_PERHAPS = (
 )
 _UNDER_CLIENTS = "the servers stop it under their clients: all are drained first"
 JOBS_READ_IT = "jobs that start later read it; running jobs keep the old values"
+ENDED = "the unit is stopped and disabled when its file goes"
 LEFT = "the running system keeps what it is set to until it reboots"
 _SETTINGS = ("/etc/clustergen/", "/etc/sysctl.d/", "/etc/modules-load.d/")
 """Files of settings that units and sysctl only ever set."""
@@ -480,8 +482,11 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
     if new is None and _is_left(either):
         return Change(target, "file", "", "", _lines(old), None, None, (NONE,), False, LEFT, "")
     effects: tuple[Effect, ...] = (either.effect,)
+    reason = ""
     if old is None or new is None:
         texts: tuple[str | None, str | None] = (_lines(old), _lines(new))
+        if new is None and _SERVICE.fullmatch(target) and either.effect == DAEMON_RELOAD:
+            reason = ENDED
     elif old.sha256 == new.sha256:
         effects = (NONE,)
         texts = f"{old.mode} {old.owner}", f"{new.mode} {new.owner}"
@@ -494,7 +499,7 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
         if read_by_jobs(target) and new.effect == NONE:
             return Change(target, "file", "", "", *texts, None, effects, False, JOBS_READ_IT, "")
     waiting = _below(old.text) if old is not None and new is None and either.effect.kind == "remount" else ()
-    return Change(target, "file", "", "", *texts, None, effects, False, "", "", waiting=waiting)
+    return Change(target, "file", "", "", *texts, None, effects, False, reason, "", waiting=waiting)
 
 
 def _below(text: str) -> tuple[AffectedJobs, ...]:
