@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clustergen.catalogue.slurm_effects import effects as effect_rows
@@ -26,6 +28,18 @@ def test_no_verdict_is_too_mild() -> None:
     assert {row["outcome"] for row in MEASURED.values()} <= {RIGHT, STRICT}, [
         key for key, row in MEASURED.items() if row["outcome"] in MILD
     ]
+
+
+def test_pending_jobs_wait_for_the_reason_that_squeue_showed() -> None:
+    """Of the reasons that are one word of Slurm's; others have names of nodes, users or accounts in them."""
+    words, other = {"BadConstraints", "PartitionConfig"}, []
+    for (name, release), row in MEASURED.items():
+        shown = words.intersection(re.findall(r"pending\S* PENDING \((\w+)\)", row["detail"]))
+        if shown and row["detail"].startswith("announced"):
+            plan = judged(CHANGES[name], release)[0].plan
+            announced = {state for jobs in plan.waiting for state in jobs.state.split(", ")}
+            other += [(name, release, shown)] if not shown <= announced else []
+    assert other == [("allowgroups", "22.05", {"PartitionConfig"})], "a uid in place of it from 23.11 on"
 
 
 def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:

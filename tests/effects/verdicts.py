@@ -124,15 +124,15 @@ def _actions(made: Plan, change: Change) -> Iterator[Action]:
     for step in made.steps:
         nodes = " ".join(host for host in (hosts_of(step.hosts) if step.hosts else NODES) if host not in _CONTROLLERS)
         action = _ACTIONS.get(step.kind, step.kind).removeprefix("restart-")
-        if action == "manual":
+        if step.by == "manual":
             if step.text.startswith("add the new address"):  # the controller has both from its start
                 continue
             if step.text.startswith("drain"):
                 yield "drain", nodes
             if change.hand:
                 yield change.hand
-            elif step.text.startswith("scontrol "):
-                yield "hand", step.text.partition(": ")[0]
+            elif step.kind == "commands":
+                yield "hand", step.what or ""
         elif action in _ABOUT_NODES:
             yield action, nodes
         elif action in (*_ACTIONS.values(), *_ALIKE, "slurmctld", "slurmdbd"):
