@@ -216,7 +216,7 @@ touch /tmp/end
 suspended "" | xargs -r -n 1 scontrol resume
 [ -z "${held-}" ] || scontrol release "$held"
 [ -z "${later-}" ] || scontrol update "jobid=$later" starttime=now
-until_true 90 none_left
+until_true 120 none_left
 # A task of an array has its number behind the name.
 scontrol -a -o show job | awk '{
   delete of
