@@ -46,7 +46,7 @@ class Part:
     name: str
     hosts: str
     off_s: float
-    """From the power cut to the start of its node, the last of them."""
+    """From the power cut until its node was switched on; for what is no unit, the last node before it was back."""
     back_s: float | None
     """From then until it ran."""
     alerts: tuple[str, ...]
@@ -231,16 +231,21 @@ class Outage:
 
     def _parts(self) -> Iterator[Part]:
         keys = [*self._keys(), *(("record of the job", "") for _ in self.cluster.slurm.accounting_hosts[:1])]
-        last = max(self.started.values())
         for name in dict.fromkeys(name for name, _ in keys):
-            hosts = [host for part, host in keys if part == name]
-            for came in (True, False):
-                if chosen := [host for host in hosts if ((name, host) in self.back) is came]:
-                    on = max(last if "." not in name else self.started.get(host, last) for host in chosen)
-                    back = max(self.back[name, host] for host in chosen) - on if came else None
-                    listed = compress(sorted(filter(None, chosen))) or "-"
-                    back = None if back is None else max(back, 0.0)
-                    yield Part(name, listed, on - self.cut, back, tuple(self._about(name, chosen)))
+            rows: dict[tuple[bool, float], list[str]] = {}
+            for host in (host for part, host in keys if part == name):
+                back = self.back.get((name, host))
+                rows.setdefault((back is not None, self._on(name, host, back)), []).append(host)
+            for (came, on), hosts in rows.items():
+                back_s = max(self.back[name, host] for host in hosts) - on if came else None
+                listed = compress(sorted(filter(None, hosts))) or "-"
+                yield Part(name, listed, on - self.cut, back_s, tuple(self._about(name, hosts)))
+
+    def _on(self, name: str, host: str, back: float | None) -> float:
+        """When the node of a unit was switched on; for what is no unit, the last one before it was back."""
+        if "." in name and host in self.started:
+            return self.started[host]
+        return max(moment for moment in self.started.values() if back is None or moment <= back)
 
 
 def _steps(cluster: Cluster) -> list[list[str]]:
