@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from clustergen.cli.lab_nodes import markdown, plain
-from clustergen.lab.outage import PART_ALERTS, Part, Raised
+from clustergen.lab.outage import PART_ALERTS, Outage, Part, Raised
 from strategies.failures import alerts
+from strategies.trees import COMPUTE, HEAD, cluster_of, manifest
 
 
 @pytest.mark.parametrize(
@@ -47,3 +50,19 @@ def test_a_part_that_is_back_and_one_that_is_not() -> None:
         ["slurmd.service", "n[1-2]", "3 s", "156 s", "yes", "NodeServiceStopped (pending)"],
         ["queued job", "-", "150 s", "-", "no", "-"],
     ]
+
+
+def test_nodes_that_were_on_at_different_times_are_rows_of_their_own(tmp_path: Path) -> None:
+    outage = Outage(cast(Any, None), cast(Any, None), cluster_of(manifest(nodes=[HEAD, COMPUTE]), tmp_path), (), 1)
+    outage.started = {"c1": 3, "c2": 3, "head": 150}
+    outage.expected = {"c1": ("munge.service",), "c2": ("munge.service",), "head": ("munge.service",)}
+    outage.back = {("munge.service", host): moment for host, moment in (("c1", 5), ("c2", 7), ("head", 154))}
+    outage.back |= {("node in Slurm", host): 160 for host in ("c1", "c2")}
+    outage.raised = [Raised("NodeServiceStopped", "pending", "head", "munge.service")]
+    rows = {(part.name, part.hosts): part for part in outage.parts()}
+    assert rows["munge.service", "c[1-2]"] == Part("munge.service", "c[1-2]", 3, 4, ())
+    alert = ("NodeServiceStopped (pending)",)
+    assert rows["munge.service", "head"] == Part("munge.service", "head", 150, 4, alert)
+    assert rows["node in Slurm", "c[1-2]"] == Part("node in Slurm", "c[1-2]", 150, 10, ())
+    assert rows["node in Slurm", "c[3-4]"].back_s is None
+    assert rows["queued job", "-"] == Part("queued job", "-", 150, None, ())

@@ -125,7 +125,7 @@ class Outage:
         before = {(alert.name, alert.host, alert.unit) for alert in earlier}
         since = self._alerts(f"last_over_time(ALERTS[{int(time.monotonic() - self.cut)}s])")
         self.raised = [alert for alert in since if (alert.name, alert.host, alert.unit) not in before]
-        return list(self._parts())
+        return list(self.parts())
 
     def _return(self, rows: Mapping[str, Mapping[str, str]], report: Report) -> None:
         self._start(sorted(self.away_nodes), rows, report)
@@ -229,7 +229,8 @@ class Outage:
             yield from (("node in Slurm", host) for host in group.hosts if host in self.hosts)
         yield "queued job", ""
 
-    def _parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[Part]:
+        """Everything that ran before, by the time at which its nodes were switched on."""
         keys = [*self._keys(), *(("record of the job", "") for _ in self.cluster.slurm.accounting_hosts[:1])]
         for name in dict.fromkeys(name for name, _ in keys):
             rows: dict[tuple[bool, float], list[str]] = {}
