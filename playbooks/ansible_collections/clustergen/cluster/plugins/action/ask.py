@@ -62,7 +62,7 @@ class ActionModule(Asking):
         verdict.later = [effect for effect in verdict.later if effect.removeprefix("remount:") not in booting]
         verdict.stop(packages.stopped(state["started"], without))
         idle_mounts = {unit: name for unit, name in booting.items() if unit in state["units"]}
-        mounts = {**_waiting_mounts(tree, files, state["units"], verdict.later), **idle_mounts}
+        mounts = {**dict(_waiting_mounts(tree, files, state["units"], verdict.later)), **idle_mounts}
         checks = re.compile(rf".*/[0-9]+-mount-({'|'.join(map(re.escape, mounts.values()))})([.]conf)?")
         verdict.withheld += [d["target"] for d in state["differs"] if mounts and checks.fullmatch(d["target"])]
         if (refusal := _window(verdict, task_vars) or _hides(state, task_vars)) and not self._task.check_mode:
