@@ -54,6 +54,7 @@ def test_a_part_that_is_back_and_one_that_is_not() -> None:
 
 def test_nodes_that_were_on_at_different_times_are_rows_of_their_own(tmp_path: Path) -> None:
     outage = Outage(cast(Any, None), cast(Any, None), cluster_of(manifest(nodes=[HEAD, COMPUTE]), tmp_path), (), 1)
+    outage.hosts = ["c1", "c2", "c3", "c4", "head"]
     outage.started = {"c1": 3, "c2": 3, "head": 150}
     outage.expected = {"c1": ("munge.service",), "c2": ("munge.service",), "head": ("munge.service",)}
     outage.back = {("munge.service", host): moment for host, moment in (("c1", 5), ("c2", 7), ("head", 154))}
