@@ -119,3 +119,9 @@ def test_groups_that_do_not_fit(group: str, size: int, words: str) -> None:
 def test_a_lab_has_at_least_one_node() -> None:
     with pytest.raises(ClustergenError, match="no node"):
         scaled(document("home-3090"), {"server": 0})
+
+
+def test_a_rack_that_goes_is_in_no_plan_of_switches() -> None:
+    small = scaled(document("ml-training"), {"mds1": 0, "oss[1-4]": 0})
+    assert set(small["racks"]) == {"rack1", "rack2"}
+    assert small["networks"]["bmc"]["plan"] == {"leaf": "sn2201"}

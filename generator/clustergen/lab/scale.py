@@ -32,7 +32,7 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
     A group is a node type, a role, or a `name:` of `nodes` as written; None stands for every type of compute nodes, of
     which at most so many stay. Raises ClustergenError with exit code 2 where no group is called so or is too small.
     """
-    document = copy.deepcopy(document)
+    original, document = document, copy.deepcopy(document)
     entries = document["nodes"]
     hosts = [expand(entry["name"]) for entry in entries]
     groups = _groups(entries)
@@ -60,8 +60,15 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
                 del document[key]
             else:
                 document[key] = left
+    racks = _racks(document)
+    if document.get("networks") and (removed := _racks(original) - racks):
+        document["networks"] = _without(document["networks"], removed)
     _fit_partitions(document)
     return document
+
+
+def _racks(document: Document) -> set[str]:
+    return {name for names in document.get("racks") or {} for name in expand(names)}
 
 
 def roles_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
