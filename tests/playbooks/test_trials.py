@@ -20,6 +20,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import (
     run_mark,
     safe_files,
     slurm_keep,
+    slurm_trials,
     trials,
 )
 
@@ -142,6 +143,20 @@ def test_the_kept_state_holds_nothing_that_slurm_user_may_not_read(seen: dict[st
     assert "qos_usage" in seen["archive"]
     assert "assoc_usage -> /mnt/root-only" in seen["archive"]
     assert "last_tres" not in seen["archive"]
+
+
+def test_a_configless_node_asks_no_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Copy:
+        def directory(self, _: str) -> str:
+            return str(tmp_path)
+
+        def see(self, *_: Any) -> tuple[int, str]:
+            return 1, "slurmd: fatal: Could not establish a configuration source"
+
+    monkeypatch.setattr(slurm_trials.shutil, "which", lambda *_, **__: "/usr/sbin/slurmd")
+    assert slurm_trials.slurmd(None, Copy()) == ""
+    (tmp_path / "slurm.conf").touch()
+    assert slurm_trials.slurmd(None, Copy()).startswith("slurmd rejects these files: ")
 
 
 def test_a_copy_is_private_until_it_has_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

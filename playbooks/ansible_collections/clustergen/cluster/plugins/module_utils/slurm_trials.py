@@ -142,6 +142,8 @@ def slurmd(module, staged):
     program = shutil.which("slurmd", path="/usr/sbin:/usr/bin:/opt/slurm/sbin:/usr/local/sbin")
     if not program:
         return None
+    if not os.path.exists(staged.directory("/etc/slurm") + "/slurm.conf"):
+        return ""  # configless: slurmd would ask the controllers, for a minute where none of them runs yet
     _, output = staged.see(module, ["/etc/slurm"], [program, "-G"])
     if not any("fatal:" in line and not _OF_THE_MACHINE.search(line) for line in output.splitlines()):
         return ""
