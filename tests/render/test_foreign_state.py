@@ -1,4 +1,4 @@
-"""A state directory of another cluster and a database of an older release: the daemons refuse, and write nothing."""
+"""State of another cluster, of one that never saved its associations, and a database of another release: who refuses."""
 
 from __future__ import annotations
 
@@ -18,10 +18,20 @@ controller
 job=$(sbatch --parsable --begin now+1hour --output /dev/null --wrap true)
 pkill slurmctld; for _ in {1..400}; do pgrep slurmctld >/dev/null || break; sleep 0.05; done
 cd /var/lib/slurm/slurmctld
-echo other >clustername
+cp clustername /tmp/clustername; echo other >clustername
 before=$(find . -type f -exec sha256sum {} + | sort)
 timeout 20 slurmctld -D >/run/clustergen/other.log 2>&1; echo "slurmctld ended with $?"
 [ "$before" = "$(find . -type f -exec sha256sum {} + | sort)" ] && [ -s job_state ] && echo "state untouched"
+cp /tmp/clustername . && rm -f assoc_usage* # as if the power was cut in its first five minutes
+slurmctld -D >/run/clustergen/young.log 2>&1 &
+until_log 'Running as primary controller|fatal' /run/clustergen/young.log
+if grep 'fatal: No Assoc usage file' /run/clustergen/young.log; then
+  wait $!
+  slurmctld -i -D >/run/clustergen/once.log 2>&1 &
+  until_log 'Running as primary controller|fatal' /run/clustergen/once.log
+fi
+squeue -h -o %i | grep -qx "$job" && echo "queue kept"
+pkill slurmctld; for _ in {1..400}; do pgrep slurmctld >/dev/null || break; sleep 0.05; done
 """
 DATABASE = r"""
 ask() { mariadb --no-defaults --skip-ssl --socket=/run/mysqld/mysqld.sock slurm_acct_db "$@"; }
@@ -53,6 +63,8 @@ def test_daemons_refuse_what_is_not_theirs(slurm: SlurmInstall, tmp_path: Path) 
     script = DAEMONS + SCRIPT + (DATABASE if has_oldest else "")
     done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes={"script": script})
     assert "slurmctld ended with 1\nstate untouched\n" in done.stdout, done
+    # docs/outage.md has the option with which 26.05 starts.
+    assert ("No Assoc usage file" in done.stdout, "queue kept" in done.stdout) == (release == "26.05", True), done
     assert "CLUSTER NAME MISMATCH" in done.files["other.log"]
     if has_oldest:
         assert done.stdout.endswith("slurmdbd ended with 1\ndatabase untouched\n" * 2), done
