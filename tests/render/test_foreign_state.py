@@ -1,4 +1,4 @@
-"""State of another cluster, of one that never saved its associations, and a database of another release: who refuses."""
+"""State of another cluster, of one that never saved its associations, a database of another release: who refuses."""
 
 from __future__ import annotations
 
