@@ -40,6 +40,7 @@ MACHINES: tuple[str | Code, ...] = (
     Code("interface-not-configurable", ERROR, "An interface that cannot be configured"),
     Code("firewall-without-networks", ERROR, "A firewall that would admit no node"),
     Code("rail-count", ERROR, "The number of rails and switches differs"),
+    Code("time-without-upstream", WARNING, "No time server outside of the cluster"),
     Code("rail-without-addresses", WARNING, "Rails with networks in which nodes have no address"),
     Code("rail-without-port", ERROR, "More rails than fabric ports"),
     "Hardware",
