@@ -114,6 +114,13 @@ def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
             ["l40s", "h100"],
             "write unknown, and gres_type: false beside it: a node type has one model",
         ),
+        ("node_types/gpu/gpus", {"l40s": 8}, "write gpus: {model: l40s, count: 8}"),
+        (
+            "node_types/gpu/gpus",
+            {"first": {"model": "rtx-a6000", "count": 2}, "rtx-4090": {"count": 2}, "count": 4},
+            "write gpus: {model: unknown, gres_type: false, count: 4}",
+        ),
+        ("node_types/gpu/gpus", {"slots": 8}, "run `clustergen explain node_types.gpus` to list its keys"),
         ("networks/management/cidr", "192.0.2.0", "add the prefix length, as 192.0.2.0/24"),
         ("networks/management/cidr", "192.0.2.5", "add the prefix length, as 192.0.2.0/24"),
         ("networks/management/cidr", "fd00::", "add the prefix length, as fd00::/64"),
@@ -130,7 +137,7 @@ def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
     ],
 )
 def test_other_hints(path: str, value: Any, hint: str | None) -> None:
-    assert [one.hint for one in findings(path, value)] == [hint]
+    assert {one.hint for one in findings(path, value)} == {hint}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ _COUNTED = re.compile(r"([0-9]{1,3})\s*[x×*]\s*(\S.*)")
 _PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
 _MOST_COUNTED = 64
+_MODEL = re.compile("[a-z]-?[0-9]{2}", re.IGNORECASE)  # of a product's name, as h100 and rtx-a6000
 _NO_HOSTLIST = "a[,"
 _SEVERAL = "unknown, and gres_type: false beside it: a node type has one model"
 SEVERAL_MODELS = {"model": "unknown", "gres_type": False}
@@ -120,6 +121,21 @@ def _counted_models(values: Sequence[Any], declared: Any) -> dict[str, Any] | No
         total += count
     meant = {"model": names.pop(), "count": total} if len(names) == 1 else {**SEVERAL_MODELS, "count": total}
     return None if refusal(declared, meant)[0] else meant
+
+
+def counted_keys(section: Mapping[str, Any], model: type[BaseModel]) -> str | None:
+    """What a mapping of models to numbers was meant to be: `{model: h100, count: 8}` for `{h100: 8}`. None for others."""
+    others = {key: value for key, value in section.items() if key not in model.model_fields}
+    if not others or not all(
+        _MODEL.search(key) or (isinstance(value, Mapping) and "model" in value) for key, value in others.items()
+    ):
+        return None
+    rows = [
+        {"model": key, **value} if isinstance(value, Mapping) else {"model": key, "count": value}
+        for key, value in others.items()
+    ]
+    meant = _counted_models(rows, model)
+    return _short(meant) if meant else None
 
 
 def as_mapping(value: str | float, declared: Any) -> str | None:

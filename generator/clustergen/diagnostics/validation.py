@@ -41,6 +41,7 @@ from clustergen.diagnostics.model_path import (
     tags_of,
     takes_switch,
 )
+from clustergen.diagnostics.shapes import counted_keys
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
 
@@ -177,6 +178,8 @@ class _Translator:
         unused = [name for name in nearby if not (isinstance(present, Mapping) and name in present)]
         hint = (self.hint and self.hint(at.path)) or self._at_the_top(at)
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
+        if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
+            hint = f"write {at.path[-2]}: {meant}"
         if hint is None:
             sections = self.data if isinstance(self.data, Mapping) else ()
             places = places_for(self.model, at.path, sections)

@@ -135,10 +135,13 @@ def resolve_overrides(root: Node, refused: Container[str], bases: dict[str, str]
         return
     derived: dict[str, tuple[str, object]] = {}
     for entry in nodes.children:
-        if not isinstance(entry.children, dict) or (kind := entry.child("type")) is None:
+        if not isinstance(entry.children, dict):
             continue
-        yield from _fixed_fields(entry, kind.value)
+        kind = entry.child("type")
+        yield from _fixed_fields(entry, kind.value if kind else None)
         fields = _taken(entry, Nodes.OVERRIDES)
+        if kind is None:
+            continue  # which is reported
         base = types.child(kind.value) if types is not None and isinstance(kind.value, str) else None
         if not fields.children or types is None or base is None or kind.value in refused:
             continue  # an unknown type is reported by its name
