@@ -124,7 +124,7 @@ def _counted_models(values: Sequence[Any], declared: Any) -> dict[str, Any] | No
 
 
 def counted_keys(section: Mapping[str, Any], model: type[BaseModel]) -> str | None:
-    """What a mapping of models to numbers was meant to be: `{model: h100, count: 8}` for `{h100: 8}`. None for others."""
+    """The devices of a mapping of models to numbers: `{model: h100, count: 8}` of `{h100: 8}`; None for others."""
     others = {key: value for key, value in section.items() if key not in model.model_fields}
     if not others or not all(
         _MODEL.search(key) or (isinstance(value, Mapping) and "model" in value) for key, value in others.items()

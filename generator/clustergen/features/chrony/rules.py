@@ -25,6 +25,6 @@ def time_without_upstream(cluster: Cluster) -> Iterator[Finding]:
             ("networks", "management"),
             f"all nodes follow the clock of {servers}, which no time server corrects: logins, certificates, alerts and"
             " logs get wrong times",
-            "add ntp: [pool.ntp.org] to networks.management, or host: {chrony: false} if something else sets the clocks",
+            "add ntp: [pool.ntp.org] to networks.management, or host: {chrony: false} if others set the clocks",
             key=True,
         )
