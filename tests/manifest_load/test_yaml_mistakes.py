@@ -84,6 +84,20 @@ MISTAKES = {
         "this is a no-break space, not a space",
         "replace it with a space",
     ),
+    "no-break space in a mapping": (
+        "a: 1\nfoo: {b:\u00a0{c: 1}} # d:\u00a0e\n",
+        "yaml-syntax",
+        "2:9",
+        "this is a no-break space, not a space",
+        "replace it with a space",
+    ),
+    "no-break space before a comment": (
+        'a: "b:\u00a0c"\nfoo: 1\u00a0# d\n',
+        "yaml-syntax",
+        "2:7",
+        "this is a no-break space, not a space",
+        "replace it with a space",
+    ),
     "no colon on the first line": (
         "foo bar\nbaz: 1\n",
         "yaml-syntax",

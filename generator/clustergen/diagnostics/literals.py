@@ -91,11 +91,7 @@ def choice_hint(value: str, allowed: list[str], takes_switch: bool = False) -> s
 
 
 def beginning_hint(key: str, keys: list[str]) -> str | None:
-    """The hint for a key that is only the first word of others: `gpu` for `gpu_count` and `gpu_settings`; or that
-    begins with a no-break space, as copied from a web page.
-    """
-    if key != (plain := key.strip("\u00a0 ")):
-        return f"write '{plain}' behind spaces: a no-break space is no indentation"
+    """The hint for a key that is only the first word of others: `gpu` for `gpu_count` and `gpu_settings`."""
     longer = [name for name in keys if name.startswith(f"{key.lower()}_")]
     return f"write {' or '.join(longer)}" if 0 < len(longer) <= _MOST_LONGER else None
 

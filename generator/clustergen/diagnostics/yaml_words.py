@@ -303,9 +303,6 @@ def _indentation(complaint: Complaint) -> Problem | None:
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
         message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
         return _problem(glued.start(1), len(glued[1]), message, f"add a space after the colon of {quote(glued[1])}")
-    if odd := re.compile(r"^ *(\u00a0)", re.MULTILINE).search(text, 0, at):
-        message = "this line is indented with a no-break space"
-        return _problem(odd.start(1), 1, message, "replace it with a space")
     message = f"nothing above is indented by {spaces(width)}"
     return _problem(at, len(shown), message, f"indent it by {spaces(column)}, as line {above}")
 

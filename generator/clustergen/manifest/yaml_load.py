@@ -38,6 +38,7 @@ MAX_READ_AGAIN = 2_000_000  # characters, however often
 # Patterns stay text until one is needed: compiling them all would slow every run.
 _TAB_INDENT = r"\n *\t[ \t]*[^\s#]"
 _TAG_DIRECTIVE = r"(?:[ \t]*+(?:#[^\n\r]*+)?[\n\r]|%YAML[^\n\r]*+[\n\r])*+(%(?!YAML)[^\n\r]*)"
+_ODD_SPACE = r"(?<=[:,{\[-])[ \xa0]*\xa0|^[ \xa0]*\xa0|\xa0[ \xa0]*(?=#|$)"
 _AFTER_DOCUMENT = r"(?:\s++|#[^\n\r]*+|\.\.\.(?=\s|$))*+"
 
 
@@ -53,9 +54,12 @@ def parse(text: str) -> tuple[Node | None, list[Problem]]:
     """The document's root and all that is wrong with it; no root when it is empty or could not be read to its end.
 
     Never raises for any text. Duplicate keys (the first counts), merge keys (left out) and tags do not end the reading,
-    nor do brackets that lack quotes: what is behind them is read as if they had them.
+    nor do brackets that lack quotes: what is behind them is read as if they had them. No-break spaces around values are
+    read as spaces.
     """
+    text, odd = _without_odd_spaces(text)
     root, problems, refusal = _read(text)
+    problems += odd
     if refusal is None:
         return root, problems
     unquoted: list[Problem] = []
@@ -67,9 +71,36 @@ def parse(text: str) -> tuple[Node | None, list[Problem]]:
         unquoted.append(refusal)
         text = plain
         _, problems, refusal = _read(text)
+        problems += odd
     if refusal and (not unquoted or "\n" in text[unquoted[-1].start : refusal.start]):  # on one line it may follow
         problems.append(refusal)
     return None, [*problems, *unquoted]
+
+
+def _without_odd_spaces(text: str) -> tuple[str, list[Problem]]:
+    """The text with spaces in place of no-break spaces around values, and a problem for each. Those in quotes stay."""
+    if "\xa0" not in text:
+        return text, []
+    spans = [match.span() for match in re.finditer(_ODD_SPACE, text, re.MULTILINE)]
+    root = _read(re.sub(_ODD_SPACE, _blanks, text, flags=re.MULTILINE))[0]
+    problems = []
+    for start, end in spans[:MAX_PROBLEMS]:
+        if not (root is not None and root.has_scalar_at(start, styles="'\"|>")) and not _is_comment(text, start, root):
+            text = text[:start] + " " * (end - start) + text[end:]
+            message = "this is a no-break space, not a space"
+            problems.append(Problem("yaml-syntax", start, end - start, message, "replace it with a space"))
+    return text, problems
+
+
+def _is_comment(text: str, offset: int, root: Node | None) -> bool:
+    """True if a comment begins before an offset, on its line."""
+    line = text.rfind("\n", 0, offset) + 1
+    signs = (line + match.start() for match in re.finditer(r"(?<![^\s\xa0])#", text[line:offset]))
+    return any(root is None or not root.has_scalar_at(sign) for sign in signs)
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _read(text: str) -> tuple[Node | None, list[Problem], Problem | None]:

@@ -42,14 +42,14 @@ class Node:
                 self.children[key], self.keys[key] = other.children[key], other.keys[key]
                 self.value[key] = other.value[key]
 
-    def has_scalar_at(self, offset: int) -> bool:
-        """True if this place of the text, in characters from its start, is inside a scalar."""
+    def has_scalar_at(self, offset: int, styles: str = "") -> bool:
+        """True if this place of the text, in characters from its start, is inside a scalar; of some styles only."""
         if not self.start <= offset < self.end:
             return False
         if self.children is None:
-            return True
+            return not styles or (self.style != "" and self.style in styles)
         below = self.children.values() if isinstance(self.children, dict) else self.children
-        return any(child.has_scalar_at(offset) for child in below)
+        return any(child.has_scalar_at(offset, styles) for child in below)
 
 
 def inside(text: str, node: Node, offset: int, length: int) -> tuple[int, int]:
