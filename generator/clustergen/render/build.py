@@ -25,16 +25,16 @@ _ACCOUNT = re.compile(r"[A-Za-z0-9_.$-]+")
 _ITEM = re.compile(r"\{(\w+)\}")
 
 
-def header(file: File, cluster: Cluster, manifest_name: str) -> str:
-    """The opening comment of a file: its source, and where to edit. A hash or a version here would change every
-    file.
+def header(file: File, manifest_name: str) -> str:
+    """The opening comment of a file: its source, and where to edit. A hash, a version or the cluster's name here would
+    change every file.
     """
     if file.form.comment is None:
         return ""
     start, end = file.form.comment
     kind, _, source = file.origin.partition("/")
     lines = [
-        f"{HEADER[0]} from {manifest_name} (cluster {cluster.name}). Changes made here are lost:",
+        f"{HEADER[0]} from {manifest_name}. Changes made here are lost:",
         f"{HEADER[1]}." + (f" {kind.capitalize().removesuffix('s')}: {source}" if kind != "values" else ""),
     ]
     if end == " -->":  # two hyphens would end the comment
@@ -192,7 +192,7 @@ class Builder:
             raise TypeError(f"the view of {file.template} is {view!r}, not a record, a text or None")
         else:
             text = print_template(file.source or file.template, file.form, variables(view))
-        return with_header(text, header(file, self.cluster, self.manifest_name)).encode()
+        return with_header(text, header(file, self.manifest_name)).encode()
 
     def _add(self, file: RenderedFile) -> None:
         if not is_inside(file.path) or not is_inside((file.target or "/x")[1:]):
