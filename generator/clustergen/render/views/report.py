@@ -199,7 +199,7 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Type": entry.type,
             "Server": ", ".join(entry.sources),
             "Mounted at": entry.mount,
-            "Clients": ",".join(group.folded for group in clients_of(cluster, name)),
+            "Clients": ",".join(role for role in entry.clients if cluster.with_role(role)),
             "If not mounted": ("Slurm does not start" if entry.required else "jobs still run")
             if cluster.has(Slurm)
             else "",

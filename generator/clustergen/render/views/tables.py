@@ -73,7 +73,6 @@ def files_by_group(outline: Outline) -> Iterator[Table]:
         if file.group:
             files.setdefault(file.group, []).append(file)
     for group, made in files.items():
-        members = outline.groups.get(group, ())
         rows = (
             {
                 "File": file.target or "",
@@ -84,6 +83,6 @@ def files_by_group(outline: Outline) -> Iterator[Table]:
             }
             for file in made
         )
-        table = table_of(group, ",".join(member.folded for member in members), rows)
+        table = table_of(group, "", rows)
         if table.rows:
             yield table
