@@ -22,6 +22,8 @@ _REST, _REST_GAP = 132, 44
 _LEAST_ABOVE, _MOST_ABOVE = 66, 150
 _ABOVE_GAP, _STACK = 6, 8  # between boxes, and what a stack adds
 _LINE = 13
+_PADDING = 10
+_MOST_NAMED = 5  # types whose nodes have names in one box
 _RAILS = 8  # colours of rails
 _MOST_TYPES, _CAPTION_LINES = 3, 3
 _TIERS = ("leaf", "spine", "core", "upper switch")
@@ -146,19 +148,25 @@ class Layout:
         bottom = y
         for unit in self._graph.units:
             first, last = self.boxes[unit.leaves[0].id], self.boxes[unit.leaves[-1].id]
-            types = Counter((self._titles.get(host, "unknown"), unit.partial.get(host, ())) for host in unit.nodes)
+            types: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+            for host in unit.nodes:
+                types.setdefault((self._titles.get(host, "unknown"), unit.partial.get(host, ())), []).append(host)
             listed = [
-                (f"{count} × {title}{f', on {shortened(names)} only' if names else ''}", "")
-                for (title, names), count in types.items()
+                (f"{len(hosts)} × {title}{f', on {shortened(names)} only' if names else ''}", "")
+                for (title, names), hosts in types.items()
             ]
-            if len(listed) > _MOST_TYPES:
+            name, wide = shortened(unit.nodes), last.x + last.width - first.x
+            is_by_type = 1 < len(types) <= _MOST_NAMED and _cut(name, wide)
+            if len(listed) > _MOST_TYPES and not is_by_type:
                 listed = [*listed[: _MOST_TYPES - 1], (f"{len(listed) - _MOST_TYPES + 1} more types", "")]
-            name = shortened(unit.nodes)
             if not name:
                 free = sum(switch.free_ports for box in unit.leaves for switch in box.switches)
                 name = counted(free, "other port") if free else "no nodes"
-            area = _Area(first.x, y, last.x + last.width - first.x, 24 + _LINE * len(listed))
             words = [(name, "name"), *listed]
+            if is_by_type:  # their names, type by type
+                names_of = [(shortened(hosts), "name") for hosts in types.values()]
+                words = [word for pair in zip(names_of, listed, strict=True) for word in pair]
+            area = _Area(first.x, y, wide, 24 + _LINE * (len(words) - 1))
             self._box(unit.id, self._role(unit), "plain", area, len(unit.nodes) > 1, name, words)
             bottom = max(bottom, y + area.height)
         if self._graph.rest_nodes:
@@ -187,9 +195,14 @@ class Layout:
         start = (area.height - _LINE * len(kept)) // 2 + 10
         texts = []
         for row, (text, kind) in enumerate(kept):
-            line = fitted(text, area.width - 10, 10 * BOLD if kind else 9)
+            line = fitted(text, area.width - _PADDING, 10 * BOLD if kind else 9)
             texts.append(Text(area.width // 2 + 2, start + _LINE * row, line, f"{kind} middle".strip()))
         self.boxes[key] = DrawnBox(classes, wire, *area, is_stack, title, tuple(texts))
+
+
+def _cut(name: str, wide: int) -> bool:
+    """True if a name does not fit into a box."""
+    return fitted(name, wide - _PADDING, 10 * BOLD) != name
 
 
 def tier_name(number: int) -> str:
