@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again.
 # shellcheck shell=bash disable=SC2034
 metrics_file='/var/lib/prometheus/node-exporter/kernel.prom'

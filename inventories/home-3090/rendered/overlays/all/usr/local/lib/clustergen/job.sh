@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/job.sh
 # What the job templates start. A job script sources this file, and calls one of the functions job_*. To change how a program
 # starts, copy the file to a directory that all nodes see, adapt the function, and name your copy in the job script. Users have

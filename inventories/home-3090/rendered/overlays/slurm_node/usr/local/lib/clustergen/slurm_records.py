@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: lib/slurm_records.py
 """Reads what commands of Slurm print, and words amounts, times and limits; programs for users import it."""
 

@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: fabric/fabric.sh
 # Functions that clustergen's fabric scripts share. Sourced by bash, never executed.
 # shellcheck shell=bash

@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: lib/user-processes.sh
 # shellcheck shell=bash
 # Processes of users: who started them, and ending those that SIGKILL alone does not end. Sourced by programs around jobs.

@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: lib/slurm_limits.py
 """Limits of QOS and associations that keep a job waiting, with what is in use of them."""
 

@@ -1,4 +1,4 @@
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/airflow_dag.py
 """Example of an Airflow DAG that submits a job of this cluster, watches it, and fails if the job does.
 

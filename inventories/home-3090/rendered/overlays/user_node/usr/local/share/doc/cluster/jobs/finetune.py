@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/finetune.py
 """Example of a fine-tune with Transformers and Accelerate: a language model learns the text of a file.
 

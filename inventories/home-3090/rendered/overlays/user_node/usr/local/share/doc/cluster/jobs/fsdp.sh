@@ -1,5 +1,5 @@
 #!/bin/bash
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Template: user_node/jobs/job.sh.j2
 # PyTorch FSDP: a model that is larger than a GPU, sharded over all.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Made by clustergen from manifest.yaml (cluster home). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/train_fsdp.py
 """Example of sharded training with PyTorch (FSDP2): for a model that does not fit into the memory of one GPU.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/train.py
 """Example of data-parallel training with PyTorch: a small model, with all parts that every training job needs.
 

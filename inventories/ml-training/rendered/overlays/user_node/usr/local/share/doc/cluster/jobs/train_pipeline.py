@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/train_pipeline.py
 """Example of pipeline parallel training with PyTorch: each node has some of the layers, each GPU of a node other data.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Program: jobs/train_tensor_parallel.py
 """Example of tensor parallel training with PyTorch: inside a node each layer is divided, across nodes the data.
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Made by clustergen from manifest.yaml (cluster ml-training). Changes made here are lost:
+# Made by clustergen from manifest.yaml. Changes made here are lost:
 # edit the manifest and render again. Template: user_node/jobs/job.sh.j2
 # Move data between file systems, or from and to another machine, and compare checksums.
 # Copy it to a directory of your own, adapt it, and submit it with sbatch.
