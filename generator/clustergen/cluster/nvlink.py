@@ -18,11 +18,16 @@ def domain_nodes(node_type: NodeType) -> int:
 
 
 def domains_of(cluster: Cluster, node_type: NodeType) -> dict[str, list[str]]:
-    """Domain → its nodes: those of a rack that the manifest names, then the others in order, as many as fit each."""
+    """Domain → its nodes: those of a rack that the manifest names, then the others in order, as many as fit each.
+
+    Node types of one system share domains: nodes of a rack may differ in other things.
+    """
     size = domain_nodes(node_type)
     if size == 1:
         return {}
-    hosts = [host for group in cluster.of_type[node_type.name] if group.has("slurm-compute") for host in group.hosts]
+    groups = [group for group in cluster.compute if group.type.system == node_type.system]
+    hosts = [host for group in groups for host in group.hosts]
+    first = groups[0].type.name if groups else node_type.name
     hosts_of_domain: dict[str, list[str]] = {}
     for rack in cluster.racks:
         inside = set(rack.hosts)
@@ -32,7 +37,7 @@ def domains_of(cluster: Cluster, node_type: NodeType) -> dict[str, list[str]]:
             hosts_of_domain |= {f"{rack.name}-{number}": part for number, part in _parts(members, size)}
         elif members:
             hosts_of_domain[rack.name] = members
-    return hosts_of_domain | {f"{node_type.name}-{number}": part for number, part in _parts(hosts, size)}
+    return hosts_of_domain | {f"{first}-{number}": part for number, part in _parts(hosts, size)}
 
 
 def domains(cluster: Cluster) -> dict[str, list[str]]:

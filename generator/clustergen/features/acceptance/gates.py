@@ -292,9 +292,13 @@ def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
 
 
 def _domains(cluster: Cluster, node_type: NodeType, gpus: GpuSet) -> Iterator[Gate]:
-    """NCCL ends where it cannot use NVLink between the nodes, in place of falling back to the fabric."""
+    """NCCL ends where it cannot use NVLink between the nodes, in place of falling back to the fabric.
+
+    A domain is a gate of the type of its first node.
+    """
+    hosts_of_type = {host for group in cluster.of_type[node_type.name] for host in group.hosts}
     for name, hosts in domains_of(cluster, node_type).items():
-        if len(hosts) > 1:
+        if len(hosts) > 1 and hosts[0] in hosts_of_type:
             gate = _nccl(node_type, "nccl-domain", _BY_NVLINK, nccl_domain_floor(gpus), name)
             yield replace(gate, hosts=compress(hosts))
 
