@@ -18,7 +18,7 @@ MANIFEST = """\
 name: tiny
 os: debian-13
 networks:
-  management: {cidr: 10.0.0.0/24, domain: tiny.example.org}
+  management: {cidr: 10.0.0.0/24, domain: tiny.example.org, ntp: [pool.ntp.org]}
 node_types:
   h100: {system: dgx-h100}
 nodes:

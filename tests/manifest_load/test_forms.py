@@ -101,7 +101,7 @@ def test_bare_numbers_reach_the_files_in_slurms_own_unit(tmp_path: Path) -> None
 
 MANIFEST = """name: tiny
 os: debian-12
-networks: {{management: {{cidr: 10.0.0.0/24}}}}
+networks: {{management: {{cidr: 10.0.0.0/24, ntp: [pool.ntp.org]}}}}
 node_types: {{cpu: {{cpu: {{sockets: 1, cores_per_socket: 8, threads_per_core: 1}}, memory: {memory}}}}}
 nodes:
   - {{name: head, type: service, address: 10.0.0.1, roles: [slurm-controller, slurm-accounting, monitoring]}}
