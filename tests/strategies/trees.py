@@ -31,7 +31,7 @@ MANIFEST: dict[str, Any] = {
     "name": "small",
     "os": "debian-13",
     "networks": {
-        "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local"},
+        "management": {"cidr": "10.0.0.0/24", "domain": "cluster.local", "ntp": ["ntp.example.org"]},
         "fabric": {"type": "infiniband", "rate": "NDR"},
     },
     "node_types": {"gpu": GPU},

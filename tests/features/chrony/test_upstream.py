@@ -10,7 +10,7 @@ import pytest
 from strategies.trees import COMPUTE, HEAD, MANIFEST, codes_of, manifest
 
 CODE = "time-without-upstream"
-MANAGEMENT = MANIFEST["networks"]["management"]
+MANAGEMENT = {**MANIFEST["networks"]["management"], "ntp": []}
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,12 @@ MANAGEMENT = MANIFEST["networks"]["management"]
     ],
 )
 def test_a_clock_without_upstream(tmp_path: Path, roles: list[str], changes: dict[str, Any], is_reported: bool) -> None:
+    changes = {"networks": {"management": MANAGEMENT}, **changes}
     data = manifest(nodes=[{**HEAD, "roles": [*HEAD["roles"], *roles]}, COMPUTE], **changes)
     assert (CODE in codes_of(data, tmp_path)) == is_reported
 
 
 def test_a_cluster_without_slurm_keeps_the_distributions_servers(tmp_path: Path) -> None:
-    data = manifest(nodes=[{**HEAD, "roles": ["login"]}, COMPUTE])
+    data = manifest(nodes=[{**HEAD, "roles": ["login"]}, COMPUTE], networks={"management": MANAGEMENT})
     del data["slurm"]
     assert CODE not in codes_of(data, tmp_path)
