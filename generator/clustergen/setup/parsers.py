@@ -38,7 +38,8 @@ SUITES = {
     "librsvg2-bin,systemd-journal-remote,rsyslog,rsyslog-relp,rsyslog-elasticsearch,prometheus-blackbox-exporter,prometheus-ipmi-exporter,"
     "prometheus-snmp-exporter,ipmitool,openipmi,netplan.io,ifupdown,ifenslave,iputils-ping,podman,crun,"
     "corosync,pacemaker-cli-utils,resource-agents,fence-agents-ipmilan,fence-agents-redfish,tcc,sssd-ldap,sssd-dbus,"
-    "sssd-tools,libnss-sss,libpam-sss,slapd,ldap-utils,openssl,uidmap,dbus,lmod,haproxy",
+    "sssd-tools,libnss-sss,libpam-sss,slapd,ldap-utils,openssl,uidmap,dbus,lmod,haproxy,cachefilesd,nut-client,"
+    "nut-server,nut-snmp,rsync",
     # Slurm 22.05 opens PMIx by the name that only the -dev package has. Nodes have Python for Ansible.
     "bookworm": "libpmix-dev,python3,prometheus,prometheus-alertmanager,prometheus-node-exporter,chrony,"
     "systemd,udev,kmod,openmpi-bin,rsyslog,rsyslog-relp,rsyslog-elasticsearch,tcc",
