@@ -115,6 +115,18 @@ def is_busy(one: DataSet, place: int) -> bool:
     return (one.owner, one.name) in open_ones or is_noted(one.name, place, jobs)
 
 
+def open_lock(name: str, place: int) -> int:
+    """The lock of a data set; a new one is the user's, whose jobs have to open it."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        lock = os.open(name, flags | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=place)
+    except FileExistsError:
+        return os.open(name, flags, dir_fd=place)
+    owner = os.fstat(place)
+    os.fchown(lock, owner.st_uid, owner.st_gid)
+    return lock
+
+
 def remove(one: DataSet) -> bool:
     """Takes its lock, so that no job begins to use it meanwhile. False if it is in use."""
     base = os.open(BASE, DIRECTORY)
@@ -122,8 +134,7 @@ def remove(one: DataSet) -> bool:
     try:
         place = os.open(one.owner, DIRECTORY, dir_fd=base)
         name = f"{one.name.removesuffix('.new')}{LOCK}"
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        lock = os.open(name, flags, 0o600, dir_fd=place)
+        lock = open_lock(name, place)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if is_busy(one, place):
             return False
@@ -151,7 +162,7 @@ def clean(time_s: float) -> tuple[int, int]:
         if one.name.endswith(LOCK) or not (is_old or total > SETTINGS["size_bytes"]):
             continue
         if remove(one):
-            print(f"removed {one.owner}/{one.name}: {one.space / 1e9:.1f} GB, {'unused' if is_old else 'no room'}")
+            print(f"removed {one.owner}/{one.name!a}: {one.space / 1e9:.1f} GB, {'unused' if is_old else 'no room'}")
             total, removed = total - one.space, removed + 1
     return total, removed
 

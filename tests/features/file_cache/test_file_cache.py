@@ -58,6 +58,7 @@ def test_a_cache_that_cannot_work_is_named(changes: dict[str, Any], codes: list[
     assert codes_of(cached(**changes), tmp_path) == codes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mounts", "state", "is_loaded", "lines", "status"),
     [
@@ -112,6 +113,7 @@ def test_the_program_names_what_keeps_files_from_being_cached(
     assert "RdHelp" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_shown(tmp_path: Path) -> None:
     """Limits above what is free here stand for a disk that is full."""
     (tmp_path / "proc/self").mkdir(parents=True)

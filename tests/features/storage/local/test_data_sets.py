@@ -75,7 +75,7 @@ class Node:
     def clean(self) -> list[str]:
         done = subprocess.run([sys.executable, self.clean_program], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        return sorted(line.split(":")[0].removeprefix("removed ") for line in done.stdout.splitlines())
+        return sorted(line.split(":")[0].removeprefix("removed ").replace("'", "") for line in done.stdout.splitlines())
 
     def copy(self, source: Path, job: str = "7", **variables: str) -> subprocess.Popen[str]:
         environment = {**os.environ, "SLURM_JOB_ID": job, **variables}
@@ -118,6 +118,7 @@ def test_a_cache_is_not_larger_than_its_disk(
     assert codes_of(data, tmp_path) == codes
 
 
+@pytest.mark.slow
 def test_two_jobs_at_once_copy_once(tmp_path: Path) -> None:
     node, source = Node(tmp_path), tmp_path / "source"
     (source / "a/b").mkdir(parents=True)
@@ -141,6 +142,7 @@ def test_two_jobs_at_once_copy_once(tmp_path: Path) -> None:
     assert (Path(node.copy(source, "9", PATH=path).communicate(timeout=60)[0].strip()) / "new").read_text() == "new"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("job", "size", "words"),
     [("7", 2_000_000, "no room"), ("", 10, "not a job"), ("7", -1, "not a directory of this user")],
@@ -158,6 +160,7 @@ def test_a_job_without_a_copy_reads_from_the_source(job: str, size: int, words: 
     assert not [path for path in node.cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
+@pytest.mark.slow
 def test_what_was_not_used_for_long_and_the_oldest_above_the_limit_go(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("old", days=31)
@@ -171,6 +174,7 @@ def test_what_was_not_used_for_long_and_the_oldest_above_the_limit_go(tmp_path: 
     assert metrics["clustergen_data_sets_limit_bytes"] == "1000000"
 
 
+@pytest.mark.slow
 def test_what_a_running_job_uses_stays(tmp_path: Path) -> None:
     node = Node(tmp_path)
     for name, job in (("noted", "11"), ("by-cgroup", "12"), ("ended", "13"), ("open", ""), ("unused", "")):
@@ -181,6 +185,7 @@ def test_what_a_running_job_uses_stays(tmp_path: Path) -> None:
     assert node.clean() == [f"{ME}/ended", f"{ME}/unused"]
 
 
+@pytest.mark.slow
 def test_a_copy_that_is_being_made_stays(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("key.new", days=40)
@@ -190,6 +195,7 @@ def test_a_copy_that_is_being_made_stays(tmp_path: Path) -> None:
     assert node.clean() == [f"{ME}/key.new"]
 
 
+@pytest.mark.slow
 def test_no_link_leads_out_of_the_cache(tmp_path: Path) -> None:
     """Links in place of a user's directory, of a data set, of what is in it, and of the lock."""
     node, outside = Node(tmp_path), tmp_path / "outside"
@@ -208,6 +214,7 @@ def test_no_link_leads_out_of_the_cache(tmp_path: Path) -> None:
     assert locked.exists()
 
 
+@pytest.mark.slow
 def test_a_directory_of_another_owner_or_without_its_disk_is_left_alone(tmp_path: Path) -> None:
     node = Node(tmp_path, **{"os.path.ismount(": "os.path.ismount("})
     node.data_set("old", days=40)
@@ -217,3 +224,15 @@ def test_a_directory_of_another_owner_or_without_its_disk_is_left_alone(tmp_path
     done = subprocess.run([sys.executable, node.clean_program], capture_output=True, text=True, check=False)
     assert "nobody else can write" in done.stderr
     assert (node.mine / "old").exists()
+
+
+@pytest.mark.slow
+def test_a_lock_that_cleaning_makes_belongs_to_the_user(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.data_set("noted", days=40, job="11")
+    node.data_set("\udcff\n", days=40)  # a name that cannot be printed
+    other = 4242 if os.geteuid() == 0 else os.geteuid()
+    os.chown(node.mine, other, -1)
+    node.process(100, job="11")
+    assert node.clean() == [f"{ME}/\\udcff\\n"]
+    assert (node.mine / "noted.lock").stat().st_uid == other
