@@ -5,6 +5,7 @@ from __future__ import annotations
 from clustergen.verify.check import Check, no_parser, paths, unreadable
 
 _is_table = paths("/etc/clustergen/*", "/etc/clustergen-network/interfaces")
+_is_read = paths("*.sh", "*.json", "*.nft", "/etc/clustergen/nut/*")
 
 CHECKS = (
     unreadable(
@@ -27,7 +28,7 @@ CHECKS = (
         "tables of clustergen's scripts",
         "clustergen's scripts",
         "Scripts of the tree read them on the node; the tests run these scripts.",
-        lambda place, text: _is_table(place, text) and not place.endswith((".sh", ".json", ".nft")),
+        lambda place, text: _is_table(place, text) and not _is_read(place, text),
         no_parser,
     ),
     unreadable(
