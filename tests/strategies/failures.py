@@ -41,6 +41,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
             "NetworkManager.service, weka-agent.service, docker.service, irqbalance.service, nfs-idmapd.service, nvidia-mig-manager.service",
             f"{_FAILED}; none where stopped: what needs it fails at once and says so",
         ),
+        ("nut-server.service, nut-monitor.service: stopped", _SERVICE),
         ("cachefilesd.service: stopped", f"{_SERVICE}; NFS files are read from the server"),
         ("sssd.service: stopped", f"{_SERVICE}; 45-system of the health check drains the node: SlurmNodeDrained"),
         ("LDAP servers, as SSSD of a node sees them", "DirectoryOffline"),

@@ -30,6 +30,8 @@ def test_compute_nodes_stop_before_services_and_these_before_the_server(tmp_path
     assert "FINALDELAY 160" in texts["mon"]
     assert {"HOSTSYNC 280", "FINALDELAY 120", "RUN_AS_USER root"} <= {*texts["head"]}
     assert "/etc/clustergen/nut/upsd.users" not in node_files(tree, "c1")
+    exporter = text_of(tree, "c1", "/etc/default/prometheus-node-exporter")  # for NodeServiceStopped
+    assert "|nut-server|nut-monitor)[.]" in exporter
 
 
 @pytest.mark.parametrize(

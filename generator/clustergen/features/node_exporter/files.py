@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.cluster.contributions import Service
 from clustergen.cluster.file_system import file_systems
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
@@ -40,12 +43,19 @@ def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
             f"--collector.textfile.directory={os.fact('node_exporter_textfile_dir')}",
             f"--collector.filesystem.mount-points-exclude={_HIDDEN_MOUNTS}",
             "--collector.systemd",
-            f"--collector.systemd.unit-include=^({_UNITS})[.](service|timer)$",
+            f"--collector.systemd.unit-include=^({_units(cluster)})[.](service|timer)$",
             "--no-collector.schedstat",  # thousands of series per node, one set for each CPU
             "--no-collector.softnet",
             *(f"--collector.{name}" for name in exporter.collectors),
         ),
     )
+
+
+def _units(cluster: Cluster) -> str:
+    """With those of features, whose alerts read them."""
+    services = (service.name for service in cluster.needs(Service))
+    others = (name for name in services if name.replace("-", "").isalnum() and not re.fullmatch(_UNITS, name))
+    return "|".join(dict.fromkeys((_UNITS, *others)))
 
 
 def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory | None:
