@@ -213,6 +213,21 @@ def test_verbs_without_a_lab_act_on_the_one_there_is(tmp_path: Path, monkeypatch
     assert error.value.hint == "did you mean 'two'?"
 
 
+@pytest.mark.slow
+def test_an_adopted_cluster_gets_the_daemons_that_it_has_already_and_a_network(tmp_path: Path) -> None:
+    from clustergen.compile import validate
+
+    originals = MANIFEST.parents[2] / "tests/fixtures/hand_written"
+    words = ["adopt", str(originals), "--slurm-version", "24.11", "--os", "debian-13", "-o", str(tmp_path)]
+    assert CliRunner().invoke(group, words).exit_code == 0
+    place = tmp_path / "manifest.yaml"
+    made = prepare(validate(place), place, None, Wish())
+    assert made.cluster.managed == ("slurm", "daemons")
+    assert str(made.cluster.networks.management.cidr) == "10.89.207.0/24"
+    assert (made.work.tree / "overlays/slurm_compute/etc/systemd/system/slurmd.service.d").is_dir()
+    assert sum(item.why.startswith(("the cluster has them", "Slurm's files")) for item in made.substitutions) == 2
+
+
 def test_a_fault_names_its_nodes() -> None:
     work = Work("one")
     work.make()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab.subnet import gateway, moved, network
+from clustergen.lab.subnet import addressed, gateway, moved, network
 from clustergen.manifest.source import load
 
 INVENTORIES = Path(__file__).parents[2] / "inventories"
@@ -108,3 +108,42 @@ def test_the_bridge_takes_nobody_s_address() -> None:
     data["networks"]["management"]["cidr"] = "10.0.0.0/30"
     with pytest.raises(ClustergenError, match="no free address"):
         gateway(data, {"10.0.0.1", "10.0.0.2"})
+
+
+def _without_network(*addresses: str | None) -> dict[str, Any]:
+    entries = [{"name": name} for name in ("head", "n[1-2]")]
+    for entry, address in zip(entries, addresses, strict=True):
+        entry.update({} if address is None else {"address": address})
+    return {"networks": {"management": {"domain": "example.org"}}, "nodes": entries}
+
+
+@pytest.mark.parametrize(
+    ("addresses", "option", "cidr", "last"),
+    [
+        (["10.0.0.5", "10.0.0.[8-9]"], None, "10.0.0.0/24", "10.0.0.[8-9]"),
+        (["10.0.0.5", "10.0.1.[8-9]"], None, "10.0.0.0/23", "10.0.1.[8-9]"),
+        (["10.99.0.1", None], "10.99.0.0/29", "10.99.0.0/29", "10.99.0.[2-3]"),
+    ],
+)
+def test_a_manifest_without_a_network_gets_one(
+    addresses: list[str | None], option: str | None, cidr: str, last: str
+) -> None:
+    result = addressed(_without_network(*addresses), option)
+    assert result["networks"]["management"] == {"domain": "example.org", "cidr": cidr}
+    assert result["nodes"][1]["address"] == last
+
+
+@pytest.mark.parametrize(
+    ("addresses", "option", "message"),
+    [
+        (["10.0.0.5", "10.9.1.[8-9]"], None, "its nodes have no addresses in one"),
+        (["10.0.0.5", None], None, "its nodes have no addresses in one"),
+        ([None, None], "10.99.0.0/30", "10.99.0.0/30 has no addresses for all nodes"),
+    ],
+)
+def test_nodes_without_addresses_need_an_option(
+    addresses: list[str | None], option: str | None, message: str
+) -> None:
+    with pytest.raises(ClustergenError, match=message) as error:
+        addressed(_without_network(*addresses), option)
+    assert "--subnet" in (error.value.hint or "")

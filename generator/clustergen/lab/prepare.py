@@ -17,7 +17,7 @@ from clustergen.lab import file_systems, namespace, substitutions
 from clustergen.lab.confine import absent
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.scale import parse, scaled
-from clustergen.lab.subnet import moved, network
+from clustergen.lab.subnet import addressed, moved, network
 from clustergen.lab.work import Work
 from clustergen.render import write
 
@@ -39,6 +39,8 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         *substitutions.chosen(cluster, machine, wish.mounts),
     ]
     document = _document(compiled.source.data)
+    if cluster.networks.management.cidr is None:
+        document = addressed(document, wish.subnet)
     if wish.scale:
         document = scaled(document, parse(wish.scale))
     if wish.subnet:

@@ -42,6 +42,35 @@ def moved(document: Document, new: Network) -> Document:
     return result
 
 
+def addressed(document: Document, subnet: str | None) -> Document:
+    """A copy that has a management network, as a manifest made of Slurm's files has none: the smallest from /24 to /16
+    with the addresses of its nodes, or `subnet`, of which nodes without an address get one.
+
+    Raises ClustergenError with exit code 2 where the addresses lie apart, or nodes have none and `subnet` is None.
+    """
+    entries = [{**entry, "name": str(entry["name"])} for entry in document["nodes"]]
+    has = [ipaddress.ip_address(one) for entry in entries if "address" in entry for one in expand(entry["address"])]
+    if len(has) == sum(len(expand(entry["name"])) for entry in entries):
+        networks = (ipaddress.ip_network((has[0].packed, prefix), strict=False) for prefix in range(24, 15, -1))
+        around = next((one for one in networks if all(address in one for address in has)), None)
+    else:
+        around = network(subnet, f"--subnet {subnet}") if subnet else None
+    if around is None:
+        hint = "pass --subnet 10.99.0.0/24, or set networks.management.cidr and address of every node"
+        raise ClustergenError("the manifest has no management network, and its nodes have no addresses in one", hint, 2)
+    free = (str(one) for one in around.hosts() if one not in has)
+    for entry in entries:
+        if "address" not in entry:
+            names = expand(entry["name"])
+            chosen = [next(free, "") for _ in names]
+            if "" in chosen:
+                raise ClustergenError(f"{around} has no addresses for all nodes", "pass a larger --subnet", 2)
+            entry["address"] = compress(chosen)
+    stated = document["networks"]
+    management = {**stated["management"], "cidr": str(around)}
+    return {**document, "nodes": entries, "networks": {**stated, "management": management}}
+
+
 def gateway(document: Document, taken: set[str]) -> str:
     """The bridge's own address: the manifest's gateway, else the last of the network that no node has."""
     inside = management(document)

@@ -86,11 +86,27 @@ def _this_architecture(document: Document, _: Cluster) -> None:
         kind["arch"] = this_architecture()
 
 
+def _daemons(document: Document, cluster: Cluster) -> None:
+    needed = ["daemons", *(["accounting", "users"] if cluster.slurm.accounting_hosts else [])]
+    document["manage"] = list(dict.fromkeys([*document["manage"], *needed]))
+
+
 def _always(_: Cluster, __: Machine) -> bool:
     return True
 
 
 _FIRST: tuple[Substitution, ...] = (
+    Substitution(
+        "Slurm's daemons and their database, which the manifest does not manage",
+        "the cluster has them already, but containers are bare",
+        lambda cluster, _: cluster.managed is not None and "daemons" not in cluster.managed,
+        edit=_daemons,
+    ),
+    Substitution(
+        "the management network of the nodes' addresses, or addresses in that of --subnet",
+        "Slurm's files do not contain it",
+        lambda cluster, _: cluster.networks.management.cidr is None,
+    ),
     Substitution(
         f"arch: {this_architecture()} on all nodes",
         "containers run programs of this machine's architecture, with its packages and paths",
