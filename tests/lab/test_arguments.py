@@ -130,7 +130,7 @@ def test_a_server_of_the_cluster_has_the_shared_directory_where_it_serves_it() -
     compiled = validate(MANIFEST.parents[1] / "a6000-quad/manifest.yaml")
     assert compiled.cluster is not None
     directories = shared_directories(compiled.cluster)
-    assert directories["head"] == [("home", "/tank/home")]
+    assert directories["head"] == [("home", "/home"), ("home", "/tank/home")]  # it also uses what it serves
     assert directories["node1"] == [("home", "/home")]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
 from clustergen.cluster.file_system import file_system, file_systems
-from clustergen.cluster.groups import mounts, mounts_entry
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.groups import mounts_entry
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.render.unit_names import mount_unit
 
@@ -15,8 +16,15 @@ from clustergen.render.unit_names import mount_unit
 def replaced(cluster: Cluster, real: Collection[str] = ()) -> dict[str, str]:
     """Name → mount point of those that directories replace: all but `real`, which the nodes mount."""
     entries = cluster.storage.items()
-    mounted = {name for group in cluster.groups for name in mounts(cluster, group)}
+    mounted = {name for name, entry in entries if any(_shows(cluster, group, entry) for group in cluster.groups)}
     return {name: entry.mount for name, entry in entries if name in mounted.difference(real)}
+
+
+def _shows(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
+    """True if the nodes of a group have an entry at its mount point: clients, and a server that is one by its role."""
+    return mounts_entry(cluster, group, entry.name) or (
+        serves(cluster, group, entry) and any(group.has(role) for role in entry.clients)
+    )
 
 
 def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bool | int]:
@@ -53,7 +61,7 @@ def shared_directories(cluster: Cluster, real: Collection[str] = ()) -> dict[str
     for name, mount in replaced(cluster, real).items():
         entry = cluster.storage[name]
         for group in cluster.groups:
-            places = [mount] if mounts_entry(cluster, group, name) else []
+            places = [mount] if _shows(cluster, group, entry) else []
             if (exported := entry.exported()) and serves(cluster, group, entry):
                 places.append(exported.path)
             for host in group.hosts:

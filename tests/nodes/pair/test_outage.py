@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,12 +28,17 @@ def test_only_what_runs_can_stay_away(pair: Lab) -> None:
 
 
 def test_a_dead_node_keeps_no_other_from_a_change_and_gets_it_later(pair: Lab) -> None:
-    more = {"type": "nfs", "mount": "/srv/more", "server": "nfs.example.org", "path": "/more", "required": False}
+    clients = ["slurm-controller", "slurm-compute"]
+    more = {"type": "nfs", "mount": "/srv/more", "server": "nfs.example.org", "path": "/more", "clients": clients}
 
     def mounted() -> list[str]:
         return [pair.out(host, "findmnt -rno TARGET /srv/more || echo none") for host in ("head2", "n1")]
 
-    pair.edit(lambda document: document["storage"].update(more=more))
+    def change(document: dict[str, Any]) -> None:
+        document["storage"]["more"] = more
+        document["slurm"]["slurmctld_timeout"] = 16
+
+    pair.edit(change)
     pair.fault("kill", "n1")
     try:
         done = pair.apply()
