@@ -16,16 +16,16 @@ pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 NAME = "test-starter"
 SUBNET = "10.89.208.0/24"
-# The pod has Ubuntu, of which the lab makes no image.
-OPTIONS = {"dgx-pod": ("--os", "debian-13", "--slurm", "24.11")}
+# The pod has Ubuntu, of which the lab makes no image; a workstation is the server of the others' homes.
+OPTIONS = {"dgx-pod": ("--scale", "1", "--os", "debian-13", "--slurm", "24.11"), "workstations": ("--scale", "2")}
 
 
 @pytest.fixture
 def starter(kind: str, tmp_path: Path) -> Iterator[LabNodes]:
-    """The cluster of a starter with one or two nodes of each kind, applied."""
+    """The cluster of a starter with one node of each type, or two, applied."""
     made = LabNodes(tmp_path, NAME, STARTERS[kind].read_text(encoding="utf-8"))
     try:
-        made.verb("up", "--scale", "1", "--installed", "--subnet", SUBNET, *OPTIONS.get(kind, ()))
+        made.verb("up", "--installed", "--subnet", SUBNET, *OPTIONS.get(kind, ("--scale", "1")))
         made.verb("apply")
         yield made
     finally:
