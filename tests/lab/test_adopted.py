@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.compile import validate
+from clustergen.lab.model import Wish
+from clustergen.lab.prepare import prepare
 from strategies.lab_nodes import LabNodes
 
 pytestmark = [pytest.mark.container, pytest.mark.slow, pytest.mark.long]
@@ -38,6 +41,7 @@ class Cluster(LabNodes):
 
     def site(self) -> str:
         """What `ansible-playbook site.yml` in the adopted tree prints."""
+        prepare(validate(self.file), self.file, self.work.name, Wish.read(self.work.wish))  # what containers are without
         settings = self.work.settings.read_text(encoding="utf-8")
         tree = self.directory / "rendered"
         self.work.settings.write_text(settings.replace(f"{self.work.tree}/", f"{tree}/"), encoding="utf-8")
