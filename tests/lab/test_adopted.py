@@ -41,7 +41,7 @@ class Cluster(LabNodes):
 
     def site(self) -> str:
         """What `ansible-playbook site.yml` in the adopted tree prints."""
-        prepare(validate(self.file), self.file, self.work.name, Wish.read(self.work.wish))  # what containers are without
+        prepare(validate(self.file), self.file, self.work.name, Wish.read(self.work.wish))  # what containers lack
         settings = self.work.settings.read_text(encoding="utf-8")
         tree = self.directory / "rendered"
         self.work.settings.write_text(settings.replace(f"{self.work.tree}/", f"{tree}/"), encoding="utf-8")
