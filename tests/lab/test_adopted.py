@@ -24,7 +24,6 @@ START = """
 install -d -o slurm -g slurm /var/log/slurm /var/lib/slurm /var/lib/slurm/slurmctld
 install -d /var/lib/slurm/slurmd
 echo {key} | base64 -d >/etc/munge/munge.key && chown munge: /etc/munge/munge.key && chmod 400 /etc/munge/munge.key
-getent hosts head birch01 || printf '10.89.207.10 head\\n10.89.207.11 birch01\\n10.89.207.12 birch02\\n' >>/etc/hosts
 systemctl restart munge && systemctl -q enable {daemon} && systemctl restart {daemon}
 """
 RUNS = "systemctl show -p InvocationID -p MainPID slurmctld slurmd munge"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from clustergen.cluster.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import mig
@@ -33,7 +34,7 @@ _WATCHERS = 7  # inotify instances of a node when all its services run
 @record
 class Node:
     """One container. `directories`: (file system, mount point) of the shared ones in it. `users`: who may log in, with
-    their numbers.
+    their numbers. `names`: lines of /etc/hosts, where the tree has no such file.
     """
 
     host: str
@@ -42,6 +43,7 @@ class Node:
     type: NodeType
     directories: tuple[tuple[str, str], ...]
     users: Mapping[str, int]
+    names: str
 
 
 def container(work: Work, host: str) -> str:
@@ -55,12 +57,14 @@ def network(work: Work) -> str:
 def nodes(work: Work, cluster: Cluster, images: Mapping[str, str], mounted: Sequence[str] = ()) -> Iterator[Node]:
     """The containers of a cluster. `mounted`: file systems that they mount, all others are shared directories."""
     users = work.user_numbers(people(cluster))
+    has_names = cluster.manages("host") and cluster.of(HostsFile).is_rendered
+    names = "" if has_names else "\n".join(f"{address} {host}" for host, address in cluster.address.items())
     directories = shared_directories(cluster, mounted)
     for group in cluster.groups:
         image = images.get(group.type.os.id, "")
         for host, address in zip(group.hosts, group.addresses, strict=True):
             places = sorted(directories.get(host, ()), key=lambda pair: pair[1])  # what is mounted in others is last
-            yield Node(host, address, image, group.type, tuple(places), users)
+            yield Node(host, address, image, group.type, tuple(places), users, names)
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
@@ -275,6 +279,7 @@ def _answers(node: Node) -> dict[str, str]:
     gpus = node.type.gpus
     return {
         "MOUNTS": "\n".join(f"{name} {mount}" for name, mount in node.directories),
+        "NAMES": node.names,
         "USERS": " ".join(f"{name}:{number}" for name, number in node.users.items()),
         "GPUS": str(gpus.count if gpus else 0),
         "GPU_MODEL": gpus.model.nvml_name if gpus else "",

@@ -30,6 +30,10 @@ ours | sort -r | while read -r source place _; do
 done
 if [ "$before" != "$(cat /etc/fstab)" ]; then systemctl daemon-reload 2>/dev/null || true; fi # systemd may still start
 
+printf '%s\n' "$NAMES" | while read -r address host; do
+  if [ -n "$host" ] && ! grep -qE "[[:space:]]$host([[:space:]]|$)" /etc/hosts; then echo "$address $host" >>/etc/hosts; fi
+done
+
 for user in $USERS; do # several nodes may share their homes
   if ! id "${user%:*}" >/dev/null 2>&1; then
     useradd --uid "${user#*:}" --create-home --shell /bin/bash "${user%:*}" 2>/dev/null || true
