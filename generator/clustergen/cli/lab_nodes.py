@@ -1,4 +1,4 @@
-"""`clustergen lab list`, `status`, `shell`, `logs`, `stop`, `start` and `down`: the verbs for a lab that is up."""
+"""The verbs of `clustergen lab` for a lab that is up: from `list` and `status` to `fault`, `outage` and `down`."""
 
 from __future__ import annotations
 
