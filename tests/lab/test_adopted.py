@@ -26,7 +26,7 @@ install -d /var/lib/slurm/slurmd
 echo {key} | base64 -d >/etc/munge/munge.key && chown munge: /etc/munge/munge.key && chmod 400 /etc/munge/munge.key
 systemctl restart munge && systemctl -q enable {daemon} && systemctl restart {daemon}
 """
-RUNS = "systemctl show -p InvocationID -p MainPID slurmctld slurmd munge"
+RUNS = "systemctl show -p InvocationID slurmctld slurmd munge"
 # Everything that is configuration, with its text: what arrives must be what the manifest manages.
 FILES = "find /etc /usr/local -type f -not -path '/etc/slurm/*' -not -name '*-' -exec md5sum {} + | sort -k2"
 
