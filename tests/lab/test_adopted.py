@@ -89,7 +89,7 @@ def test_what_runs_goes_on_and_only_what_is_managed_arrives(cluster: Cluster) ->
     state = f"squeue -h -j {job} -o '%T %N %S'"
     cluster.waits("head", state, "RUNNING birch01")
     running, daemons, files = cluster.out("head", state), cluster.of_all(RUNS), cluster.of_all(FILES)
-    shown = cluster.out("head", "scontrol show config | grep -v as.of; scontrol -o show partition")
+    shown = cluster.out("head", "scontrol show config | grep -vE 'as of|BOOT_TIME|HASH_VAL'; scontrol -o show partition")
 
     answer = cluster.site()
     assert "failed=0" in answer
@@ -109,7 +109,7 @@ def test_what_runs_goes_on_and_only_what_is_managed_arrives(cluster: Cluster) ->
     assert cluster.clustergen("render", cluster.file).returncode == 0
     cluster.site()
     assert (cluster.of_all(RUNS), cluster.out("head", state)) == (daemons, running)
-    assert cluster.out("head", "scontrol show config | grep -v as.of; scontrol -o show partition") == shown
+    assert cluster.out("head", "scontrol show config | grep -vE 'as of|BOOT_TIME|HASH_VAL'; scontrol -o show partition") == shown
     targets = {f"/{'/'.join(path.parts[1:])}" for path in overlays(cluster.directory / "rendered")}
     after = cluster.of_all(FILES)
     for host, text in files.items():
