@@ -29,6 +29,7 @@ systemctl restart munge && systemctl -q enable {daemon} && systemctl restart {da
 RUNS = "systemctl show -p InvocationID slurmctld slurmd munge"
 # Everything that is configuration, with its text: what arrives must be what the manifest manages.
 FILES = "find /etc /usr/local -type f -not -path '/etc/slurm/*' -not -name '*-' -exec md5sum {} + | sort -k2"
+SHOWN = "scontrol show config | grep -vE 'as of|BOOT_TIME|HASH_VAL'; scontrol -o show partition"
 
 
 class Cluster(LabNodes):
@@ -89,7 +90,7 @@ def test_what_runs_goes_on_and_only_what_is_managed_arrives(cluster: Cluster) ->
     state = f"squeue -h -j {job} -o '%T %N %S'"
     cluster.waits("head", state, "RUNNING birch01")
     running, daemons, files = cluster.out("head", state), cluster.of_all(RUNS), cluster.of_all(FILES)
-    shown = cluster.out("head", "scontrol show config | grep -vE 'as of|BOOT_TIME|HASH_VAL'; scontrol -o show partition")
+    shown = cluster.out("head", SHOWN)
 
     answer = cluster.site()
     assert "failed=0" in answer
@@ -109,7 +110,7 @@ def test_what_runs_goes_on_and_only_what_is_managed_arrives(cluster: Cluster) ->
     assert cluster.clustergen("render", cluster.file).returncode == 0
     cluster.site()
     assert (cluster.of_all(RUNS), cluster.out("head", state)) == (daemons, running)
-    assert cluster.out("head", "scontrol show config | grep -vE 'as of|BOOT_TIME|HASH_VAL'; scontrol -o show partition") == shown
+    assert cluster.out("head", SHOWN) == shown
     targets = {f"/{'/'.join(path.parts[1:])}" for path in overlays(cluster.directory / "rendered")}
     after = cluster.of_all(FILES)
     for host, text in files.items():
