@@ -20,6 +20,7 @@ _OF_TREES = {
             "domain",
             "exports",
             "file_systems",
+            "firmware",
             "held_packages",
             "name",
             "packages",

@@ -72,6 +72,7 @@ KINDS = {
             "cluster_other_run_ok",
             "cluster_reboots",
             "cluster_same_ok",
+            "cluster_unconfirmed_ok",
             "cluster_upgrade_drain",
             "cluster_version_ok",
         ),
@@ -81,6 +82,7 @@ KINDS = {
         (
             "cluster_convert_timeout",
             "cluster_drain_timeout",
+            "cluster_power_timeout",
             "cluster_question_timeout",
             "cluster_ready_timeout",
             "cluster_reboot_timeout",
@@ -89,7 +91,14 @@ KINDS = {
         _seconds,
     ),
     **dict.fromkeys(
-        ("cluster_bmc_batch", "cluster_drain_batch", "cluster_network_batch", "cluster_upgrade_batch"), _batch
+        (
+            "cluster_bmc_batch",
+            "cluster_drain_batch",
+            "cluster_firmware_batch",
+            "cluster_network_batch",
+            "cluster_upgrade_batch",
+        ),
+        _batch,
     ),
     **dict.fromkeys(
         (
