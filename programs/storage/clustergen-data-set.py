@@ -92,7 +92,7 @@ def copy(place: Path, source: Path) -> None:
         raise NoCopyError(f"no room for {need / 1e9:.1f} GB in {place.parent}")
     draft.mkdir()
     (draft / "jobs").mkdir()
-    command = ["cp", "-r", "--preserve=mode,timestamps,links", "--", source, draft / source.name]
+    command = ["cp", "-r", "--preserve=mode,timestamps,links", "--", str(source), str(draft / source.name)]
     done = subprocess.run(command, check=False)
     if done.returncode or size(draft / source.name) != need or version(source) != stated:
         shutil.rmtree(draft, ignore_errors=True)
