@@ -161,7 +161,7 @@ def test_every_manifest_in_other_words_is_the_same_model(data: dict[str, Any]) -
     assert _meaning(document(cluster_of({**data, "name": f"{data['name']}x"}))) != expected
 
 
-_UNITS = r"(ms|us|s|minutes|days|w|va|kg|m|c|percent|gbit|mhz|bytes|kib|mib|per_minute|(bytes|bits)_per_s)"
+_UNITS = r"(ms|us|s|minutes|days|years|w|va|kg|m|c|percent|gbit|mhz|bytes|kib|mib|rpm|per_minute|(bytes|bits)_per_s)"
 _QUANTITY = re.compile(
     "_(time|timeout|interval|period|window|age|delay|latency|retention|duration|life|wall|size|sizes|memory|mem|free"
     "|capacity|power|cooling|psu|speed|rate|bandwidth|frequency|clock|temperature|pitch|weight|mtu|request)_"

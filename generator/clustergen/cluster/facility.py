@@ -62,7 +62,7 @@ class Loop:
 
     racks: Hosts
     coolant: str
-    rise_k: float | None
+    rise_k: float | None  # of the coolant between inlet and outlet
     share: float | None  # fraction of the nodes' heat; None: of each system as the catalogue has it
     cdus: Plant
     chillers: Plant | None
@@ -98,7 +98,7 @@ class Delivery:
     types: tuple[str, ...]
     devices: Hosts
     bought: str  # ISO date
-    warranty_years: float | None
+    warranty_years: float | None  # from the date of purchase; None: nothing is stated
     life_years: float | None  # until they are replaced; None: nothing is stated
 
 

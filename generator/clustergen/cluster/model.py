@@ -232,7 +232,7 @@ class Rack:
     entry_nodes: Wording  # host list of the nodes of all racks of the entry
     hosts: Hosts  # nodes in it
     units: int  # height
-    depth_mm: int | None
+    depth_mm: int | None  # None: nothing is stated
     row: str  # empty where the manifest names none
     row_number: int  # from 0, in order of the manifest
     position: int  # in the row, from 1

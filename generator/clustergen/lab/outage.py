@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import yaml
 
-from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.monitoring import Monitoring, Prometheus
@@ -28,7 +27,6 @@ from clustergen.records import record
 Report = Callable[[str], None]
 _SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
 _ASSOCIATIONS_S = 330  # and associations every five minutes; without them it waits for slurmdbd
-_NEEDS_USAGE = SlurmRelease("26.05")  # slurmctld does not start again before it saved the usage of associations
 _POLL_S = 2
 _UP = {"idle", "mixed", "allocated"}
 PART_ALERTS = {  # besides those that have the name of the unit
@@ -103,7 +101,7 @@ class Outage:
         for host, unit in self.away_units:
             self._shell(host, f"systemctl mask {unit}")
         accounting = self.cluster.slurm.accounting_hosts
-        needed = accounting and self.cluster.slurm.release >= _NEEDS_USAGE
+        needed = accounting and self.cluster.slurm.release.has("usage-of-associations-required")
         if needed or {name.partition(":")[0] for name in self._away()} & set(accounting):
             report("waiting until slurmctld has saved its associations")
             saved = f"test -s {self.cluster.slurm.state_location}/assoc_usage && echo saved"

@@ -16,7 +16,7 @@ class Ipmi(Listener):
 
     interval_s: int
     air_inlet_c: int | None  # stated limit of the air that nodes draw in
-    fan_speed_rpm: int | None
+    fan_speed_rpm: int | None  # slowest; None: no alert
 
 
 def resolve(whole: Manifest, cluster: Cluster) -> Ipmi | None:
