@@ -63,7 +63,7 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
-                f"no interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
+                f"no {'RDMA ' * why.startswith('is known')}interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
                 f"{hint}, or set the networks in storage.{name}.lnet{stated}"
                 + ("" if node_type.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
@@ -100,9 +100,16 @@ def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str,
     """The problem and the remedy where the manifest names no interface."""
     peer, nids = _peers(entry, net)
     nid, place = next(iter(places_of(cluster, nids, net).items()), ("", None))
-    where = f"is in the {place.name} network, where the {peer} {nid} is" if place else f"is on LNet network {net}"
+    by_rdma = net.startswith("o2ib")
+    where = (
+        f"is {'known ' * by_rdma}in the {place.name} network, where the {peer} {nid} is"
+        if place
+        else f"is on LNet network {net}"
+    )
     network = f" with network: {place.key}" if place and place.key != "fabric" else ""
-    return where, f"list the ports with their interfaces in {nics}{network}"
+    by_tcp = f"write @tcp in place of @{net} in mgs if the servers have LNet on TCP there, or "
+    is_plain = place is not None and place.key == "management" and by_rdma
+    return where, f"{by_tcp * is_plain}list the ports with their interfaces in {nics}{network}"
 
 
 def _astray(cluster: Cluster, node_type: NodeType, entry: Lustre, net: str) -> tuple[str, str] | None:
