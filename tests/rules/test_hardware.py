@@ -108,6 +108,22 @@ WRONG = {
         of_type("{system: dgx-h100, gpus: {count: 9}}"),
         [("hardware-differs", "9")],
     ),
+    "more cores than a DGX has, also where NUMA nodes count as sockets": (
+        of_type("{system: dgx-h100, cpu: {sockets: 8, cores_per_socket: 15}, gpus: {numa: [0, 0, 1, 1, 4, 4, 5, 5]}}"),
+        [("hardware-differs", "15")],
+    ),
+    "all cores of a DGX, by NUMA node": (
+        of_type("{system: dgx-h100, cpu: {sockets: 8, cores_per_socket: 14}, gpus: {numa: [0, 0, 1, 1, 4, 4, 5, 5]}}"),
+        [],
+    ),
+    "processors of another architecture": (
+        of_type("{system: dgx-h100, arch: aarch64}"),
+        [("hardware-differs", "aarch64")],
+    ),
+    "a system that the catalogue lacks, and all of its hardware": (
+        of_type("{system: workstation, cpu: {cores_per_socket: 16}, memory: 64GiB}"),
+        [("system-unknown", "workstation")],
+    ),
     "memory with another unit": (of_type("{system: dgx-h100, memory: 2GiB}"), [("hardware-differs", "2GiB")]),
     "memory in the unit of real_memory": (
         of_type(BARE % "l40s").replace("512GiB", "8PiB"),

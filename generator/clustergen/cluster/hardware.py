@@ -85,7 +85,7 @@ class TypeResolver:
                         "system-unknown",
                         (*path, "system"),
                         f"system '{spec.system}' is not in the catalogue",
-                        self._hint_for_system(spec.system),
+                        self._hint_for_system(spec),
                     )
                 )
                 return self._assemble(name, spec, None, None, (), is_resolved=False)
@@ -129,8 +129,13 @@ class TypeResolver:
         gpus = _models(name).intersection(map(str.lower, self.catalogue_view.gpu_names()))
         return did_you_mean(name, [system for system in systems if not gpus or gpus & _models(system)])
 
-    def _hint_for_system(self, name: str) -> str:
+    def _hint_for_system(self, spec: Spec) -> str:
         """The closest name; else the systems of the same vendor: a 'dell-r760xa' is no 'dell-xe9680'."""
+        name = spec.system or ""
+        if spec.cpu.cores_per_socket and (spec.memory or spec.real_memory):
+            return (
+                "remove system: cpu and memory describe the machine, or run clustergen catalogue systems for all names"
+            )
         otherwise = "define it under catalogue.systems, or set cpu, memory and gpus here"
         site = [system for system in self.manifest.catalogue.systems if system.startswith(name)]
         if len(names := [*site, *systems_like(name)]) > 1:

@@ -167,7 +167,8 @@ def disk_twice(_: Cluster, section: Mapping[str, NodeTypeSection]) -> Iterator[F
         for index, disk in enumerate(spec.disks):
             if disk.device in seen:
                 path = ("node_types", name, "disks", index, "device")
-                yield Finding("disk-twice", path, f"disk '{disk.device}' is already used by '{name}'")
+                message = f"disk '{disk.device}' is already used by '{name}'"
+                yield Finding("disk-twice", path, message, "remove one of its entries, or write another device")
             seen.add(disk.device)
 
 

@@ -11,6 +11,13 @@ from clustergen.hostlist import span_of
 from clustergen.manifest.networks import Fabric
 
 
+def _redundancy(supplies: int, supply_w: int | None, draw: int | None) -> str:
+    rest = supplies - -(-draw // supply_w) if supply_w and draw else 0
+    if rest > 0:
+        return f"write redundant: {rest}, of which the node runs at full load, or fewer"
+    return "set redundant to the number of supplies that may fail while the node runs at full load"
+
+
 def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
     for node_type in cluster.node_types:
         path: ManifestPath = ("node_types", node_type.name, "power")
@@ -20,7 +27,7 @@ def psu_too_small(cluster: Cluster) -> Iterator[Finding]:
                 "psu-redundancy",
                 (*path, "redundant"),
                 f"redundant is {spare} of {node_type.psus} power supplies, which leaves none to feed the node",
-                "set redundant to the number of supplies that may fail while the node runs at full load",
+                _redundancy(node_type.psus, node_type.psu_w, draw),
             )
         elif (
             node_type.psus

@@ -211,7 +211,15 @@ def ups_too_small(cluster: Cluster) -> Iterator[Finding]:
     watts, doubt = room_load(cluster).watts, _doubt(room_load(cluster))
     apparent = watts / cluster.of(Facility).power_factor
     path: ManifestPath = ("facility", "ups")
-    if watts > spec.power_w:
+    if spec.apparent_va and spec.power_w > spec.apparent_va:
+        yield Finding(
+            "value-out-of-range",
+            (*path, "power"),
+            f"a UPS of {spec.apparent_va / 1000:g} kVA supplies at most {spec.apparent_va / 1000:g} kW, not"
+            f" {kilowatts(spec.power_w)}",
+            f"write power: {spec.apparent_va}W or less, or its rating in VA as apparent: {spec.power_w}",
+        )
+    elif watts > spec.power_w:
         yield Finding(
             "ups-too-small",
             (*path, "power"),

@@ -49,6 +49,43 @@ def unlike_its_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iter
             )
 
 
+def cores_of_dgx(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    """A DGX has the processors of its row. Slurm may count their NUMA nodes as sockets: the product is compared."""
+    view = cluster.catalogue
+    for name, spec in section.items():
+        row = view.system(spec.system) if spec.system else None
+        if (
+            row is None
+            or not row.id.startswith("dgx-")
+            or not spec.cpu.cores_per_socket
+            or not row.cpu.cores_per_socket
+        ):
+            continue
+        sockets, cores = row.cpu.sockets, row.cpu.sockets * row.cpu.cores_per_socket
+        stated = (spec.cpu.sockets or sockets) * spec.cpu.cores_per_socket
+        if stated > cores:
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "cpu", "cores_per_socket"),
+                f"{row.id} has {cores} cores, but '{name}' states {stated}",
+                f"write cpu: {{sockets: {sockets}, cores_per_socket: {row.cpu.cores_per_socket}}}",
+            )
+
+
+def architecture_unlike_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    """Packages and programs of another architecture do not start on the nodes."""
+    view = cluster.catalogue
+    for name, spec in section.items():
+        row = view.system(spec.system) if spec.system else None
+        if row is not None and row.arch and spec.arch and spec.arch != row.arch:
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "arch"),
+                f"{row.id} has processors of {row.arch}, but '{name}' states {spec.arch}",
+                f"remove it, or write {row.arch}",
+            )
+
+
 def memory_of_machines(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Memory in the wrong unit: slurmd drains a node that has less than slurm.conf states, and jobs lose the rest."""
     view = cluster.catalogue

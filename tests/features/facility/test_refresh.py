@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.features.facility.refresh import refresh_plan
 from strategies.trees import cluster_of, codes_of, manifest, tree_of
@@ -91,3 +92,11 @@ def test_wrong_use(data: dict[str, Any], options: tuple[str, ...], tmp_path: Pat
 )
 def test_mistakes(deliveries: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
     assert [code for code in codes_of(fleet(**deliveries), tmp_path) if code.startswith("delivery")] == codes
+
+
+def test_a_mistake_in_a_list_has_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    text = json.dumps(fleet(**{name: {"types": ["gpu", "gpo"], "bought": "2023-02-28"} for name in "ab"}))
+    path.write_text(text, encoding="utf-8")
+    places = [one.place for one in compiler.validate(path).diagnostics if one.code.startswith("delivery")]
+    assert [text[at.column - 1 : at.end_column - 1].strip('"') for at in places if at] == ["gpo", "gpu", "gpo"]

@@ -115,17 +115,17 @@ def deliveries(cluster: Cluster) -> Iterator[Finding]:
                 what = "node type" if field == "types" else "node or switch"
                 yield Finding(
                     "delivery-device-unknown",
-                    (*path, field),
+                    (*path, field, several.index(unknown)) if field == "types" else (*path, field),
                     f"'{unknown}' is no {what}",
                     did_you_mean(unknown, candidates) or f"use {one_of(candidates)}",
                 )
         twice = [one for one in (*delivery.types, *delivery.devices) if one in owner]
         if twice:
+            listed = twice[0] in delivery.types
             yield Finding(
                 "delivery-twice",
-                path,
+                (*path, "types", delivery.types.index(twice[0])) if listed else (*path, "devices"),
                 f"'{twice[0]}' is in delivery '{owner[twice[0]]}' as well",
                 "list each device and each node type in one delivery",
-                key=True,
             )
         owner |= dict.fromkeys((*delivery.types, *delivery.devices), name)
