@@ -315,6 +315,7 @@ def test_fields_of_nodes_make_node_types_that_say_what_differs(tmp_path: Path) -
         (("type: h100, address: 10.0.0.12", "type: h10, address: 10.0.0.12"), [("node-type-unknown", "h10")]),
         (("system: dgx-h100", "system: dgx-h10"), [("system-unknown", "dgx-h10")]),
         (("system: dgx-h100", "system: dgx-h100, weigt: 3"), [("key-unknown", "weigt")]),
+        (("gpus: {mig: slices}", "real_memory: 2TB"), [("type-wrong", "2TB")]),
         (("{system: dgx-h100}", "{like: a100}"), [("like-invalid", "a100")]),
         (("{system: dgx-h100}", "{memory: 1TiB}"), [("hardware-incomplete", "h100")]),
     ],
@@ -329,6 +330,14 @@ def test_a_mistake_is_reported_once_where_it_is_written(
     errors = [item for item in validate(path).diagnostics if item.severity is Severity.ERROR]
     places = [(item.code, item.place) for item in errors]
     assert [(code, lines[at.line - 1][at.column - 1 : at.end_column - 1]) for code, at in places if at] == mistakes
+
+
+def test_a_derived_type_is_not_in_messages(tmp_path: Path) -> None:
+    """Its name is the generator's: `node_types.h100-real_memory` is not in the manifest."""
+    path = tmp_path / "manifest.yaml"
+    path.write_text(_nodes("", "real_memory: 2TB", ""), encoding="utf-8")
+    (wrong,) = (item for item in validate(path).diagnostics if item.code == "type-wrong")
+    assert wrong.message == "nodes 'gpu2'.real_memory must be a whole number, not the text '2TB'"
 
 
 @pytest.mark.slow

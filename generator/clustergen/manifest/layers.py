@@ -125,10 +125,13 @@ def resolve_likes(root: Node, bases: dict[str, str]) -> Iterable[tuple[str, Prob
         yield name, Problem("like-invalid", like.start, like.end - like.start, message, hint)
 
 
-def resolve_overrides(root: Node, refused: Container[str], bases: dict[str, str]) -> Iterator[Problem]:
+def resolve_overrides(
+    root: Node, refused: Container[str], bases: dict[str, str], overridden: dict[str, str]
+) -> Iterator[Problem]:
     """Move fields of a node type from entries of `nodes` to node types of their own, whose names say what differs:
     `h100-mig` is like h100 but for its MIG plan. Entries with the same fields share one. Yields what cannot be
-    overridden. Types of `refused` have no derived ones: they are reported already. `bases` gets those of derived types.
+    overridden. Types of `refused` have no derived ones: they are reported already. `bases` gets those of derived types,
+    `overridden` the names of the nodes that have them.
     """
     nodes, types = root.child("nodes"), root.child("node_types")
     if nodes is None or not isinstance(nodes.children, list):
@@ -158,7 +161,7 @@ def resolve_overrides(root: Node, refused: Container[str], bases: dict[str, str]
             result.keys["like"] = kind.start, kind.end
             types.children[name], types.value[name] = result, result.value
             types.keys[name] = next(iter(fields.keys.values()))
-            bases[name] = kind.value
+            bases[name], overridden[name] = kind.value, str(entry.value.get("name"))
         entry.children["type"] = Node(kind.start, kind.end, name, "*")  # whose text in the file is another one
         entry.value["type"] = name
 

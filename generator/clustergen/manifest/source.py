@@ -65,6 +65,7 @@ class Source:
         self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
         self._bases: dict[str, str] = {}  # node type → the one whose values it takes over
+        self._overridden: dict[str, str] = {}  # node type of overridden fields → the nodes that have them
         self._redaction = Redaction("")
         if not self.diagnostics:
             self._read()
@@ -125,10 +126,13 @@ class Source:
     def diagnostic(self, finding: Finding) -> Diagnostic:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
-        message = finding.message
+        message, hint = finding.message, finding.hint
+        for name, entry in self._overridden.items():
+            message = message.replace(f"node_types.{name}.", f"nodes {quote(entry)}.")
+            hint = hint and hint.replace(f"node_types.{name}.", "")
         if finding.first is not None and (first := self.place(finding.first))[:2] != place[:2]:
             message += f" (line {first.line})" if first.file == place.file else f" ({first.file}:{first.line})"
-        return self._covered(finding.code, place, message, finding.hint)
+        return self._covered(finding.code, place, message, hint)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. Values that were refused on reading are not reported again."""
@@ -209,7 +213,7 @@ class Source:
             self._refused |= {("node_types", name)}  # that it lacks hardware follows
             problems.append(problem)
         refused = {str(path[1]) for path in self._refused}
-        problems += resolve_overrides(self._root, refused, self._bases)
+        problems += resolve_overrides(self._root, refused, self._bases, self._overridden)
         return problems
 
     def _name_of(self, path: Path) -> str:
