@@ -122,7 +122,7 @@ slurm:
             "slurm.accounting.purge.job: 24 has no unit",
             "write 24months, 24days or 24hours",
         ),
-        ("MaxJobCount: 5000", "64GiB", "slurm has no key 'MaxJobCount'", "write slurm.scheduler.max_jobs"),
+        ("MaxJobCount: 5000", "64GiB", "slurm has no key 'MaxJobCount'", "write scheduler: {max_jobs: 5000}"),
         (
             "partitions: {a: {nodes: all, MaxTime: 5}}",
             "64GiB",

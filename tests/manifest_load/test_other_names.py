@@ -62,10 +62,10 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.bf_max_job_test", "add bf_max_job_test to slurm.scheduler.parameters"),
         ("slurm.priority.type", "leave it out: this section stands for PriorityType=priority/multifactor"),
         ("slurm.priority.weight_fairshare", "write slurm.priority.weights.fairshare"),
-        ("slurm.priority.decay_half_life", "write slurm.priority.half_life"),
-        ("slurm.preemption.type", "write slurm.preemption.by"),
-        ("slurm.topology.type", "write slurm.topology.plugin"),
-        ("slurm.accounting.storage_host", "write slurm.accounting.database_host"),
+        ("slurm.priority.decay_half_life", "write half_life"),
+        ("slurm.preemption.type", "write by"),
+        ("slurm.topology.type", "write plugin"),
+        ("slurm.accounting.storage_host", "write database_host"),
         ("slurm.partitions.batch.MaxTime", "write max_time"),
         ("slurm.partitions.batch.preempt_mode", "write preempt"),
         ("node_types.gpu.RealMemory", "write memory"),
@@ -89,16 +89,16 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("ldap", "write identity"),
         ("containers.enroot", "write slurm.pyxis, which installs enroot"),
         # the same key in another section, the nearest one
-        ("node_types.gpu.mig", "move 'mig' to node_types.<name>.gpus"),
+        ("node_types.gpu.mig", "move 'mig' to node_types.gpu.gpus"),
         ("nodes.1.bmc", "move 'bmc' to nodes.addresses"),
         ("qos", "move 'qos' to slurm"),
         # the first word of keys, and a common word that another section has
         ("health.gpu", "write gpu_count or gpu_settings"),
         ("health.preemption", "move 'preemption' to slurm"),
         # variables of NCCL and UCX
-        ("nccl.NCCL_IB_TIMEOUT", "write nccl.env.NCCL_IB_TIMEOUT"),
-        ("nccl.nccl_debug", "write nccl.debug"),
-        ("ucx.UCX_TLS", "write ucx.env.UCX_TLS"),
+        ("nccl.NCCL_IB_TIMEOUT", "write env: {NCCL_IB_TIMEOUT: x}"),
+        ("nccl.nccl_debug", "write debug"),
+        ("ucx.UCX_TLS", "write env: {UCX_TLS: x}"),
         # nothing near
         ("slurm.partitions.batch.zzz", "run `clustergen explain slurm.partitions` to list its keys"),
         ("networks.zzz", "use one of management, bmc, fabric, storage"),
@@ -112,7 +112,9 @@ def test_what_is_called_otherwise_is_named(path: str, hint: str) -> None:
     ("role", "hint"),
     [
         ("beegfs-server", "name the node in servers of a beegfs entry: storage.<name>.servers"),
+        ("beegfs-storage", "name the node in servers of a beegfs entry: storage.<name>.servers"),
         ("compute", "write slurm-compute"),
+        ("nfs", "did you mean 'nfs-server'?"),
         ("nfs-servr", "did you mean 'nfs-server'?"),
     ],
 )
@@ -121,6 +123,86 @@ def test_roles_that_are_called_otherwise(role: str, hint: str) -> None:
     data["nodes"][0]["roles"].append(role)
     diagnostics = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data).encode()).diagnostics
     assert [one.hint for one in diagnostics if one.code == "value-not-allowed"] == [hint]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reported"),
+    [
+        (
+            "node_types.cpu",
+            {"memory": "64GiB", "sockets": 2, "cores_per_socket": 64},
+            ["write cpu: {sockets: 2, cores_per_socket: 64}"] * 2,
+        ),
+        ("node_types.cpu", {"memory": "64GiB", "cpu.sockets": 2}, ["write cpu: {sockets: 2}"]),
+        (
+            "node_types.cpu",
+            {"memory": "64GiB", "cpu": {"cores_per_socket": 8}, "sockets": 2},
+            ["write sockets: 2 in cpu"],
+        ),
+        ("node_types.cpu", {"memory": "64GiB", "gpucount": 4}, ["write gpus: {count: 4}"]),
+        ("slurm.scheduler", {"max_job_count": 5}, ["write max_jobs"]),
+        ("slurm.qos", {"normal": {"max_gpus_per_user": 32}}, ["write max_tres_per_user: {gres/gpu: 32}"]),
+        (
+            "slurm.qos",
+            {"normal": {"max_nodes": 2}},
+            ["write max_tres_per_job, max_tres_per_user or group_tres, as {node: 2}"],
+        ),
+    ],
+)
+def test_a_hint_has_the_values_of_the_manifest(path: str, value: Any, reported: list[str]) -> None:
+    assert hints(path, value) == reported
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code", "hint"),
+    [
+        ("slurm.preemption", {"type": "qos"}, "key-unknown", "write by"),
+        ("networks", {"mgmt": {"cidr": "192.0.2.0/24"}}, "key-unknown", "write management"),
+        (
+            "storage.home",
+            {"type": "nfs", "host": "10.0.0.5", "path": "/home", "mount": "/home"},
+            "key-unknown",
+            "write server for nfs, mgmtd for beegfs, mgs for lustre, monitors for cephfs",
+        ),
+        (
+            "storage.home.data_sets",
+            {"directory": "data"},
+            "key-unknown",
+            "move it to an entry with type: local, which has this key",
+        ),
+        (
+            "storage.data_sets",
+            {"directory": "data"},
+            "key-missing",
+            "move it to an entry with type: local, which has a key 'data_sets'",
+        ),
+        (
+            "node_types.gpu.firmware",
+            {"adapters": {"max_acc_out_read": 44}},
+            "key-unknown",
+            "did you mean 'MAX_ACC_OUT_READ'?",
+        ),
+        (
+            "facility",
+            {"loops": {"racks": "r1", "coolant": "water"}},
+            "key-unknown",
+            "write loops: {NAME: {racks: …, coolant: …}}",
+        ),
+    ],
+)
+def test_a_key_is_reported_once(path: str, value: Any, code: str, hint: str) -> None:
+    """Not also as a missing key or a wrong value."""
+    data = copy.deepcopy(starter())
+    *above, name = path.split(".")
+    section = data
+    for part in above:
+        section = section.setdefault(part, {})
+    section[name] = value
+    diagnostics = compiler.validate(Path("m.yaml"), raw=yaml.safe_dump(data, sort_keys=False).encode()).diagnostics
+    shape = [
+        one for one in diagnostics if one.code in ("key-unknown", "key-missing", "type-wrong", "value-not-allowed")
+    ]
+    assert [(one.code, one.hint) for one in shape] == [(code, hint)]
 
 
 def test_a_section_that_is_not_in_the_manifest_was_not_meant() -> None:

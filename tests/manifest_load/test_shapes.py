@@ -78,6 +78,9 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("networks/fabric", "infiniband", "{type: infiniband}"),
         ("node_types/gpu/nics", [{"device": "mlx5_0"}, "mlx5_1"], "{device: mlx5_1}"),
         # other notations
+        ("facility/power_factor", "95%", "0.95"),
+        ("slurm/accounts/research/fairshare", "20%", "20"),
+        ("slurm/federation", {"name": "campus", "clusters": ["a"]}, "campus"),
         ("nodes/1/name", "gpu{1..4}", "gpu[1-4]"),
         ("nodes/1/name", "gpu(1-4)", "gpu[1-4]"),
         ("nodes/1/name", "gpu1 gpu2, gpu3 gpu4", "gpu1,gpu2,gpu3,gpu4"),
@@ -86,6 +89,7 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("storage/home/mount", "home", "/home"),
         ("storage/home/type", "nfs4", "nfs"),
         ("os", "jammy", "ubuntu-22.04"),
+        ("os", "ubuntu-22.04-lts", "ubuntu-22.04"),
         ("os", "rhel9", "rhel-9"),
         ("os", "Ubuntu 24.04", "ubuntu-24.04"),
     ],
@@ -97,6 +101,27 @@ def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
     if path == "node_types/gpu/nics":
         accepted = [{"device": "mlx5_0"}, accepted]
     assert findings(path, accepted) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "section", "value", "proposed"),
+    [
+        ("facility/deliveries/a/warranty", {"bought": "2024-03-01"}, "5 years", "5"),
+        ("facility/prices/budget", {"currency": "EUR"}, "1M", "1000000"),
+        ("facility/loops/a/rise", {"racks": "r1"}, "10C", "10"),
+        ("storage/a/data_sets/days", {"directory": "d", "size": "1TB"}, "30d", "30"),
+        ("storage/a/mgs", {"type": "lustre", "mount": "/a"}, "10.0.0.6@o2ib", "[10.0.0.6@o2ib]"),
+    ],
+)
+def test_a_proposal_beside_other_keys(path: str, section: Any, value: Any, proposed: str) -> None:
+    """The unit of the field itself is dropped, and the NID of an MGS is no password to hide."""
+    above, _, key = path.rpartition("/")
+    if "data_sets" in path:
+        above, section = "storage/a", {"type": "local", "mount": "/a", "device": "LABEL=a", "data_sets": section}
+        section["data_sets"][key] = value
+    else:
+        section = {**section, key: value}
+    assert [one.hint for one in findings(above, section)] == [f"write {proposed}"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +159,8 @@ def test_a_proposal_is_accepted(path: str, value: Any, proposed: str) -> None:
         ("slurm/partitions/batch/nodes", ["gpu1", 2], None),
         ("node_types/gpu/gpus", [8], "write 'NAME: …' lines instead of list items that begin with '-'"),
         ("slurm/options", "BatchStartTimeout", None),
+        ("slurm/partitions/batch/qos", ["a", "b"], "write allow_qos: [a, b]"),
+        ("facility/ups", {"power": "1kW", "apparent": "100kW"}, "write 1 to 100000000: Rating in VA"),
     ],
 )
 def test_other_hints(path: str, value: Any, hint: str | None) -> None:

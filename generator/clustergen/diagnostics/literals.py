@@ -73,6 +73,20 @@ _PLAIN_UNITS = {
 }
 """Spelling of a unit → the field's key, or the word for it in the field's description."""
 _NAMES = {"amps": "amperes"}
+_FACTORS = {"k": 1e3, "K": 1e3, "M": 1e6}
+_UNITS = {
+    "C": "K",
+    "°C": "K",
+    "s": "seconds?",
+    "sec": "seconds?",
+    "h": "hours?",
+    "d": "days?",
+    "w": "weeks?",
+    "m": "metres?|minutes?",
+    "y": "years?",
+    "yr": "years?",
+}
+"""Spelling of a unit → words for it in a field's key or description, as a pattern."""
 
 
 def choice_hint(value: str, allowed: list[str], takes_switch: bool = False) -> str:
@@ -80,6 +94,9 @@ def choice_hint(value: str, allowed: list[str], takes_switch: bool = False) -> s
     meant = _MEANT.get(value.strip().lower())
     if meant in allowed or (takes_switch and meant in _SWITCH):
         return f"write {meant}"
+    beginnings = [choice for choice in allowed if choice.partition("-")[0] == value.strip()]
+    if len(beginnings) == 1:
+        return f"did you mean {quote(beginnings[0])}?"
     endings = [choice for choice in allowed if choice.rpartition("-")[2] == value.strip()]
     if len(endings) == 1:
         return f"did you mean {quote(endings[0])}?"
@@ -141,20 +158,16 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return instead if refused else f'put it in quotes: "{text}"'
     if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
         return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
-    is_mib = isinstance(declared, FieldInfo) and " in MiB" in (declared.description or "")
-    if first == "a whole number" and is_mib and isinstance(value, str) and not value.isdigit():
-        return _in_mib(value)
-    if first in ("a whole number", "a number") and isinstance(value, str) and (plain := _in_unit(value, key, declared)):
-        return plain
-    if first == "a whole number" and isinstance(value, str) and re.fullmatch("0+[1-9][0-9]*|[0-9]+%", value):
-        return f"write {int(value.rstrip('%'))}"  # with a leading zero octal to some readers of YAML
-    if first in ("a whole number", "a number", "true or false") and text[:1] in ("'", '"'):
-        plain = text[1:-1]
-        return f"remove the quotes: {plain}" if re.fullmatch(r"-?[0-9.]+|true|false", plain) else None
+    if first in ("a whole number", "a number") and isinstance(value, str):
+        return _number_hint(first, value, text, declared, key)
+    if first == "true or false" and text[:1] in ("'", '"') and text[1:-1] in _SWITCH:
+        return f"remove the quotes: {text[1:-1]}"
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
         return list_hint(value, text, declared)
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):[^\s/]", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
+    if first == "text" and isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:
+        return f"write {on_one_line(name)}"
     if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
         return f"write {one}"
     if first == "a list" and isinstance(value, dict):
@@ -215,6 +228,39 @@ def _in_unit(value: str, key: str, declared: Any) -> str | None:
     if match is None or name is None or (name != key and not re.search(rf"\bin {name}\b", description)):
         return None
     return f"write {float(match[1]) * (1000 if match[2] else 1):g}: the field is a number of {_NAMES.get(name, name)}"
+
+
+def _number_hint(expected: str, value: str, text: str, declared: Any, key: str) -> str | None:
+    """The hint for a text where a number is expected: the number, or the description of the field."""
+    description = (declared.description or "") if isinstance(declared, FieldInfo) else ""
+    if expected == "a whole number" and " in MiB" in description and not value.isdigit():
+        return _in_mib(value)
+    if plain := _in_unit(value, key, declared):
+        return plain
+    if number := _number(value, key, declared):
+        return f"write {number}"
+    if expected == "a whole number" and re.fullmatch("0+[1-9][0-9]*|[0-9]+%", value):
+        return f"write {int(value.rstrip('%'))}"  # with a leading zero octal to some readers of YAML
+    if text[:1] in ("'", '"') and re.fullmatch(r"-?[0-9.]+", text[1:-1]):
+        return f"remove the quotes: {text[1:-1]}"
+    return range_hint(declared) or (f"write a number: {description.rstrip('.')}" if description else None)
+
+
+def _number(value: str, key: str, declared: Any) -> str | None:
+    """The number that a text stands for, in the unit of its field and accepted by it: `5 years`, `95%`, `1M`."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(%|°?[A-Za-z]+)", value.strip())
+    if match is None:
+        return None
+    number, unit = float(match[1]), match[2]
+    text = f"{key} {getattr(declared, 'description', '') or ''}"
+    words = "" if unit == "%" else _UNITS.get(unit, rf"{unit.rstrip('s')}s?")
+    candidates = [number * _FACTORS[unit]] if unit in _FACTORS else []
+    if unit == "%" and not re.search("%|percent", text):
+        candidates += [number / 100]
+    if unit == "%" or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE):
+        candidates += [number]
+    texts = (f"{candidate:.12g}" for candidate in candidates)
+    return next((one for one in texts if not refusal(declared, int(one) if one.isdigit() else float(one))[0]), None)
 
 
 def _in_mib(text: str) -> str:

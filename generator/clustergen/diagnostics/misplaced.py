@@ -19,6 +19,13 @@ def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: An
     """The findings, with one in place of all those inside a section that is indented as an entry of its neighbour."""
     kept: dict[ManifestPath | int, Finding] = {}
     for index, finding in enumerate(findings):
+        if (entries := _nameless(finding, model, data)) is not None:
+            if entries not in kept:
+                section = where(entries, data)
+                message = f"{section} has entries by name, but has the keys of one entry"
+                hint = f"write {entries[-1]}: {{NAME: {{{', '.join(f'{key}: …' for key in _value(data, entries))}}}}}"
+                kept[entries] = Finding("key-unknown", entries, message, hint, key=True)
+            continue
         entry = _misplaced(finding, model, data)
         outside = _outside(finding, model, data) if entry is None else None
         if outside is not None:
@@ -36,6 +43,30 @@ def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: An
             hint = f"indent {quote(name)} by as many spaces as {quote(neighbour)}"
             kept[entry] = Finding("key-unknown", entry, message, hint, key=True)
     return list(kept.values())
+
+
+def _nameless(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:
+    """The path of a mapping of names to sections around a finding, if all its keys are those of such a section."""
+    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
+        return None
+    for end in range(1, len(finding.path)):
+        path = tuple(finding.path[:end])
+        declared, entries = follow(model, path).declared, _value(data, path)
+        if get_origin(_annotation(declared)) is not dict or not isinstance(entries, Mapping) or not entries:
+            continue
+        entry = entry_of(follow(model, (*path, next(iter(entries)))).declared)[0]
+        if entry is not None and all(key in keys_of(entry) for key in entries):
+            is_like = [
+                not isinstance(value, Mapping) or not any(key in keys_of(entry) for key in value)
+                for value in entries.values()
+            ]
+            if all(is_like) and any(not isinstance(value, Mapping) for value in entries.values()):
+                return path
+    return None
+
+
+def _annotation(declared: Any) -> Any:
+    return getattr(declared, "annotation", declared)
 
 
 def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:

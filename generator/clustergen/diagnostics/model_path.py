@@ -148,6 +148,13 @@ def tags_of(kind: Any, discriminator: str) -> tuple[Any, ...]:
     return tuple(choice for field in fields if field for choice in choices_of(field))
 
 
+def tags_with(kind: Any, discriminator: str, key: str) -> tuple[Any, ...]:
+    """The tags of those branches of a union of models that have a key."""
+    models = [plain for inner in _branches(_plain(kind)[0]) if _is_model(plain := _plain(inner)[0])]
+    fields = (model.model_fields.get(discriminator) for model in models if key in keys_of(model))
+    return tuple(choice for field in fields if field for choice in choices_of(field))
+
+
 def entry_of(kind: Any) -> tuple[type[BaseModel] | None, bool]:
     """The model of a section, or of each entry of a list; and whether it is a list."""
     plain = _plain(kind)[0]

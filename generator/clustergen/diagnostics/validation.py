@@ -39,9 +39,11 @@ from clustergen.diagnostics.model_path import (
     places_for,
     section_of,
     tags_of,
+    tags_with,
     takes_switch,
 )
-from clustergen.diagnostics.shapes import counted_keys
+from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, of_user
+from clustergen.diagnostics.shapes import counted_keys, refusal
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
 
@@ -124,15 +126,15 @@ class _Translator:
             if at.branch:
                 unions.setdefault(at.branch[0], {}).setdefault(at.branch[1], []).append((error, at))
             elif not self._is_echo(error, at):
-                findings.append(self._finding(error, at))
-                meant |= self._meant(error, at)
+                findings.append(finding := self._finding(error, at))
+                meant |= self._meant(error, at, finding)
         for path, branches in unions.items():
             findings += self._union(path, branches)
         if len(errors) > _MOST_ERRORS:
             rest = follow(self.model, errors[_MOST_ERRORS]["loc"])
             message = f"{_MOST_ERRORS:,} mistakes; validation stops here"
             findings.append(Finding("file-too-large", rest.path, message, key=True))
-        findings = misplaced_sections(findings, self.model, self.data)
+        findings = in_one_section(misplaced_sections(findings, self.model, self.data), self.model, self.data)
         return [item for item in findings if item.code != "key-missing" or item.path not in meant]
 
     def _is_echo(self, error: _Error, at: Located) -> bool:
@@ -148,12 +150,18 @@ class _Translator:
             return self._missing(at.path, addition_hint(str(at.path[-1]), at.declared, self.data))
         if kind == "union_tag_not_found":
             tag = context["discriminator"].strip("'")
+            if kinds := tags_with(at.declared, tag, str(at.path[-1])):
+                instead = f"move it to an entry with {tag}: {' or '.join(kinds)}, which has a key {quote(at.path[-1])}"
+                return self._missing((*at.path, tag), instead)
             return self._missing((*at.path, tag), f"add {tag}: {one_of(tags_of(at.declared, tag))}")
         if kind == "union_tag_invalid":
             allowed = re.findall(r"'([^']*)'", context["expected_tags"])
             return self._no_kind((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
         if kind in ("literal_error", "enum"):
             allowed = list(choices_of(at.kind)) or re.findall(r"'([^']*)'", context["expected"])
+            if at.is_key:
+                message = f"{self._where(at.path[:-1])} has no key {quote(at.path[-1])}"
+                return Finding("key-unknown", at.path, message, choice_hint(str(at.path[-1]), allowed), key=True)
             return self._not_allowed(at.path, error["input"], allowed, takes_switch(at.declared))
         if kind in _EXPECTED:
             return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], at.declared, has_switch(at.kind))
@@ -176,14 +184,19 @@ class _Translator:
         present = self._value(at.path[:-1])
         nearby = [*keys, *getattr(at.owner, "OVERRIDES", ())]
         unused = [name for name in nearby if not (isinstance(present, Mapping) and name in present)]
-        hint = (self.hint and self.hint(at.path)) or self._at_the_top(at)
+        hint = (self.hint and self.hint(at.path)) or self._at_the_top(at) or inner_key_hint(key, at.owner)
+        hint = hint and of_user(hint, at.path, self._value(at.path))
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
             hint = f"write {at.path[-2]}: {meant}"
-        if hint is None:
+        kinds = tags_with(follow(self.model, at.path[:-1]).declared, "type", key) if hint is None else ()
+        if kinds:
+            hint = f"move it to an entry with type: {' or '.join(kinds)}, which has this key"
+        elif hint is None:
             sections = self.data if isinstance(self.data, Mapping) else ()
             places = places_for(self.model, at.path, sections)
             if places:
+                places = [of_user(place, at.path) for place in places]
                 hint = f"move {quote(key)} to {' or '.join(places)}{self._converted(at, places)}"
             elif 0 < len(keys) <= _MOST_KEYS or len(at.path) == 1:
                 hint = f"use one of {', '.join(keys)}{', or a field of the node type' * (nearby != keys)}"
@@ -211,13 +224,15 @@ class _Translator:
         expects_list = declared is not None and is_list_of_scalars(declared)
         return f", as a list: [{self.text_of(at.path) or value}]" if expects_list else ""
 
-    def _meant(self, error: _Error, at: Located) -> set[ManifestPath]:
+    def _meant(self, error: _Error, at: Located, finding: Finding) -> set[ManifestPath]:
         if absent := error.get("ctx", {}).get("absent"):
             return {(*at.path[:-1], key) for key in absent}
         if error["type"] != "extra_forbidden" or at.owner is None:
             return set()
         guess = suggest(str(at.path[-1]), keys_of(at.owner))
-        return {(*at.path[:-1], guess)} if guess else set()
+        hint = finding.hint or ""
+        named = re.findall(r"[a-z]\w*", hint) if hint.startswith("write ") else []
+        return {(*at.path[:-1], key) for key in [*([guess] if guess else []), *named]}
 
     def _missing(self, path: ManifestPath, hint: str) -> Finding:
         return Finding("key-missing", path, f"{self._where(path[:-1])} requires the key {quote(path[-1])}", hint)
@@ -260,8 +275,20 @@ class _Translator:
         example = example or (duration_hint(declared) if bare_of(declared) else None)
         if isinstance(value, str) and "\u00a0" in value:
             return Finding("type-wrong", path, message, "replace the no-break space in it by a space")
-        hint = example or switch or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
+        hint = (
+            example
+            or switch
+            or self._allowed(path, value)
+            or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
+        )
         return Finding("type-wrong", path, message, hint)
+
+    def _allowed(self, path: ManifestPath, value: Any) -> str | None:
+        """The hint for a list where a sibling takes several: `allow_qos` for the one QOS of a partition."""
+        owner = follow(self.model, path).owner
+        sibling = f"allow_{path[-1]}" if path else ""
+        field = owner.model_fields.get(sibling) if owner and isinstance(value, (list, tuple)) else None
+        return None if field is None or refusal(field, value)[0] else f"write {sibling}: {on_one_line(list(value))}"
 
     def _shown(self, value: Any, text: str) -> str:
         if isinstance(value, Mapping):

@@ -18,7 +18,9 @@ def _same_system(value: Any) -> Any:
     if same:
         is_rebuild = value.lower().startswith(_REBUILDS)
         hint = f"write {same}" + (f": {value} has the same packages and paths" if is_rebuild else "")
-    elif (others := releases_of(value)) and _RELEASE.search(value):
+    elif (others := releases_of(value)) and (shorter := [other for other in others if value.startswith(other)]):
+        hint = f"write {shorter[0]}"
+    elif others and _RELEASE.search(value):
         hint = f"install {' or '.join(others)} on the nodes: the catalogue has no packages and paths of {value}"
     else:
         return value

@@ -1,0 +1,75 @@
+"""Hints for unknown keys in the user's names and values: the mapping that these keys and their values become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from clustergen.diagnostics.model import Finding, ManifestPath
+from clustergen.diagnostics.model_path import entry_of, follow, keys_of
+from clustergen.diagnostics.shapes import refusal
+from clustergen.diagnostics.words import on_one_line
+from clustergen.records import replace
+
+_LONGEST = 120
+
+
+def of_user(hint: str, path: ManifestPath, value: Any = None) -> str:
+    """A hint with the names of `path` in place of <name>, and a number in its only example replaced by `value`."""
+    names = [part for part in path if isinstance(part, str)]
+    if len(names) == len(path):
+        for end in range(len(names) - 1, 1, -1):
+            for at in range(1, end):
+                above = ".".join(names[:at])
+                hint = re.sub(rf"(?<![\w.]){re.escape(above)}\.<name>", f"{above}.{names[at]}", hint)
+    if type(value) is int and len(re.findall(r"\d+", hint)) == 1:
+        hint = re.sub(r"(\{[\w/]+: )\d+(?=\})", rf"\g<1>{value}", hint)
+    return hint
+
+
+def inner_key_hint(key: str, owner: type[BaseModel] | None) -> str | None:
+    """The hint for `cpu.sockets` as a key where `cpu` is a section."""
+    head, _, tail = key.partition(".")
+    inner = entry_of(owner.model_fields[head])[0] if owner is not None and head in owner.model_fields else None
+    return f"write {key}" if inner is not None and tail in keys_of(inner) else None
+
+
+def in_one_section(findings: list[Finding], model: type[BaseModel], data: Any) -> list[Finding]:
+    """The findings whose hints are paths into one section, as `write cpu.sockets`, with its mapping to paste."""
+    groups: dict[ManifestPath, dict[str, tuple[int, Any]]] = {}
+    changed = list(findings)
+    for index, finding in enumerate(findings):
+        if finding.code != "key-unknown" or not finding.hint:
+            continue
+        names = ".".join(part for part in finding.path[:-1] if isinstance(part, str))
+        relative = finding.hint.replace(f"write {names}.", "write ", 1)
+        if re.fullmatch(r"write \w+", relative):
+            changed[index] = replace(finding, hint=relative)
+        match = re.fullmatch(r"write (\w+)\.(\w+)", relative)
+        if match is None:
+            continue
+        section, value = _value(data, finding.path[:-1]), _value(data, finding.path)
+        inside = (*finding.path[:-1], match[1])
+        field = follow(model, (*inside, match[2]))
+        if field.declared is None or refusal(field.declared, value)[0] or not isinstance(section, Mapping):
+            continue
+        if match[1] in section:
+            hint = f"write {on_one_line({match[2]: value})[1:-1]} in {match[1]}"
+            changed[index] = replace(finding, hint=hint)
+        else:
+            groups.setdefault(inside, {}).setdefault(match[2], (index, value))
+    for path, keys in groups.items():
+        hint = f"write {path[-1]}: {on_one_line({key: value for key, (_, value) in keys.items()})}"
+        if len(hint) <= _LONGEST:
+            for index, _ in keys.values():
+                changed[index] = replace(changed[index], hint=hint)
+    return changed
+
+
+def _value(data: Any, path: ManifestPath) -> Any:
+    for part in path:
+        data = data[part]
+    return data
