@@ -214,7 +214,8 @@ def test_a_client_without_a_way_to_the_routers_is_an_error() -> None:
     changed["node_types"]["gpu"]["nics"] = []
     messages = [item.message for item in diagnosed(json.dumps(changed)) if item.code == "lnet-interface-missing"]
     assert messages == [
-        "no interface of c1 is in the fabric network, where the router 10.1.0.91@o2ib is, so 'lus' cannot be mounted"
+        "no RDMA interface of c1 is known in the fabric network, where the router 10.1.0.91@o2ib is, so 'lus' cannot be"
+        " mounted"
     ]
 
 

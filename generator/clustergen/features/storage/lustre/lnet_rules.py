@@ -60,10 +60,11 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
             nics = "nics of a separate node type" if node_type.name == SERVICE else f"node_types.{node_type.name}.nics"
             why, hint = _astray(cluster, node_type, entry, net) or _unnamed(cluster, entry, net, nics)
+            kind = "RDMA interface" if why.startswith("is known") else "interface"
             yield Finding(
                 "lnet-interface-missing",
                 ("storage", name, "mgs"),
-                f"no {'RDMA ' * why.startswith('is known')}interface of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
+                f"no {kind} of {compress(clients)} {why}, so '{name}' {result or 'cannot be mounted'}",
                 f"{hint}, or set the networks in storage.{name}.lnet{stated}"
                 + ("" if node_type.gpus else f", or leave these nodes out with storage.{name}.clients"),
                 key=True,
@@ -108,7 +109,7 @@ def _unnamed(cluster: Cluster, entry: Lustre, net: str, nics: str) -> tuple[str,
     )
     network = f" with network: {place.key}" if place and place.key != "fabric" else ""
     by_tcp = f"write @tcp in place of @{net} in mgs if the servers have LNet on TCP there, or "
-    is_plain = place is not None and place.key == "management" and by_rdma
+    is_plain = place is not None and place.key == "management" and by_rdma and peer == "MGS"
     return where, f"{by_tcp * is_plain}list the ports with their interfaces in {nics}{network}"
 
 
