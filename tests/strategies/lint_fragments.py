@@ -174,6 +174,7 @@ TIMES = _lines(
     "SuspendTime=soon",
     "SuspendTime=600\nSuspendProgram=/bin/true\nResumeProgram=/bin/true",
     "SuspendTime=600",
+    "SuspendTime=600\nSuspendProgram=/bin/true",
     "PreemptExemptTime=soon",
     "ResumeTimeout=0",
 )

@@ -167,6 +167,14 @@ RIGHT = {
 }
 
 WRONG = {
+    "power saving without a program that starts nodes": (
+        slurm("options: {SuspendTime: 600, SuspendProgram: /usr/local/sbin/off}"),
+        [("slurm-key-ignored", "SuspendTime")],
+    ),
+    "a plugin that the processes of jobs need, in place of its field": (
+        slurm("options: {ProctrackType: proctrack/linuxproc}"),
+        [("slurm-key-managed", "ProctrackType"), ("slurm-value-harmful", "proctrack/linuxproc")],
+    ),
     "minutes that are meant as days and as seconds": (
         slurm("priority: {half_life: 14, max_age: 3}, qos: {q: {exempt_time: 3600}}", roles=BOOKS),
         [("priority-period", "14"), ("priority-period", "3"), ("priority-period", "3600")],

@@ -25,7 +25,8 @@ def combinations(site: Site) -> Iterator[LintFinding]:
 
 def suspending(site: Site) -> Iterator[LintFinding]:
     """Power saving that is asked for and has no program."""
-    if site.slurm is None or site.setting("SuspendProgram") is not None or site.slurm.settings("PowerAction"):
+    missing = [key for key in ("SuspendProgram", "ResumeProgram") if site.setting(key) is None]
+    if site.slurm is None or not missing or site.slurm.settings("PowerAction"):
         return
     times = [site.setting("SuspendTime"), *(part.own_value("SuspendTime") for part in site.partitions)]
     for suspend in times:
@@ -33,8 +34,8 @@ def suspending(site: Site) -> Iterator[LintFinding]:
             yield site.warning(
                 "slurm-key-ignored",
                 suspend,
-                "without SuspendProgram and ResumeProgram no node is ever suspended",
-                "delete it, or set both programs",
+                f"without {' and '.join(missing)} no node is ever suspended",
+                f"delete it, or set {'both programs' if len(missing) > 1 else missing[0]}",
                 key=True,
             )
             return

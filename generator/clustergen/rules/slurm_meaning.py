@@ -73,7 +73,7 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
     for key, remark, file in shared.combinations(conf):
         if remark.outcome is not Outcome.ADVICE:
             hint = remark.hint and _NOTATION.sub(_in_manifest, remark.hint)
-            place = conf.place(file, key, *_NAME.findall(remark.message))
+            place = conf.place(file, key, *_NAME.findall(f"{remark.message} {remark.hint or ''}"))
             yield from findings(place, [replace(remark, hint=hint)])
 
 
@@ -167,9 +167,11 @@ def never_suspended(cluster: Cluster) -> Iterator[Finding]:
     for place, options in places.items():
         for key, value in options.items():
             is_time = key.lower() == "suspendtime" and str(value).lower() not in ("-1", "infinite")
-            if is_time and not conf.text("SuspendProgram") and "poweraction" not in _keys_of_lines(cluster):
-                message = "without SuspendProgram and ResumeProgram no node is ever suspended"
-                yield Finding("slurm-key-ignored", (*place, key), message, "write slurm.power_saving", key=True)
+            missing = [name for name in ("SuspendProgram", "ResumeProgram") if not conf.text(name)]
+            if is_time and missing and "poweraction" not in _keys_of_lines(cluster):
+                message = f"without {' and '.join(missing)} no node is ever suspended"
+                hint = "write slurm.power_saving" + (f", or add {missing[0]}" if len(missing) == 1 else "")
+                yield Finding("slurm-key-ignored", (*place, key), message, hint, key=True)
 
 
 def excluded(cluster: Cluster) -> Iterator[Finding]:
