@@ -167,6 +167,18 @@ RIGHT = {
 }
 
 WRONG = {
+    "fields as their keys, with values that the release has and one that it had": (
+        slurm(
+            "options: {SelectType: select/cons_res, TaskPlugin: task/cgroup, ReturnToService: 2,"
+            " PreemptMode: REQUEUE, MaxJobCount: many}"
+        ),
+        [("slurm-key-managed", name) for name in ("SelectType", "TaskPlugin", "ReturnToService")]
+        + [("slurm-key-managed", name) for name in ("PreemptMode", "MaxJobCount")],
+    ),
+    "a plugin of an old guide": (
+        slurm("options: {MpiDefault: openmpi}"),
+        [("slurm-plugin-unknown", "openmpi")],
+    ),
     "power saving without a program that starts nodes": (
         slurm("options: {SuspendTime: 600, SuspendProgram: /usr/local/sbin/off}"),
         [("slurm-key-ignored", "SuspendTime")],

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from clustergen.catalogue import slurm, slurm_traps
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics.model_path import follow
+from clustergen.diagnostics.shapes import refusal
+from clustergen.diagnostics.words import on_one_line
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.hardware import NodeType
+from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.slurm import Slurm
 from clustergen.manifest.stated import is_stated, value_at
 from clustergen.rules.slurm_values import findings, value
-from clustergen.slurmrules import keys
+from clustergen.slurmrules import keys, values
+from clustergen.slurmrules.conf import bare
 from clustergen.slurmrules.field_table import NOT_FREE, Field
 from clustergen.slurmrules.fields import current_names, derived_from, field_of, fields_of
 
@@ -97,11 +103,11 @@ def options_of_nodes(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[F
 
 
 def _options(cluster: Cluster, places: Iterable[Passthrough]) -> Iterator[Finding]:
-    for path, file, block, values, sections in places:
+    for path, file, block, options, sections in places:
         seen: dict[str, str] = {}
         if path == ("slurm", "options"):
             seen = {name.lower(): name for line in cluster.slurm.lines for name in list(line)[:1]}
-        for name, text in values.items():
+        for name, text in options.items():
             where: ManifestPath = (*path, name)
             spellings = current_names(file, block, name)
             other = next((seen[one.lower()] for one in spellings if one.lower() in seen), None)
@@ -138,9 +144,12 @@ def _option(
     elif conflict := conflicting(sections, known_key, text):
         yield Finding("slurm-key-managed", path, *conflict, key=True)
     elif (field := field_of(file, block, name)) and not free and not all(row.optional for row in rows):
-        yield Finding(
-            "slurm-key-managed", path, f"the manifest has a field for '{known_key.key}'", f"write {field}", key=True
-        )
+        remark = next(values.plugins(release, known_key.key, str(text)), None) if rows[0].form == "plugin" else None
+        right = (remark.instead if remark else None) or str(text)
+        is_right = len(rows) == 1 and not any(value(release, path, known_key, right))
+        meant = (is_right and in_field(rows[0], right)) or field
+        message = f"the manifest has a field for '{known_key.key}'"
+        yield Finding("slurm-key-managed", path, message, f"write {meant}", key=True)
     elif (origin := derived_from(file, block, name)) and not free:
         yield Finding(
             "slurm-key-managed",
@@ -153,6 +162,21 @@ def _option(
         yield from findings(path, keys.state(known_key, release))
     else:
         yield from value(release, path, known_key, text)
+
+
+def in_field(row: Field, text: str) -> str | None:
+    """A field with the value of its key, where the field accepts it: `slurm.resources.process_tracking: cgroup`."""
+    forms: dict[str, Any] = {
+        "number": int(text) if text.isdigit() else None,
+        "path": text,
+        "plugin": row.values.get(text.lower()) if row.values else bare(text),
+        "plugins": [bare(word) for word in text.split(",")],
+        "words": text.split(","),
+        "lower": text.lower(),
+    }
+    meant, declared = forms.get(row.form), follow(Manifest, tuple(row.path.split("."))).declared
+    is_refused = meant is None or declared is None or refusal(declared, meant)[0]
+    return None if is_refused else f"{row.path}: {on_one_line(meant)}"
 
 
 def conflicting(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: OptionValue) -> tuple[str, str] | None:

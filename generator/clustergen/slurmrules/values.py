@@ -115,6 +115,7 @@ def mebibytes(text: str) -> int | None:
 
 _ELSEWHERE = {
     ("JobCompType", "slurmdbd"): "delete it: AccountingStorageType=accounting_storage/slurmdbd records jobs",
+    ("MpiDefault", "openmpi"): "write pmix, by which Open MPI starts",
     ("TaskPluginParam", "sched"): "delete it, and write TaskPlugin=task/cgroup,task/affinity",
 }
 """(key, plugin or word that it does not have) → what does that."""
