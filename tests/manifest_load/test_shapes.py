@@ -76,6 +76,7 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("slurm/preemption", "qos", "{by: qos}"),
         ("slurm/topology", "tree", "{plugin: tree}"),
         ("networks/fabric", "infiniband", "{type: infiniband}"),
+        ("networks/storage", "10.20.0.0/24", "{cidr: 10.20.0.0/24}"),
         ("node_types/gpu/nics", [{"device": "mlx5_0"}, "mlx5_1"], "{device: mlx5_1}"),
         # other notations
         ("facility/power_factor", "95%", "0.95"),

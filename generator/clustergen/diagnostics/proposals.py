@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel
 
@@ -35,6 +35,21 @@ def inner_key_hint(key: str, owner: type[BaseModel] | None) -> str | None:
     head, _, tail = key.partition(".")
     inner = entry_of(owner.model_fields[head])[0] if owner is not None and head in owner.model_fields else None
     return f"write {key}" if inner is not None and tail in keys_of(inner) else None
+
+
+def named_value_hint(key: str, value: Any, owner: type[BaseModel] | None) -> str | None:
+    """The hint for a name among the keys of a section, whose only mapping of names to numbers accepts it:
+    `items: {dgx-h100: 300000}`.
+    """
+    fields = owner.model_fields if owner is not None else {}
+    names = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
+    if len(names) != 1 or not isinstance(value, (int, float)) or not refusal(fields[names[0]], {key: "-"})[0]:
+        return None
+    return (
+        None
+        if refusal(fields[names[0]], {key: value})[0]
+        else f"move it to {fields[names[0]].alias or names[0]}: {on_one_line({key: value})}"
+    )
 
 
 def in_one_section(findings: list[Finding], model: type[BaseModel], data: Any) -> list[Finding]:

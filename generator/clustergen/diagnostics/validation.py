@@ -42,7 +42,7 @@ from clustergen.diagnostics.model_path import (
     tags_with,
     takes_switch,
 )
-from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, of_user
+from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, named_value_hint, of_user
 from clustergen.diagnostics.shapes import counted_keys, refusal
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
@@ -189,9 +189,10 @@ class _Translator:
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
             hint = f"write {at.path[-2]}: {meant}"
+        hint = hint or named_value_hint(key, self._value(at.path), at.owner)
         kinds = tags_with(follow(self.model, at.path[:-1]).declared, "type", key) if hint is None else ()
         if kinds:
-            hint = f"move it to an entry with type: {' or '.join(kinds)}, which has this key"
+            hint = self._of_other_kind(kinds, at, present)
         elif hint is None:
             sections = self.data if isinstance(self.data, Mapping) else ()
             places = places_for(self.model, at.path, sections)
@@ -205,6 +206,14 @@ class _Translator:
             if hint and not places and getattr(at.owner, "IS_OPEN", False):
                 hint += f"; {_OF_A_PACKAGE}"
         return Finding("key-unknown", at.path, message, hint, key=True)
+
+    def _of_other_kind(self, kinds: tuple[str, ...], at: Located, present: Any) -> str:
+        """The hint for a key that entries of another type have: of this one what it requires, if that is not there."""
+        fields = at.owner.model_fields if at.owner else {}
+        required = [key for key in fields if fields[key].is_required() and key not in present]
+        if required and isinstance(tag := present.get("type"), str):
+            return f"remove it: an entry with type: {tag} requires {' and '.join(required)}"
+        return f"move it to an entry with type: {' or '.join(kinds)}, which has this key"
 
     def _at_the_top(self, at: Located) -> str | None:
         """The hint for a section of the top level that is in another one."""

@@ -1,6 +1,6 @@
 """Networks by traffic class, and the switches of the fabric."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -97,6 +97,7 @@ class FabricPlan(Section):
 class Network(Section):
     """An Ethernet network."""
 
+    MEANT_BY_SCALAR: ClassVar = "cidr"
     cidr: Cidr | None = field(
         None, "Addresses of this network, as 10.0.0.0/24. Required if nodes have addresses in it."
     )
@@ -190,6 +191,7 @@ class Switch(Section):
 class Fabric(Network):
     """The network between GPUs."""
 
+    MEANT_BY_SCALAR: ClassVar = ""
     type: Literal["infiniband", "roce", "ethernet"] = field(..., "Fabric type; ethernet means TCP only.")
     layout: Literal["single", "fat-tree", "rail"] | None = field(
         None, "Fabric topology; default: rail if a switch sets rail, fat-tree with uplinks, otherwise single."

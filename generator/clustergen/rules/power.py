@@ -14,7 +14,7 @@ from clustergen.manifest.networks import Fabric
 def _redundancy(supplies: int, supply_w: int | None, draw: int | None) -> str:
     rest = supplies - -(-draw // supply_w) if supply_w and draw else 0
     if rest > 0:
-        return f"write redundant: {rest}, of which the node runs at full load, or fewer"
+        return f"write redundant: {rest} or less: with more failures the rest do not carry the node at full load"
     return "set redundant to the number of supplies that may fail while the node runs at full load"
 
 

@@ -141,7 +141,9 @@ class PriceRange(Section):
 class Prices(Section):
     """Prices of this site; clustergen has none."""
 
-    currency: Annotated[str, text(r"^[A-Z]{3}$", "write the ISO 4217 code, as EUR")] = field(..., "Currency.")
+    currency: Annotated[str, text(r"^[A-Z]{3}$", "write the ISO 4217 code, as EUR")] = field(
+        ..., "Currency.", sample="EUR"
+    )
     items: dict[Name, Price | PriceRange] = field(
         {},
         "Price of one piece without tax, or {low: 25000, high: 30000}, by catalogue id: dgx-h100, qm9700, connectx-7,"
