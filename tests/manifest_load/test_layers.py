@@ -303,6 +303,20 @@ def test_fields_of_nodes_make_node_types_that_say_what_differs(tmp_path: Path) -
     assert [group.weight for group in compiled.cluster.groups] == [None] * 4 + [7, None]
 
 
+@pytest.mark.parametrize("base", ["h100", "h" * 63])
+def test_each_entry_keeps_its_fields_where_names_begin_alike(tmp_path: Path, base: str) -> None:
+    """However many entries override the same field, and however long the name of their type is."""
+    path, weights = tmp_path / "manifest.yaml", range(1, 13)
+    rows = (f"{{name: 'gpu[{w}]', type: {base}, address: 10.0.0.{w + 10}, memory: {w}TiB}}" for w in weights)
+    text = TINY.replace(OLD, "".join(f"  - {row}\n" for row in rows)).replace("  h100: ", f"  {base}: ")
+    path.write_text(text, encoding="utf-8")
+    cluster = validate(path).cluster
+    assert cluster is not None
+    sizes = {host: group.type.memory_mib >> 20 for group in cluster.groups for host in group.hosts if host != "head"}
+    assert sizes == {f"gpu{w}": w for w in weights}
+    assert all(len(node_type.name) < 64 for node_type in cluster.node_types)
+
+
 @pytest.mark.parametrize(
     ("edit", "mistakes"),
     [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
 from clustergen.diagnostics import Problem, did_you_mean, quote
@@ -149,12 +150,12 @@ def resolve_overrides(
         if not fields.children or types is None or base is None or kind.value in refused:
             continue  # an unknown type is reported by its name
         assert isinstance(types.children, dict)
-        name = _derived_name(kind.value, fields)
-        if name in types.children and derived.get(name) != (kind.value, fields.value):
-            name = f"{name}-{re.split('[^a-z0-9-]', str(entry.value.get('name')))[0]}"
-        name = name[:_LONGEST_NAME]
+        first = re.split("[^a-z0-9-]", str(entry.value.get("name")))[0]
+        value = kind.value, fields.value
+        names = _derived_names(kind.value, fields, first)
+        name = next(name for name in names if name not in types.children or derived.get(name) == value)
         if name not in types.children:
-            derived[name] = kind.value, fields.value
+            derived[name] = value
             result = merged(fields, base)
             assert isinstance(result.children, dict)
             result.children["like"], result.value["like"] = kind, kind.value
@@ -196,13 +197,18 @@ def _taken(entry: Node, names: Container[str]) -> Node:
     return fields
 
 
-def _derived_name(base: str, fields: Node) -> str:
-    """`h100-mig`: the type, and the fields that differ."""
+def _derived_names(base: str, fields: Node, first: str) -> Iterator[str]:
+    """`h100-mig`: the type and the fields that differ; then with the beginning of the host names, and with numbers."""
     assert isinstance(fields.children, dict)
     leaves: list[str] = []
     for key, child in fields.children.items():
         leaves += child.children if isinstance(child.children, dict) and child.children else [key]
-    return "-".join([base, *sorted(leaves)[:_MOST_LEAVES]])
+    name = "-".join([base, *sorted(leaves)[:_MOST_LEAVES]])
+    yield name[:_LONGEST_NAME]
+    name = f"{name}-{first}"
+    yield name[:_LONGEST_NAME]
+    for number in count(2):
+        yield f"{name[: _LONGEST_NAME - len(str(number)) - 1]}-{number}"
 
 
 def _repository(path: Path) -> Path:
