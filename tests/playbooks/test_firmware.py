@@ -244,6 +244,40 @@ def outcome(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if not line.endswith("firmware settings "))
 
 
+def ansible(place: Path) -> dict[str, str]:
+    return {
+        "ANSIBLE_COLLECTIONS_PATH": str(Path(__file__).parents[2] / "playbooks"),
+        "ANSIBLE_PIPELINING": "true",
+        "HOME": str(place),
+        "PATH": f"{place}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin",
+    }
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_without_slurm_nothing_is_drained(bmcs: Bmcs, tmp_path: Path) -> None:
+    node_types = {"gpu": {**GPU, "firmware": {"family": "dgx-h100", "sr_iov": "off"}}}
+    nodes = [{"name": "gpu1", "type": "gpu", "address": "10.0.0.11", "addresses": {"bmc": "10.0.9.11"}}]
+    networks = {**manifest()["networks"], "bmc": {"cidr": "10.0.9.0/24"}}
+    document = manifest(nodes=nodes, node_types=node_types, networks=networks)
+    del document["slurm"]
+    write(tree_of(document, tmp_path), tmp_path / "rendered")
+    variables = {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        "bmc_address": bmcs.addresses[""],
+        "bmc_check_certificates": False,
+        "cluster_firmware": [{**SR_IOV, "value": "Auto", "group": "type_gpu"}],
+        "secrets_given": {"bmc": "pass word"},
+    }
+    command = ["ansible-playbook", "clustergen.cluster.firmware", "-e", json.dumps(variables)]
+    done = subprocess.run(
+        command, cwd=tmp_path / "rendered", env=ansible(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert bmcs.differences("", [{**SR_IOV, "value": "Auto"}]) == []
+
+
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["stops", "continues"])
@@ -261,15 +295,7 @@ def test_no_batch_begins_after_a_failure_and_the_next_run_continues(tmp_path: Pa
     redfish_bmc.describe(tmp_path, bmcs)
     (tmp_path / "slurm.conf").write_text(CONF.format(host=os.uname().nodename), encoding="ascii")
     (tmp_path / "secrets.yml").write_text("secrets_given: {bmc: pass word}\n", encoding="ascii")
-    environment = {
-        "ANSIBLE_COLLECTIONS_PATH": str(Path(__file__).parents[2] / "playbooks"),
-        "ANSIBLE_PIPELINING": "true",
-        "HOME": str(tmp_path),
-        "PATH": f"{tmp_path}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin",
-        "PLACE": str(tmp_path),
-        "PYTHON": sys.executable,
-        "ROOT": str(root),
-    }
+    environment = {**ansible(tmp_path), "PLACE": str(tmp_path), "PYTHON": sys.executable, "ROOT": str(root)}
     first = "play -e bmc_seconds=0 -e cluster_firmware_batch=2"
     steps = "; ".join([*(f"play {words}" for words in REFUSED), f"play --check; {first}; touch healed; play; play"])
     steps = steps if is_whole else first
