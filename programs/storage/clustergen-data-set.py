@@ -57,6 +57,22 @@ def size(source: Path) -> int:
     return total
 
 
+def link_out(source: Path) -> Path | None:
+    """A relative link that leads out of the source, and so nowhere from a copy."""
+    for directory, directories, names in os.walk(source):
+        for path in (Path(directory, name) for name in directories + names):
+            target = path.readlink() if path.is_symlink() else path
+            if not target.is_absolute() and source not in Path(os.path.normpath(path.parent / target / "x")).parents:
+                return path
+    return None
+
+
+def remove(place: Path) -> None:
+    """Removes a copy, also of directories without write permission."""
+    subprocess.run(["chmod", "-R", "u+rwX", "--", place], stderr=subprocess.DEVNULL, check=False)
+    shutil.rmtree(place)
+
+
 def locked(path: Path) -> int:
     """Waits for the lock. clustergen-data-sets removes the file of a copy that is gone: then another one counts."""
     while True:
@@ -84,18 +100,20 @@ def copy(place: Path, source: Path) -> None:
     draft = place.with_name(f"{place.name}.new")
     for old in (draft, place):
         if old.exists():
-            shutil.rmtree(old)
+            remove(old)
     stated = version(source)
     need, disk = size(source), os.statvfs(place.parent)
     room = disk.f_bavail * disk.f_frsize - SPARE * disk.f_blocks * disk.f_frsize
     if need > min(room, SETTINGS["size_bytes"]):
         raise NoCopyError(f"no room for {need / 1e9:.1f} GB in {place.parent}")
+    if link := link_out(source):
+        raise NoCopyError(f"{link} leads out of {source}")
     draft.mkdir()
     (draft / "jobs").mkdir()
     command = ["cp", "-r", "--preserve=mode,timestamps,links", "--", str(source), str(draft / source.name)]
     done = subprocess.run(command, check=False)
     if done.returncode or size(draft / source.name) != need or version(source) != stated:
-        shutil.rmtree(draft, ignore_errors=True)
+        remove(draft)
         raise NoCopyError(f"{source} was not copied completely, or changed meanwhile")
     text = json.dumps({"source": str(source), "version": stated})
     (draft / "source.json").write_text(text, encoding="utf-8")

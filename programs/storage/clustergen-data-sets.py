@@ -32,7 +32,9 @@ ASIDE = ".removing-"
 
 
 class DataSet(NamedTuple):
-    """Something in a user's directory. `used_s`: when, in seconds of Unix; `space`: bytes on the disk."""
+    """What is in a user's directory, but for locks, which are empty. `used_s`: when, in seconds of Unix; `space`: bytes
+    on the disk.
+    """
 
     owner: str
     name: str
@@ -75,8 +77,9 @@ def data_sets() -> Iterator[DataSet]:
 def of_user(owner: str, place: int) -> Iterator[DataSet]:
     for name in names(place):
         with contextlib.suppress(OSError):
-            used_s = os.stat(name, dir_fd=place, follow_symlinks=False).st_mtime
-            yield DataSet(owner, name, used_s, 0 if name.endswith(LOCK) else space_of(name, place))
+            status = os.stat(name, dir_fd=place, follow_symlinks=False)
+            if not (name.endswith(LOCK) and stat.S_ISREG(status.st_mode) and not status.st_size):
+                yield DataSet(owner, name, status.st_mtime, space_of(name, place))
 
 
 def used() -> tuple[set[str], set[tuple[str, str]]]:
@@ -159,9 +162,7 @@ def clean(time_s: float) -> tuple[int, int]:
     total, removed = sum(one.space for one in oldest_first), 0
     for one in oldest_first:
         is_old = time_s - one.used_s > SETTINGS["days"] * 86400 or one.name.startswith(ASIDE)
-        if one.name.endswith(LOCK) or not (is_old or total > SETTINGS["size_bytes"]):
-            continue
-        if remove(one):
+        if (is_old or total > SETTINGS["size_bytes"]) and remove(one):
             print(f"removed {one.owner}/{one.name!a}: {one.space / 1e9:.1f} GB, {'unused' if is_old else 'no room'}")
             total, removed = total - one.space, removed + 1
     return total, removed

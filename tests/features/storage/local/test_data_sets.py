@@ -161,6 +161,55 @@ def test_a_job_without_a_copy_reads_from_the_source(job: str, size: int, words: 
 
 
 @pytest.mark.slow
+def test_links_that_a_copy_would_break_are_not_copied(tmp_path: Path) -> None:
+    """A snapshot of a model in Hugging Face's cache has links to files beside it."""
+    node, source = Node(tmp_path), tmp_path / "snapshot"
+    (source / "sub").mkdir(parents=True)
+    for name, target in {"top": "..", "sub/whole": "..", "absolute": "/etc/hosts"}.items():
+        (source / name).symlink_to(target)
+    out, err = node.copy(source).communicate(timeout=60)
+    assert out.strip() == str(source)
+    assert f"{source}/top leads out of {source}" in err
+    (source / "top").unlink()
+    assert node.copy(source).communicate(timeout=60)[0].startswith(str(node.mine))
+
+
+@pytest.mark.slow
+def test_a_copy_of_directories_without_write_permission_is_replaced(tmp_path: Path) -> None:
+    node, source = Node(tmp_path), tmp_path / "source"
+    (source / "a").mkdir(parents=True)
+    (source / "a/file").write_text("old")
+    places = []
+    for text in ("old", "new"):
+        (source / "a").chmod(0o755)
+        (source / "a/file").write_text(text)
+        (source / "a").chmod(0o555)
+        source.chmod(0o555)
+        os.utime(source, (0, len(places)))
+        command = [] if os.getuid() else ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]  # as any user
+        done = subprocess.run(
+            [*command, sys.executable, node.copy_program, source],
+            capture_output=True, text=True, check=True, env={**os.environ, "SLURM_JOB_ID": "7"},
+        )  # fmt: skip
+        places.append(done.stdout.strip())
+        assert (Path(places[-1]) / "a/file").read_text() == text, done.stderr
+        source.chmod(0o755)
+    assert places[0] == places[1] != str(source)
+
+
+@pytest.mark.slow
+def test_what_only_has_the_name_of_a_lock_counts_and_goes(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.data_set("large.lock", size=2_000_000, days=1)
+    (node.mine / "file.lock").write_bytes(b"x" * 10)
+    os.utime(node.mine / "file.lock", (0, 0))
+    (node.mine / "key.lock").touch()
+    os.utime(node.mine / "key.lock", (0, 0))
+    assert node.clean() == [f"{ME}/file.lock", f"{ME}/large.lock"]
+    assert [path.name for path in node.mine.iterdir()] == ["key.lock"]
+
+
+@pytest.mark.slow
 def test_what_was_not_used_for_long_and_the_oldest_above_the_limit_go(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("old", days=31)
