@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustergen.cli import group
+from clustergen.cluster.facility import Facility
 from clustergen.compile import validate
 from clustergen.diagnostics import Severity
+from clustergen.features.provisioning.resolved import Provisioning
 from clustergen.manifest.layers import merged
 from clustergen.manifest.source import load
 from clustergen.manifest.yaml_load import parse
@@ -315,6 +317,22 @@ def test_each_entry_keeps_its_fields_where_names_begin_alike(tmp_path: Path, bas
     sizes = {host: group.type.memory_mib >> 20 for group in cluster.groups for host in group.hosts if host != "head"}
     assert sizes == {f"gpu{w}": w for w in weights}
     assert all(len(node_type.name) < 64 for node_type in cluster.node_types)
+
+
+def test_nodes_with_fields_of_their_own_are_where_their_type_is_listed(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    more = """
+provisioning: {engine: warewulf, images: {h100: trixie, h100-memory: bookworm}}
+facility: {deliveries: {first: {types: [h100], bought: 2026-03-01}, more: {types: [h100-memory], bought: 2027-03-01}}}
+"""
+    path.write_text(_nodes("", "gpus: {mig: slices}", "memory: 1TiB", "") + more, encoding="utf-8")
+    compiled = validate(path)
+    assert not {item.code for item in compiled.diagnostics} & {"delivery-twice", "delivery-device-unknown"}
+    assert compiled.cluster is not None
+    images = {"h100": "trixie", "h100-memory": "bookworm", "h100-mig": "trixie"}
+    assert dict(compiled.cluster.of(Provisioning).images) == images
+    types = {name: delivery.types for name, delivery in compiled.cluster.of(Facility).deliveries.items()}
+    assert types == {"first": ("h100", "h100-mig"), "more": ("h100-memory",)}
 
 
 @pytest.mark.parametrize(

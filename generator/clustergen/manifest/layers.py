@@ -8,7 +8,7 @@ The texts are joined into one: a place in a layer is an offset behind the manife
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from clustergen.records import record
 
 _MOST_LAYERS = 8
 _SERVICE = "service"
+_BY_TYPE = (("provisioning", "images"), ("facility", "deliveries", "*", "types"))
+"""Mappings and lists by node type, which hold for nodes of the type that override fields as well."""
 _MOST_LEAVES = 3
 _LONGEST_NAME = 63
 _HINT = "write a path relative to this file: extends: ../site.yaml"
@@ -165,6 +167,32 @@ def resolve_overrides(
             bases[name], overridden[name] = kind.value, str(entry.value.get("name"))
         entry.children["type"] = Node(kind.start, kind.end, name, "*")  # whose text in the file is another one
         entry.value["type"] = name
+    for name, (of_base, _) in derived.items():
+        _refer(root, of_base, name)
+
+
+def _refer(root: Node, base: str, name: str) -> None:
+    """A derived type stands beside its base wherever that is listed, unless it is listed itself."""
+    for path in _BY_TYPE:
+        places = list(_at(root, path))
+        for place in places if all(name not in place.value for place in places) else ():
+            if isinstance(place.children, dict) and base in place.children:
+                place.children[name], place.value[name] = place.children[base], place.value[base]
+                place.keys[name] = place.keys[base]
+            elif isinstance(place.children, list) and base in place.value:
+                item = place.children[place.value.index(base)]
+                place.children.append(Node(item.start, item.end, name, "*"))
+                place.value.append(name)
+
+
+def _at(node: Node, path: Sequence[str]) -> Iterator[Node]:
+    """Collections at a path, in which * stands for any key."""
+    if not path:
+        yield from (node,) if node.children is not None else ()
+    elif isinstance(node.children, dict):
+        for key in list(node.children) if path[0] == "*" else path[:1]:
+            if key in node.children:
+                yield from _at(node.children[key], path[1:])
 
 
 def _fixed_fields(entry: Node, kind: object) -> Iterator[Problem]:

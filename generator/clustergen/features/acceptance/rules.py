@@ -14,4 +14,3 @@ def training_settings(_: Cluster, section: Acceptance) -> Iterator[Finding]:
     if "resnet" not in section.benchmarks:
         hint = "add resnet to acceptance.benchmarks"
         yield from unused(section, ("acceptance",), ("python",), "no gate trains", hint)
-
