@@ -137,6 +137,8 @@ def test_a_node_type_states_its_depth(tmp_path: Path) -> None:
         ('cduSupply{instance="cdu-a"', ["text-malformed"]),
         ('cduSupply{} > 1 or vector(1)', ["text-malformed"]),
         ('cduSupply{instance=~"cdu-("}', ["coolant-limits"]),
+        ('cduSupply{instance=~"(?!x)cdu.*"}', ["coolant-limits"]),
+        ('cduSupply{instance=~"(?i)cdu-(?:a|b)"}', []),
         ("ipmi_temperature_celsius", ["coolant-unread"]),
     ],
 )  # fmt: skip
@@ -145,6 +147,11 @@ def test_a_series_is_one_metric_that_something_reads(series: str, codes: list[st
     data["nodes"].append({"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]})
     ours = {"text-malformed", "coolant-limits", "coolant-unread"}
     assert [code for code in codes_of(data, tmp_path) if code in ours] == codes
+
+
+@pytest.mark.parametrize("units", ["cdus", "chillers"])
+def test_units_that_remove_no_heat_are_refused(units: str, tmp_path: Path) -> None:
+    assert codes_of(room({**LOOP, units: {"capacity": "0kW"}}), tmp_path) == ["value-out-of-range"]
 
 
 def test_sensors_need_monitoring(tmp_path: Path) -> None:

@@ -139,6 +139,19 @@ def _cidr(value: str) -> str:
     return value
 
 
+def _positive(value: Any) -> Any:
+    if not value.value:
+        from pydantic_core import PydanticCustomError
+
+        message, hint = "{value} is not more than 0", "write a larger one"
+        raise PydanticCustomError("value-out-of-range", message, {"value": str(value), "hint": hint})
+    return value
+
+
+POSITIVE = AfterValidator(_positive)
+"""Refuses a quantity with a unit that is 0."""
+
+
 def text(pattern: str, hint: str, limit: int = 255) -> Any:
     """Constraints of a text. `hint`: what to write instead of a text that does not match."""
     describe(pattern, hint)

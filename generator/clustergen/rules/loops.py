@@ -17,6 +17,9 @@ from clustergen.facility.cooling import LoopLoad, Units, loop_loads, row_air, un
 from clustergen.facility.power import rack_loads
 from clustergen.hostlist import compress
 
+_LOOKS_AROUND = re.compile(r"\(\?(<?[=!]|>|\(|P=)")
+"""Forms of Python's regular expressions that RE2, which Prometheus uses, lacks."""
+
 
 def loop_racks(cluster: Cluster) -> Iterator[Finding]:
     """Racks that are not defined, and those in two loops."""
@@ -225,4 +228,6 @@ def _wrong_pattern(sensor: Sensor) -> str | None:
             re.compile(pattern)
         except re.error:
             return f"{pattern!r}"
+        if _LOOKS_AROUND.search(pattern):
+            return f"{pattern!r}: it cannot look ahead or behind"
     return None

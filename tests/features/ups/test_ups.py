@@ -87,6 +87,12 @@ def test_a_node_asks_the_ups_that_feed_it(host: str, lines: list[str], tmp_path:
     assert fed == (len(lines) > 1)
 
 
+def test_a_node_may_have_power_supplies_of_unknown_number(tmp_path: Path) -> None:
+    types = {"gpu": {**GPU, "power": {"redundant": 1}}}
+    data = {**UPS, "node_types": types, "ups": {"devices": {"ups-a": {"address": "10.0.9.201", "feeds": "head"}}}}
+    assert '"minimum": {}' in text_of(tree_of(data, tmp_path), "head", "/etc/clustergen/ups.json")
+
+
 def test_passwords_are_in_no_file_of_the_tree(tmp_path: Path) -> None:
     tree = tree_of(UPS, tmp_path)
     assert '"@PRIMARY@"' in text_of(tree, "head", "/etc/clustergen/nut/upsd.users")

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import NOT_EMPTY, HostList, Name, PlaceName, Section, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, POSITIVE, HostList, Name, PlaceName, Section, field, section, text
 from clustergen.units import Bare, Bytes, Count, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
@@ -35,7 +35,7 @@ class Ups(Section):
 class Plant(Section):
     """Units that take heat from a loop."""
 
-    capacity: Watts | None = field(None, "Heat that one unit removes.")
+    capacity: Annotated[Watts, POSITIVE] | None = field(None, "Heat that one unit removes.")
     count: Annotated[int, Field(ge=1, le=1000)] | None = field(
         None, "Units with the spare ones; default: as many as the heat needs."
     )

@@ -92,7 +92,7 @@ def _minimum(section: manifest.Ups, cluster: Cluster) -> dict[str, int]:
     for group in cluster.groups:
         supplies, redundant = group.type.psus or 0, group.type.psus_redundant or 0
         for host in group.hosts if group.type.psus_redundant is not None else ():
-            if supplies >= feeds[host] and (least := -(-(supplies - redundant) * feeds[host] // supplies)) > 1:
+            if supplies >= feeds[host] > 0 and (least := -(-(supplies - redundant) * feeds[host] // supplies)) > 1:
                 minimum[host] = least
     return minimum
 

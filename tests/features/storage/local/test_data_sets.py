@@ -102,13 +102,14 @@ def test_nodes_have_the_programs_and_jobs_the_variable(tmp_path: Path) -> None:
     [
         ({"size": "2TB"}, {}, []),
         ({"size": "2001GB"}, {}, ["data-sets-too-large"]),
+        ({"size": "0GB"}, {}, ["value-out-of-range"]),
         (
             {},
             {"more": MORE},
             ["data-sets-twice"],
         ),
     ],
-    ids=["whole", "larger", "twice"],
+    ids=["whole", "larger", "empty", "twice"],
 )
 def test_a_cache_is_not_larger_than_its_disk(
     data_sets: dict[str, str], more: dict[str, Any], codes: list[str], tmp_path: Path

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import (
+    POSITIVE,
     FileSystemDevice,
     Name,
     Section,
@@ -19,7 +20,7 @@ class DataSets(Section):
     """A cache of data sets on each node's disk, which clustergen-data-set fills in jobs."""
 
     directory: Name = field("data-sets", "Directory below the mount, with one for each user.")
-    size: Bytes = field(
+    size: Annotated[Bytes, POSITIVE] = field(
         ...,
         "Limit of all copies on a node: above it, those that were not used for longest are removed.",
         sample="500GB",
