@@ -87,6 +87,13 @@ def test_a_node_asks_the_ups_that_feed_it(host: str, lines: list[str], tmp_path:
     assert fed == (len(lines) > 1)
 
 
+def test_two_ups_may_both_feed_every_node(tmp_path: Path) -> None:
+    every = {"address": "10.0.9.201", "feeds": "head,mon,c[1-4]"}
+    for feeds, codes in ((every["feeds"], []), ("head", ["ups-feeds-everything"])):
+        devices = {"ups-a": every, "ups-b": {"address": "10.0.9.202", "feeds": feeds}}
+        assert codes_of({**UPS, "ups": {"devices": devices}}, tmp_path) == codes
+
+
 def test_a_node_may_have_power_supplies_of_unknown_number(tmp_path: Path) -> None:
     types = {"gpu": {**GPU, "power": {"redundant": 1}}}
     data = {**UPS, "node_types": types, "ups": {"devices": {"ups-a": {"address": "10.0.9.201", "feeds": "head"}}}}

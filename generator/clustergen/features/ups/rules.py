@@ -13,6 +13,7 @@ from clustergen.hostlist import compress
 
 def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
     hosts = set(cluster.hosts())
+    is_redundant = all(hosts == {*device.feeds} for device in cluster.of(UpsShutdown).devices.values())
     for name, device in cluster.of(UpsShutdown).devices.items():
         path: ManifestPath = ("ups", "devices", name)
         unknown = [host for host in device.feeds if host not in hosts]
@@ -38,7 +39,7 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
                 "remove it, or set driver: snmp-ups",
                 key=True,
             )
-        if not unknown and len(section.devices) > 1 and hosts == {*device.feeds}:
+        if not unknown and not is_redundant and hosts == {*device.feeds}:
             yield Finding(
                 "ups-feeds-everything",
                 (*path, "feeds"),
