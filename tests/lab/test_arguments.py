@@ -14,6 +14,7 @@ from clustergen.cli import group
 from clustergen.cli.init import STARTERS
 from clustergen.cli.lab_nodes import current, started_from_here
 from clustergen.diagnostics import ClustergenError
+from clustergen.lab import faults
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
 from clustergen.lab.work import Work, directories
@@ -234,6 +235,17 @@ def test_a_fault_names_its_nodes() -> None:
     work.write_manifest({"name": "one"}, Path("manifest.yaml"))
     done = lab("fault", "kill")
     assert (done.exit_code, "name a node: clustergen lab fault kill NODE" in done.output) == (2, True)
+
+
+def test_only_the_other_ends_of_a_nodes_links_are_cut() -> None:
+    """eth0 of the node is 2 with the other end 7; something on top of it names 2, as does the cable of this machine."""
+    links = [
+        {"ifindex": 1, "ifname": "lo"},
+        {"ifindex": 2, "ifname": "eth0"},
+        {"ifindex": 7, "ifname": "veth0", "link_index": 2},
+        {"ifindex": 8, "ifname": "veth1", "link_index": 3},
+    ]
+    assert faults.peers("1 1\n2 7\n3 2\n", links) == ["veth0"]
 
 
 def test_the_only_lab_is_removed_only_from_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import nodes
@@ -49,9 +50,15 @@ def is_cut(engine: Engine, row: Row) -> bool:
 
 def _link(engine: Engine, row: Row, state: str) -> None:
     """Sets this machine's end of each of a node's interfaces."""
-    pairs = [line.split() for line in engine.run("exec", row["name"], "sh", "-c", _LINKS).stdout.splitlines()]
-    peers = {int(peer) for index, peer in pairs if index != peer}
+    text = engine.run("exec", row["name"], "sh", "-c", _LINKS).stdout
     listed = subprocess.run(["ip", "-j", "link"], capture_output=True, text=True, timeout=10, check=True).stdout
-    for link in json.loads(listed):
-        if link["ifindex"] in peers:
-            subprocess.run(["ip", "link", "set", link["ifname"], state], timeout=10, check=True)
+    for name in peers(text, json.loads(listed)):
+        subprocess.run(["ip", "link", "set", name, state], timeout=10, check=True)
+
+
+def peers(text: str, links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of this machine's links that are the other ends of a node's, which lists index and peer of each. Both must
+    name the other: an interface on top of another of the node names that, which has the number of any link here.
+    """
+    pairs = {tuple(map(int, line.split())) for line in text.splitlines()}
+    return [link["ifname"] for link in links if (link.get("link_index"), link["ifindex"]) in pairs]
