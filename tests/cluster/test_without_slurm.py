@@ -78,6 +78,7 @@ def test_any_manifest_is_valid_once_what_needs_slurm_is_removed(data: dict[str, 
         assert not path.endswith("runbooks.html") or b"scontrol" not in file.content, path
 
 
+CACHE = {"type": "local", "mount": "/scratch", "device": "LABEL=scratch", "data_sets": {"size": "1TB"}}
 SECTIONS = [
     ({"reports": {"period": "month"}}, "reports"),
     ({"backups": {"directory": "/backup"}}, "backups"),
@@ -87,6 +88,7 @@ SECTIONS = [
     ({"host": {"ssh_adopt": True}}, "host.ssh_adopt"),
     ({"containers": {"oci_jobs": "crun"}}, "containers.oci_jobs"),
     ({"nodes": [HEAD, COMPUTE]}, "slurm-controller"),
+    ({"storage": {"scratch": CACHE}}, "storage.scratch.data_sets"),
 ]
 
 
@@ -120,6 +122,14 @@ def test_each_hint_is_enough(changes: dict[str, Any], tmp_path: Path) -> None:
         head = {**head, "roles": [*head["roles"], "slurm-controller"]}
     slurm = {**data, "slurm": {"version": "24.11"}, "nodes": [head, COMPUTE]}
     assert not list(errors(compiled_in(tmp_path, slurm)))
+
+
+def test_nodes_with_gpus_may_have_other_roles_alone(tmp_path: Path) -> None:
+    node = {**COMPUTE, "roles": ["login"], "in_no_partition": True}
+    compiled = compiled_in(tmp_path, without(MANIFEST, nodes=[LOGIN, node]))
+    assert "setting-unused" not in {item.code for item in compiled.diagnostics}
+    assert compiled.cluster is not None
+    assert compiled.cluster.groups[1].roles == ("login",)
 
 
 def test_sections_that_are_off_need_no_slurm(tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def unused_without_slurm(cluster: Cluster, section: Manifest) -> Iterator[Findin
     if cluster.has(Slurm):
         return
     for index, entry in enumerate(section.nodes):
-        yield from unused(entry, ("nodes", index), _OF_NODES, _NOTHING, _HINT)
+        is_read = bool(entry.roles)  # with in_no_partition, nodes with GPUs have these roles alone
+        names = [name for name in _OF_NODES if not (is_read and name == "in_no_partition")]
+        yield from unused(entry, ("nodes", index), names, _NOTHING, _HINT)
         if entry.state != "CLOUD":
             yield from unused(entry, ("nodes", index), ("state",), _NOTHING, _HINT)
     yield from _of_types(section.node_types)

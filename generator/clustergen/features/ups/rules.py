@@ -13,8 +13,9 @@ from clustergen.hostlist import compress
 
 def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
     hosts = set(cluster.hosts())
-    is_redundant = all(hosts == {*device.feeds} for device in cluster.of(UpsShutdown).devices.values())
-    for name, device in cluster.of(UpsShutdown).devices.items():
+    resolved = cluster.of(UpsShutdown).devices
+    is_redundant = all(hosts == {*device.feeds} for device in resolved.values())
+    for name, device in ((name, resolved[name]) for name in section.devices):
         path: ManifestPath = ("ups", "devices", name)
         unknown = [host for host in device.feeds if host not in hosts]
         for host in unknown:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.groups import mounts
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.storage.local.resolved import Local
 from clustergen.manifest.hardware import NodeType
@@ -31,6 +32,11 @@ def data_sets(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Fin
         if entry.data_sets is None:
             continue
         path: ManifestPath = ("storage", name, "data_sets")
+        if not cluster.has(Slurm):
+            message = f"storage.{name}.data_sets works with Slurm, and the cluster has no Slurm"
+            hint = 'remove it, or add slurm: {version: "24.11"} and the role slurm-controller'
+            yield Finding("slurm-absent", path, message, hint, key=True)
+            continue
         if first:
             message = f"'{first}' has a cache of data sets as well, and a node has one"
             yield Finding("data-sets-twice", path, message, "remove one of them", key=True)
