@@ -28,7 +28,8 @@ holders() { # processes that have one of the GPUs open: NAME (PID), …
   )
   [ "${#devices[@]}" -gt 0 ] || return 0
   pids=$(find /proc/[0-9]*/fd \( "${devices[@]:1}" \) 2>/dev/null | cut -d/ -f3 | sort -un | paste -sd ,)
-  [ -z "$pids" ] || ps -o pid=,comm= -p "$pids" | awk '$2 != "nvidia-persiste" { printf "%s%s (%s)", mark, $2, $1; mark = ", " }'
+  [ -z "$pids" ] || ps -o pid=,comm= -p "$pids" | # beside fabric manager, the driver may reset GPUs
+    awk '$2 !~ /^nv(idia-persiste|-fabricmanage)$/ { printf "%s%s (%s)", mark, $2, $1; mark = ", " }'
 }
 
 among=''

@@ -54,7 +54,7 @@ class Scene(NamedTuple):
     gpus: str = "2,3"
 
 
-OPEN = "touch /dev/nvidia3; sleep 99 3</dev/nvidia3 & sleep 0.2;"
+OPEN = "touch /dev/nvidia3; cp /usr/bin/sleep nv-fabricmanager; sleep 99 3</dev/nvidia3 & sleep 0.2;"
 REQUESTED = "printf '2, None\\n3, GPU Reset\\n' >/run/clustergen/recovery; : >/run/clustergen/memory;"
 GOOD = "echo 3, 4, Disabled >/run/clustergen/after;"
 BOTH = "GPU 3: 40960 MiB stay allocated"
@@ -72,6 +72,7 @@ SCENES = {
     "without fabric manager, the job has all": Scene(
         GOOD, "3,0,1,2,4,5,6,7", "", UNITS.removeprefix(MANAGER).strip(), "0,1,2,3,4,5,6,7"
     ),
+    "fabric manager may have it open": Scene(OPEN.replace("sleep 99", "./nv-fabricmanager 99") + GOOD, "3", ""),
     "a process has it open": Scene(OPEN + GOOD, "", f"{BOTH}; not reset: open in sleep (PID)"),
     "DCGM does not stop": Scene(
         f"touch stuck; {GOOD}", "",
