@@ -40,6 +40,9 @@ def test_a_mount_can_be_left_out_and_the_label_of_selinux_is_there_where_it_is_n
     assert ",fsc," in text_of(tree, "c1", "/etc/systemd/system/more.mount")
     settings = text_of(tree, "c1", "/etc/cachefilesd.conf").splitlines()
     assert {"brun 20%", "fcull 15%", "bstop 3%", "secctx system_u:system_r:cachefiles_kernel_t:s0"} <= {*settings}
+    unit = text_of(tree, "c1", "/etc/systemd/system/cachefilesd.service")
+    assert "ExecStartPre=-/usr/sbin/restorecon /var/cache/fscache\n" in unit
+    assert "restorecon" not in text_of(tree_of(cached(), tmp_path), "c1", "/etc/systemd/system/cachefilesd.service")
 
 
 @pytest.mark.parametrize(

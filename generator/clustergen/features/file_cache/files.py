@@ -26,7 +26,10 @@ class Settings:
 
 @record
 class Unit:
+    """cachefilesd.service. `is_labelled`: SELinux demands a label that a new file system lacks."""
+
     directory: str
+    is_labelled: bool
 
 
 @record
@@ -53,8 +56,12 @@ def settings(cluster: Cluster, os: OperatingSystem) -> Settings | None:
     return Settings(DIRECTORY, cache, os.yes("selinux")) if cache else None
 
 
-def unit(cluster: Cluster) -> Unit | None:
-    return Unit(DIRECTORY) if cluster.has(FileCache) else None
+def unit(cluster: Cluster, os: OperatingSystem) -> Unit | None:
+    return Unit(DIRECTORY, os.yes("selinux")) if cluster.has(FileCache) else None
+
+
+def has_cache(cluster: Cluster) -> bool:
+    return cluster.has(FileCache)
 
 
 def mount(cluster: Cluster) -> CacheMount | None:
@@ -72,7 +79,7 @@ _SYSTEM = f"{GROUP}/etc/systemd/system"
 FILES = (
     File(f"{GROUP}/etc/cachefilesd.conf", settings, restart(UNIT), per="os"),
     File(f"{_SYSTEM}/{mount_unit(DIRECTORY)}", mount, restart(mount_unit(DIRECTORY))),
-    File(f"{_SYSTEM}/{UNIT}", unit, restart(UNIT)),
-    File(f"{GROUP}/usr/local/sbin/{_PROGRAM}", unit, mode=0o755, program=f"storage/{_PROGRAM}.py"),
+    File(f"{_SYSTEM}/{UNIT}", unit, restart(UNIT), per="os"),
+    File(f"{GROUP}/usr/local/sbin/{_PROGRAM}", has_cache, mode=0o755, program=f"storage/{_PROGRAM}.py"),
     File(f"{GROUP}/etc/clustergen/file-cache.json", values, values=True),
 )
