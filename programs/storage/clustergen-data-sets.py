@@ -32,7 +32,7 @@ ASIDE = ".removing-"
 
 
 class DataSet(NamedTuple):
-    """What is in a user's directory, but for locks, which are empty. `used_s`: when, in seconds of Unix; `space`: bytes
+    """Content of a user's directory, but for locks, which are empty. `used_s`: when, in seconds of Unix; `space`: bytes
     on the disk.
     """
 
