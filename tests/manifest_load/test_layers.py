@@ -348,6 +348,8 @@ facility: {deliveries: {first: {types: [h100], bought: 2026-03-01}, more: {types
         (("system: dgx-h100", "system: dgx-h10"), [("system-unknown", "dgx-h10")]),
         (("system: dgx-h100", "system: dgx-h100, weigt: 3"), [("key-unknown", "weigt")]),
         (("gpus: {mig: slices}", "real_memory: 2TB"), [("type-wrong", "2TB")]),
+        (("system: dgx-h100", "system: dgx-h100, tuning: {thp: never}"), [("key-unknown", "thp")]),
+        (("system: dgx-h100", "system: dgx-h100, tuning: {governer: powersave}"), [("key-unknown", "governer")]),
         (("{system: dgx-h100}", "{like: a100}"), [("like-invalid", "a100")]),
         (("{system: dgx-h100}", "{memory: 1TiB}"), [("hardware-incomplete", "h100")]),
     ],

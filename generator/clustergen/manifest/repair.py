@@ -55,19 +55,23 @@ def repaired(
     renamed: dict[ManifestPath, str] = {}
     uncertain: set[ManifestPath] = set()
     missing: set[ManifestPath] = set()
+    keys: dict[tuple[int, int | str], str | None] = {}
     for error in errors:
         at = follow(model, error["loc"])
         section = _section(changed, at.path[:-1])
         if at.branch is not None or section is None:
             return None
         if error["type"] == "extra_forbidden":
-            if meant := _meant(at, section):
-                section[meant] = section.pop(at.path[-1])
+            key = id(section), at.path[-1]
+            if key not in keys:  # node types that are alike share sections, which have the error once for each
+                keys[key] = _meant(at, section)
+                value = section.pop(at.path[-1])
+                section |= {keys[key]: value} if keys[key] else {}
+            if meant := keys[key]:
                 renamed[*at.path[:-1], meant] = str(at.path[-1])
             elif len(at.path) == 1:
                 return None
             else:
-                del section[at.path[-1]]
                 uncertain.add(at.path[:-1])
         elif error["type"] == "missing":
             missing.add(at.path)
