@@ -319,6 +319,14 @@ def test_each_entry_keeps_its_fields_where_names_begin_alike(tmp_path: Path, bas
     assert all(len(node_type.name) < 64 for node_type in cluster.node_types)
 
 
+def test_a_hint_names_no_node_type_that_no_file_has(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.yaml"
+    text = _nodes(*["memory: 1TiB"] * 4).replace("/24}", "/24}\n  fabric: {type: infiniband, rate: XDR}")
+    path.write_text(text, encoding="utf-8")
+    (slow,) = (item for item in validate(path).diagnostics if item.code == "nic-too-slow")
+    assert slow.hint == "list your ports under nics if they are faster"
+
+
 def test_nodes_with_fields_of_their_own_are_where_their_type_is_listed(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     more = """
