@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 """Prints the path of a copy of a data set on this node's disk, which the first job makes and others wait for.
 
     data=$(clustergen-data-set /data/imagenet)

@@ -199,6 +199,17 @@ def test_a_copy_of_directories_without_write_permission_is_replaced(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_modules_of_the_job_are_not_imported(tmp_path: Path) -> None:
+    """PYTHONPATH of a job may have a pathlib of an old release."""
+    node, source = Node(tmp_path), tmp_path / "source"
+    source.write_text("data")
+    (tmp_path / "pathlib.py").write_text("raise ImportError")
+    environment = {**os.environ, "SLURM_JOB_ID": "7", "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([node.copy_program, source], capture_output=True, text=True, check=False, env=environment)
+    assert Path(done.stdout.strip()).read_text() == "data", done.stderr
+
+
+@pytest.mark.slow
 def test_what_only_has_the_name_of_a_lock_counts_and_goes(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("large.lock", size=2_000_000, days=1)
