@@ -124,6 +124,13 @@ def test_a_bmc_that_does_not_obey_is_an_error(bmcs: Bmcs, habits: str, message: 
 
 
 @pytest.mark.real
+@pytest.mark.parametrize(("stated", "differs"), [("true", False), ("True", False), ("false", True), ("Enabled", True)])
+def test_a_boolean_is_compared_as_it_is_sent(bmcs: Bmcs, stated: str, *, differs: bool) -> None:
+    asked = row("acs", "Socket0Pcie0AdvertiseACS", stated)
+    assert bool(bmcs.differences("refuses", [asked])) == differs
+
+
+@pytest.mark.real
 def test_a_wrong_password_is_tried_once(bmcs: Bmcs) -> None:
     with pytest.raises(RedfishError, match=r"^HTTP status 401"):
         bmcs.differences("", [SR_IOV], password="other", seconds=60)

@@ -184,8 +184,11 @@ def attributes_that_differ(machine, rows):
         elif len(names) > _MOST_OPTIONS:
             wrong.append("%s: %d attributes of the BMC fit %s" % (row["setting"], len(names), row["attribute"]))
         else:
-            fitting = ((name, present[name]) for name in names if str(present[name]) != row["value"])
-            differences += [Difference(row, name, current, row["value"]) for name, current in fitting]
+            values = [(name, present[name]) for name in names]
+            differing = [
+                each for each in values if row["value"] != str(each[1]) and typed(row["value"], each[1]) != each[1]
+            ]
+            differences += [Difference(row, name, current, row["value"]) for name, current in differing]
     if wrong:
         raise RefusedError("; ".join(wrong))
     return differences, absent
