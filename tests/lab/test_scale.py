@@ -84,6 +84,22 @@ def test_addresses_of_rails_stay_with_their_nodes() -> None:
     assert scaled(whole, {"h100": 5})["nodes"][-1]["addresses"]["fabric"] == ["10.1.0.[11-15]", "10.2.0.[11-14,24]"]
 
 
+def test_loops_and_rows_are_without_racks_that_have_gone() -> None:
+    whole = document("ml-training")
+    rack = {"units": 48, "row": "z"}
+    *others, gpus = whole["nodes"]
+    more = {**gpus, "name": "extra[1-2]", "address": "10.0.0.[201-202]", "addresses": {}}
+    whole["nodes"] = [*others, gpus, more]
+    whole["racks"] |= {"r8": {**rack, "nodes": "extra1"}, "r9": {**rack, "nodes": "extra2"}}
+    loop = {"share": "50%", "cdus": {"capacity": "1MW"}}
+    whole["facility"] = {
+        "loops": {"one": {**loop, "racks": "rack1,r8"}, "two": {**loop, "racks": "r9"}},
+        "airflow": {"z": 90000},
+    }
+    facility = scaled(whole, {"extra[1-2]": 0})["facility"]
+    assert (list(facility["loops"]), facility["loops"]["one"]["racks"], facility["airflow"]) == (["one"], "rack1", {})
+
+
 def test_the_document_itself_stays_as_it_was() -> None:
     whole = document("ml-training")
     scaled(whole, {None: 1})

@@ -60,11 +60,24 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
                 del document[key]
             else:
                 document[key] = left
-    racks = _racks(document)
-    if document.get("networks") and (removed := _racks(original) - racks):
-        document["networks"] = _without(document["networks"], removed)
+    if removed := _racks(original) - _racks(document):
+        _leave_racks(document, removed)
     _fit_partitions(document)
     return document
+
+
+def _leave_racks(document: Document, removed: set[str]) -> None:
+    """Plans of switches, loops of coolant and the air of rows, without racks that have gone."""
+    for key in ("networks", "facility"):
+        left = _without(document.get(key, {}), removed)
+        if left is not _NOTHING and key in document:
+            document[key] = left
+    facility = document.get("facility") or {}
+    rows = {rack.get("row") for rack in (document.get("racks") or {}).values()}
+    if "loops" in facility:
+        facility["loops"] = {name: loop for name, loop in facility["loops"].items() if "racks" in loop}
+    if "airflow" in facility:
+        facility["airflow"] = {row: air for row, air in facility["airflow"].items() if row in rows}
 
 
 def _racks(document: Document) -> set[str]:
