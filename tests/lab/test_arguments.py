@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,40 @@ def test_a_lab_on_paper(tmp_path: Path) -> None:
     assert answer["cluster_reboots"] is False
     assert str(work.key) == answer["ansible_ssh_private_key_file"]
     assert work.key.stat().st_mode & 0o077 == 0
+
+
+LAYER = """\
+os: debian-12
+networks: {management: {cidr: 10.0.0.0/24}}
+node_types:
+  h100: {system: dgx-h100, gpus: {mig: slices}}
+  large: {like: h100, memory: 4TiB}
+gpu: {mig_plans: {slices: {profiles: {1g.10gb: 7}}}}
+slurm: {version: "24.11"}
+"""
+UPPER = """\
+extends: ../common.yaml
+name: layers
+nodes:
+  - {name: head, type: service, address: 10.0.0.1, roles: [slurm-controller]}
+  - {name: gpu1, type: large, address: 10.0.0.11}
+  - {name: gpu2, type: large, address: 10.0.0.12, gpus: {mig: null}}
+"""
+
+
+@pytest.mark.slow
+def test_a_lab_of_layers_is_one_manifest(tmp_path: Path) -> None:
+    """Files that it extends, types that are like others, and nodes that remove a value of their type."""
+    from clustergen.compile import validate
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "common.yaml").write_text(LAYER, encoding="utf-8")
+    path = tmp_path / "a/manifest.yaml"
+    path.write_text(UPPER, encoding="utf-8")
+    made = prepare(validate(path), path, "layers", Wish([]))
+    text = (made.work.tree / "overlays/slurm_node/etc/slurm/slurm.conf").read_text(encoding="utf-8")
+    gres = dict(re.findall(r"^NodeName=(gpu\d) .*Gres=gpu:(\S+)", text, re.MULTILINE))
+    assert gres == {"gpu1": "nvidia_h100_80gb_hbm3_1g.10gb:56", "gpu2": "h100:8"}
 
 
 @pytest.mark.slow

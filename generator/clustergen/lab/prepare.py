@@ -39,6 +39,9 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
         *substitutions.chosen(cluster, machine, wish.mounts),
     ]
     document = _document(compiled.source.data)
+    document.pop("extends", None)  # what it has of other files and node types is in it
+    for kind in document.get("node_types", {}).values():
+        kind.pop("like", None)
     if cluster.networks.management.cidr is None:
         document = addressed(document, wish.subnet)
     if wish.scale:
