@@ -28,8 +28,10 @@ def test_only_what_runs_can_stay_away(pair: Lab) -> None:
 
 
 def test_a_dead_node_keeps_no_other_from_a_change_and_gets_it_later(pair: Lab) -> None:
-    clients = ["slurm-controller", "slurm-compute"]
-    more = {"type": "nfs", "mount": "/srv/more", "server": "nfs.example.org", "path": "/more", "clients": clients}
+    more = {
+        "type": "nfs", "mount": "/srv/more", "server": "nfs.example.org", "path": "/more", "required": False,
+        "clients": ["slurm-controller", "slurm-compute"],
+    }  # fmt: skip
 
     def mounted() -> list[str]:
         return [pair.out(host, "findmnt -rno TARGET /srv/more || echo none") for host in ("head2", "n1")]
@@ -45,7 +47,7 @@ def test_a_dead_node_keeps_no_other_from_a_change_and_gets_it_later(pair: Lab) -
         assert done.rc == 4, done.stdout
         assert "off: n1" in done.stderr
         assert (done.recap["n1"]["unreachable"], done.recap["head2"]["unreachable"]) == (1, 0)
-        assert done.recap["head2"]["changed"] > 0
+        assert done.recap["head2"]["changed"] > 0, done.stdout
     finally:
         pair.fault("revive", "n1")
     done = pair.apply()
