@@ -290,6 +290,7 @@ def with_labels_of_texts(text: str, tree: Any) -> str:
             every = [rule for group in loaded(tree, target)["groups"] for rule in group["rules"] if "alert" in rule]
             for rule in every:
                 for label in re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())):
+                    assert label not in rule["labels"], f"{rule['alert']}: texts do not see the labels that it adds"
                     users.setdefault(label, set()).add(rule["alert"])
     lacking = (f'ALERTS{{alertname=~"{"|".join(sorted(names))}",{label}=""}}' for label, names in users.items())
     expr = " or ".join(lacking)

@@ -189,7 +189,7 @@ def _services(cluster: Cluster) -> Iterator[Alert]:
             "unless on (instance)\n"
             f'node_systemd_unit_state{{name=~"{name}[.]service",{_RUNNING}}} == 1',
             "10m", "warning",
-            f"{unit.removesuffix('.service')} does not run on {_WHERE}",
+            f"{{{{ $labels.name }}}} does not run on {_WHERE}",
             "Nobody started it after a boot, somebody stopped it, or it waits for another machine.",
             "`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable --now"
             " {{ $labels.name }}` starts it, also at the next boot.",

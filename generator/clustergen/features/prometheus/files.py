@@ -106,7 +106,12 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
             topic.recordings,
             tuple(
                 Linked(
-                    replace(alert, action=alert.action.replace("`", "")),
+                    replace(
+                        alert,
+                        summary=_filled(alert, alert.summary),
+                        meaning=_filled(alert, alert.meaning),
+                        action=_filled(alert, alert.action).replace("`", ""),
+                    ),
                     runbook(cluster, alert.name),
                     page_of(cluster, topic, alert),
                 )
@@ -115,6 +120,13 @@ def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
         )
         for name, topic in topics(cluster).items()
     }
+
+
+def _filled(alert: Alert, text: str) -> str:
+    """The text with the labels that the rule adds: Prometheus fills in those of the series alone."""
+    for name, value in alert.labels:
+        text = text.replace(f"{{{{ $labels.{name} }}}}", value)
+    return text
 
 
 def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None:
