@@ -144,7 +144,8 @@ def test_a_slurmd_that_is_stopped_reaches_a_receiver_with_runbook(lab: Lab) -> N
             for alert in json.loads(line)["alerts"]
             if (alert["labels"].get("name"), alert["labels"].get("instance")) == ("slurmd.service", "compute02")
         )
-        assert alert["annotations"]["summary"] == "slurmd does not run on compute02"
+        assert alert["annotations"]["summary"] == "slurmd.service does not run on compute02"
+        assert alert["annotations"]["runbook"].startswith("systemctl status slurmd.service says since when")
         page, _, anchor = alert["annotations"]["runbook_url"].partition("#")
         fetch = f"import urllib.request as u; print(u.urlopen('{page}', timeout=20).read().decode())"
         assert f'<h3 id="{anchor}">' in lab.out("monitor1", f'python3 -c "{fetch}"')
