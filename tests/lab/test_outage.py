@@ -52,18 +52,21 @@ def test_a_part_that_is_back_and_one_that_is_not() -> None:
     ]
 
 
-def test_nodes_that_were_on_at_different_times_are_rows_of_their_own(tmp_path: Path) -> None:
+def test_nodes_and_units_that_returned_at_different_times_are_rows_of_their_own(tmp_path: Path) -> None:
     outage = Outage(cast(Any, None), cast(Any, None), cluster_of(manifest(nodes=[HEAD, COMPUTE]), tmp_path), (), 1)
     outage.hosts = ["c1", "c2", "c3", "c4", "head"]
     outage.started = {"c1": 3, "c2": 3, "head": 150}
-    outage.expected = {"c1": ("munge.service",), "c2": ("munge.service",), "head": ("munge.service",)}
+    outage.expected = {"c1": ("munge.service",), "c2": ("munge.service",), "head": ("munge.service", "mariadb.service")}
     outage.back = {("munge.service", host): moment for host, moment in (("c1", 5), ("c2", 7), ("head", 154))}
     outage.back |= {("node in Slurm", host): 160 for host in ("c1", "c2")}
+    outage.released = {("mariadb.service", "head"): 170}
+    outage.back["mariadb.service", "head"] = 175
     outage.raised = [Raised("NodeServiceStopped", "pending", "head", "munge.service")]
     rows = {(part.name, part.hosts): part for part in outage.parts()}
     assert rows["munge.service", "c[1-2]"] == Part("munge.service", "c[1-2]", 3, 4, ())
     alert = ("NodeServiceStopped (pending)",)
     assert rows["munge.service", "head"] == Part("munge.service", "head", 150, 4, alert)
+    assert rows["mariadb.service", "head"] == Part("mariadb.service", "head", 170, 5, ())
     assert rows["node in Slurm", "c[1-2]"] == Part("node in Slurm", "c[1-2]", 150, 10, ())
     assert rows["node in Slurm", "c[3-4]"].back_s is None
-    assert rows["queued job", "-"] == Part("queued job", "-", 150, None, ())
+    assert rows["queued job", "-"] == Part("queued job", "-", 170, None, ())

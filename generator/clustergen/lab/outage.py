@@ -46,7 +46,9 @@ class Part:
     name: str
     hosts: str
     off_s: float
-    """From the power cut until its node was switched on; for what is no unit, the last node before it was back."""
+    """From the power cut until its node was switched on, or it could start if it was away itself; for what is no unit,
+    until the last of them before it was back.
+    """
     back_s: float | None
     """From then until it ran."""
     alerts: tuple[str, ...]
@@ -82,6 +84,7 @@ class Outage:
         self.hosts: list[str] = []
         """Nodes that are on when it begins; others stay off."""
         self.started: dict[str, float] = {}  # host → since when it is on
+        self.released: dict[tuple[str, str], float] = {}  # (unit, host) that was away → since when it may start
         self.back: dict[tuple[str, str], float] = {}  # (part, host) → when it ran again
         self.expected: dict[str, tuple[str, ...]] = {}  # host → its units that ran
         self.raised: list[Raised] = []
@@ -133,7 +136,7 @@ class Outage:
         self._start(sorted(self.away_nodes), rows, report)
         for host, unit in self.away_units:
             self._shell(host, f"systemctl unmask {unit}; systemctl start --no-block {unit}")
-            self.started[host] = time.monotonic()
+            self.released[unit, host] = time.monotonic()
         self.away_nodes, self.away_units = set(), []
 
     def _away(self) -> list[str]:
@@ -245,10 +248,11 @@ class Outage:
                 yield Part(name, listed, on - self.cut, back_s, tuple(self._about(name, hosts)))
 
     def _on(self, name: str, host: str, back: float | None) -> float:
-        """When the node of a unit was switched on; for what is no unit, the last one before it was back."""
+        """When a unit could start, with its node or later; for what is no unit, the last of them before it was back."""
         if "." in name and host in self.started:
-            return self.started[host]
-        return max(moment for moment in self.started.values() if back is None or moment <= back)
+            return self.released.get((name, host), self.started[host])
+        moments = (*self.started.values(), *self.released.values())
+        return max(moment for moment in moments if back is None or moment <= back)
 
 
 def _steps(cluster: Cluster) -> list[list[str]]:
