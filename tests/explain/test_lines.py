@@ -112,6 +112,7 @@ def test_every_line_with_a_value_has_an_origin(name: str, explained: dict[str, E
         if line.text.strip() and not (line.manifest or line.defaults or line.catalogue or line.template)
     ]
     constants = {
+        "# Made by clustergen from manifest.yaml.",
         "# edit the manifest and render again.",
         "## Cluster and controllers",
         "## Resources",

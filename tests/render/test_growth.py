@@ -82,6 +82,7 @@ def manifest(directory: Path, add: Callable[[dict[str, Any], int], None], count:
     data["networks"]["fabric"].pop("switches", None)
     data["slurm"]["topology"] = {"plugin": "flat"}
     data.pop("racks", None)
+    data["networks"]["bmc"].pop("plan", None)
     for number in range(count):
         add(data, number)
     path = directory / str(count) / "manifest.yaml"
