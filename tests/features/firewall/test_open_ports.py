@@ -22,6 +22,7 @@ SILENT = (  # units without a port: ours, those of hardware, and daemons on sock
     *("clustergen-*", "*.mount", "*.timer", "*.socket", "munge.service", "irqbalance.service", "docker.service"),
     *("nvidia-fabricmanager.service", "nvidia-mig-manager.service", "nvidia-persistenced.service"),
     *("opensm.service", "NetworkManager.service", "nfs-idmapd.service", "nut-monitor.service", "sssd.service"),
+    *("zfs-zed.service", "cachefilesd.service"),
 )
 LISTENS_WITH = {  # services that run on all nodes, or that others name files after, and listen where this file is
     **dict.fromkeys(("jupyterhub", "jupyterhub-hub"), "/etc/clustergen/notebooks.json"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
 from clustergen.catalogue.gpu_health import dcgm_incidents, generation, xids_of
 from clustergen.cluster.contributions import Unit
 from clustergen.cluster.directories import own_directory
@@ -9,7 +12,7 @@ from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.fabric import are_guessed
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.groups import membership
-from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.facility.expectations import gpu_floors
 from clustergen.features.health.resolved import Health, checks_mounts
@@ -87,11 +90,18 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
 
 def _services(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Those without which jobs fail, and whose failure no other check sees."""
-    indices = {group.index for group in cluster.of_type[node_type.name]}
-    needed = [unit for unit in cluster.needs(Unit) if unit.name in _NEEDED]
-    groups = membership(cluster)
-    units = (unit.name for unit in needed if any(group.index in indices for group in groups.get(unit.group, ())))
-    return tuple(dict.fromkeys(units))
+    units = _needed_units(cluster)
+    return tuple(dict.fromkeys(name for group in cluster.of_type[node_type.name] for name in units.get(group.index, ())))
+
+
+@once_per_cluster
+def _needed_units(cluster: Cluster) -> Mapping[int, Sequence[str]]:
+    """Index of a group of nodes → names of the units."""
+    groups, units = membership(cluster), defaultdict[int, list[str]](list)
+    for unit in cluster.needs(Unit):
+        for group in groups.get(unit.group, ()) if unit.name in _NEEDED else ():
+            units[group.index].append(unit.name)
+    return units
 
 
 def _fabric_devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
