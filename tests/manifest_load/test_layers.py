@@ -298,11 +298,22 @@ def test_fields_of_nodes_make_node_types_that_say_what_differs(tmp_path: Path) -
     types = {group.entry: group.type for group in compiled.cluster.groups}
     names = {host: node_type.name for host, node_type in types.items() if host != "head"}
     assert names == {
-        "gpu1": "h100", "gpu2": "h100-mig", "gpu3": "h100-mig-gpu3", "gpu4": "h100-mig", "gpu5": "h100-memory",
+        "gpu1": "h100", "gpu2": "h100-mig-slices", "gpu3": "h100-mig-halves", "gpu4": "h100-mig-slices",
+        "gpu5": "h100-memory-1tib",
     }  # fmt: skip
     assert {node_type.system for node_type in types.values()} == {None, "dgx-h100"}
     assert types["gpu5"].memory_mib == 1 << 20
     assert [group.weight for group in compiled.cluster.groups] == [None] * 4 + [7, None]
+
+
+def test_names_stay_when_other_entries_lose_their_fields(tmp_path: Path) -> None:
+    path, names = tmp_path / "manifest.yaml", []
+    for first in ("gpus: {mig: slices}", ""):
+        path.write_text(_nodes(first, "gpus: {mig: halves}", "memory: 1TiB", ""), encoding="utf-8")
+        cluster = validate(path).cluster
+        assert cluster is not None
+        names.append([group.type.name for group in cluster.groups][2:])
+    assert names[0] == names[1]
 
 
 @pytest.mark.parametrize("base", ["h100", "h" * 63])
@@ -330,17 +341,18 @@ def test_a_hint_names_no_node_type_that_no_file_has(tmp_path: Path) -> None:
 def test_nodes_with_fields_of_their_own_are_where_their_type_is_listed(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     more = """
-provisioning: {engine: warewulf, images: {h100: trixie, h100-memory: bookworm}}
-facility: {deliveries: {first: {types: [h100], bought: 2026-03-01}, more: {types: [h100-memory], bought: 2027-03-01}}}
+provisioning: {engine: warewulf, images: {h100: trixie, h100-memory-1tib: bookworm}}
+facility:
+  deliveries: {first: {types: [h100], bought: 2026-03-01}, more: {types: [h100-memory-1tib], bought: 2027-03-01}}
 """
     path.write_text(_nodes("", "gpus: {mig: slices}", "memory: 1TiB", "") + more, encoding="utf-8")
     compiled = validate(path)
     assert not {item.code for item in compiled.diagnostics} & {"delivery-twice", "delivery-device-unknown"}
     assert compiled.cluster is not None
-    images = {"h100": "trixie", "h100-memory": "bookworm", "h100-mig": "trixie"}
+    images = {"h100": "trixie", "h100-memory-1tib": "bookworm", "h100-mig-slices": "trixie"}
     assert dict(compiled.cluster.of(Provisioning).images) == images
     types = {name: delivery.types for name, delivery in compiled.cluster.of(Facility).deliveries.items()}
-    assert types == {"first": ("h100", "h100-mig"), "more": ("h100-memory",)}
+    assert types == {"first": ("h100", "h100-mig-slices"), "more": ("h100-memory-1tib",)}
 
 
 @pytest.mark.parametrize(
@@ -392,4 +404,4 @@ def test_nodes_that_change_their_type_are_the_only_ones_that_drain(tmp_path: Pat
     assert "drains 1 node (gpu3)" in output
     lines = text.splitlines()
     line = next(index for index, row in enumerate(lines) if "gpus:" in row)
-    assert f"after.yaml:{line + 1}:{lines[line].index('gpus:') + 1} node_types.h100-mig: + " in output
+    assert f"after.yaml:{line + 1}:{lines[line].index('gpus:') + 1} node_types.h100-mig-slices: + " in output

@@ -177,7 +177,12 @@ def test_a_hint_has_the_values_of_the_manifest(path: str, value: Any, reported: 
             "move it to an entry with type: lustre, which has this key",
         ),
         ("node_types.gpu.disks", [{"name": "nvme1n1", "size": "1TB"}], "key-unknown", "write device"),
-        ("facility.prices", {"currency": "EUR", "dgx-h100": 300000}, "key-unknown", "move it to items: {dgx-h100: 300000}"),
+        (
+            "facility.prices",
+            {"currency": "EUR", "dgx-h100": 300000},
+            "key-unknown",
+            "move it to items: {dgx-h100: 300000}",
+        ),
         ("node_types.gpu.bios", {"sr_iov": "on"}, "key-unknown", "write firmware"),
         ("ups.devices", {"a": {"racks": "r1"}}, "key-unknown", 'write feeds: "gpu[1-4]", the nodes of these racks'),
         (

@@ -132,7 +132,7 @@ def resolve_overrides(
     root: Node, refused: Container[str], bases: dict[str, str], overridden: dict[str, str]
 ) -> Iterator[Problem]:
     """Move fields of a node type from entries of `nodes` to node types of their own, whose names say what differs:
-    `h100-mig` is like h100 but for its MIG plan. Entries with the same fields share one. Yields what cannot be
+    `h100-mig-slices` is like h100 but for its MIG plan. Entries with the same fields share one. Yields what cannot be
     overridden. Types of `refused` have no derived ones: they are reported already. `bases` gets those of derived types,
     `overridden` the names of the nodes that have them.
     """
@@ -226,12 +226,18 @@ def _taken(entry: Node, names: Container[str]) -> Node:
 
 
 def _derived_names(base: str, fields: Node, first: str) -> Iterator[str]:
-    """`h100-mig`: the type and the fields that differ; then with the beginning of the host names, and with numbers."""
+    """`h100-mig-slices`: the type and the field that differs with its value, or the fields, so that the name stays
+    while other entries come and go; then with the beginning of the host names, and with numbers.
+    """
     assert isinstance(fields.children, dict)
-    leaves: list[str] = []
+    leaves: dict[str, object] = {}
     for key, child in fields.children.items():
-        leaves += child.children if isinstance(child.children, dict) and child.children else [key]
-    name = "-".join([base, *sorted(leaves)[:_MOST_LEAVES]])
+        inner = child.children if isinstance(child.children, dict) and child.children else {key: child}
+        leaves |= {leaf: node.value for leaf, node in inner.items()}
+    words = sorted(leaves)[:_MOST_LEAVES]
+    if len(leaves) == 1 and isinstance(value := leaves[words[0]], str | int):
+        words += filter(None, [re.sub("[^a-z0-9]+", "-", str(value).lower()).strip("-")])
+    name = "-".join([base, *words])
     yield name[:_LONGEST_NAME]
     name = f"{name}-{first}"
     yield name[:_LONGEST_NAME]
