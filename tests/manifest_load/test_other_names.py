@@ -220,6 +220,28 @@ def test_a_key_is_reported_once(path: str, value: Any, code: str, hint: str) -> 
     assert [(one.code, one.hint) for one in shape] == [(code, hint)]
 
 
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        (
+            "networks:\n  management: {cidr: 192.0.2.0/24, ntp: a.example.org, b.example.org}\n",
+            {"write a list: ntp: [a.example.org, b.example.org]", "write [a.example.org]"},
+        ),
+        ("node_types:\n  gpu:\n  system: dgx-h100\n", {"indent 'system' below 'gpu'"}),
+        ("node_types: {gpu: {like: dgx-h100}}\n", {"write system: dgx-h100"}),
+        (
+            "slurm: {version: '24.11', gres_options: {AutoDetect: nvml}}\n",
+            {"write node_types.<name>.gpus.autodetect"},
+        ),
+    ],
+)
+def test_yaml_that_means_something_else(section: str, expected: set[str]) -> None:
+    text = yaml.safe_dump({key: value for key, value in starter().items() if not section.startswith(key)})
+    diagnostics = compiler.validate(Path("m.yaml"), raw=f"{text}{section}".encode()).diagnostics
+    codes = ("key-unknown", "type-wrong", "like-invalid", "slurm-key-managed")
+    assert {one.hint for one in diagnostics if one.code in codes} >= expected
+
+
 def test_a_section_that_is_not_in_the_manifest_was_not_meant() -> None:
     (hint,) = hints("health.smtp")
     assert hint is not None

@@ -126,7 +126,13 @@ MISTAKES = {
         "this list item is indented by 3 spaces, the one above by 2 spaces",
         "indent it by 2 spaces",
     ),
-    "open quote": ('a: "foo\nb: 1\n', "yaml-syntax", "1:4", 'the quote " opened here is never closed', None),
+    "open quote": (
+        'a: "foo\nb: 1\n',
+        "yaml-syntax",
+        "1:4",
+        'the quote " opened here is never closed',
+        'add " behind the text',
+    ),
     "open quote, another below": (
         'a: "foo\nb: "bar"\n',
         "yaml-syntax",

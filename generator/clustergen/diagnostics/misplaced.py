@@ -106,7 +106,8 @@ def _outside(finding: Finding, model: type[BaseModel], data: Any) -> tuple[Manif
         if entry is None or path[-1] not in keys_of(entry) or _is_entry(model, path, data) or names[0] == path[-1]:
             continue
         neighbour = (*path[:-1], names[names.index(path[-1]) - 1])
-        if isinstance(_value(data, neighbour), Mapping) and path[-1] not in _value(data, neighbour):
+        beside = _value(data, neighbour)
+        if beside is None or (isinstance(beside, Mapping) and path[-1] not in beside):
             return path, neighbour
     return None
 

@@ -37,6 +37,20 @@ def inner_key_hint(key: str, owner: type[BaseModel] | None) -> str | None:
     return f"write {key}" if inner is not None and tail in keys_of(inner) else None
 
 
+def list_item_hint(key: str, section: Any, owner: type[BaseModel] | None) -> str | None:
+    """The hint for a word behind a comma that reads as a key: `{ntp: a, b}` has no list."""
+    names = [*section] if isinstance(section, Mapping) else []
+    if owner is None or not names or section.get(key, "") is not None:
+        return None
+    index = names.index(key)
+    while index and section[names[index]] is None and names[index] not in owner.model_fields:
+        index -= 1
+    first, items = names[index], [section[names[index]], *names[index + 1 : names.index(key) + 1]]
+    if first not in owner.model_fields or refusal(owner.model_fields[first], items)[0]:
+        return None
+    return f"write a list: {first}: {on_one_line(items)}"
+
+
 def named_value_hint(key: str, value: Any, owner: type[BaseModel] | None) -> str | None:
     """The hint for a name among the keys of a section, whose only mapping of names to numbers accepts it:
     `items: {dgx-h100: 300000}`.

@@ -25,6 +25,7 @@ _ENOUGH = 400  # characters that show what a longer value is
 _ORDINARY = (
     r"[a-z]+[-_.]?\d+|[A-Z][a-z]+[-_.]?\d{1,3}|v?\d[\d.,:/x-]*[A-Za-z%]{0,4}|(?:[\w-]+\.)+[A-Za-z]{2,}\d?|[\dA-Fa-f:.-]+"
     r"|[A-Z][A-Z\d]*[-_]?\d+|.*(?:\.\.\.|…)"
+    r"|[a-z]{2,4}-[a-z]{1,2}\d{2,4}"  # a model: dgx-h100
     r"|[\dA-Fa-f.:]+@(?:tcp|o2ib|kfi)\d{0,3}"  # a NID of LNet
 )
 

@@ -42,7 +42,7 @@ from clustergen.diagnostics.model_path import (
     tags_with,
     takes_switch,
 )
-from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, named_value_hint, of_user
+from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, list_item_hint, named_value_hint, of_user
 from clustergen.diagnostics.shapes import counted_keys, refusal
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
@@ -189,6 +189,7 @@ class _Translator:
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
             hint = f"write {at.path[-2]}: {meant}"
+        hint = hint or list_item_hint(key, present, at.owner)
         hint = hint or named_value_hint(key, self._value(at.path), at.owner)
         kinds = tags_with(follow(self.model, at.path[:-1]).declared, "type", key) if hint is None else ()
         if kinds:

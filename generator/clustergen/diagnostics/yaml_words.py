@@ -147,7 +147,8 @@ def _escape(complaint: Complaint) -> Problem | None:
 def _quote(complaint: Complaint) -> Problem | None:
     text, context = complaint.text, complaint.context
     if "quoted scalar" in complaint.words and context is not None:
-        return _problem(context, 1, f"the quote {text[context : context + 1]} opened here is never closed")
+        sign = text[context : context + 1]
+        return _problem(context, 1, f"the quote {sign} opened here is never closed", f"add {sign} behind the text")
     if not complaint.after_last("'\"") or complaint.last is None:
         return None
     start, end, mark = complaint.last

@@ -115,6 +115,8 @@ def resolve_likes(root: Node, bases: dict[str, str]) -> Iterable[tuple[str, Prob
         further = base.child("like") if base is not None else None
         if base is None:
             hint = did_you_mean(like.value, [other for other in declared if other != name])
+            if hint is None and _is_system(like.value):
+                hint = f"write system: {like.value}"
             message = f"node type {quote(like.value)} is not defined"
         elif base is node:
             message, hint = f"node type {quote(name)} is like itself", "name another node type, or remove this line"
@@ -126,6 +128,12 @@ def resolve_likes(root: Node, bases: dict[str, str]) -> Iterable[tuple[str, Prob
             types.children[name], types.value[name] = result, result.value
             continue
         yield name, Problem("like-invalid", like.start, like.end - like.start, message, hint)
+
+
+def _is_system(name: str) -> bool:
+    from clustergen.catalogue.systems import system  # of wrong manifests alone
+
+    return system(name) is not None
 
 
 def resolve_overrides(

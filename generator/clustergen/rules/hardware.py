@@ -131,8 +131,8 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
                 yield Finding(
                     "nothing-left-for-jobs",
                     path,
-                    f"{kept:.4g} {unit} are reserved for the system, but '{node_type.name}' has {total:.4g}, so nothing"
-                    " is left for jobs",
+                    f"all {total:.4g} {unit} of '{node_type.name}' are reserved for the system, so nothing is left for"
+                    " jobs",
                     f"write less in node_types.{node_type.name}.reserved.{what}, or remove it for the default",
                 )
             elif kept * 2 >= total:

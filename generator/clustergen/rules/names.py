@@ -211,5 +211,8 @@ def role_repeated(cluster: Cluster) -> Iterator[Finding]:
         for position, role in enumerate(group.roles):
             if role in group.roles[:position]:
                 yield Finding(
-                    "role-repeated", ("nodes", group.index, "roles", position), f"role '{role}' is listed twice"
+                    "role-repeated",
+                    ("nodes", group.index, "roles", position),
+                    f"role '{role}' is listed twice",
+                    "remove one of them",
                 )

@@ -147,7 +147,8 @@ def _option(
         remark = next(values.plugins(release, known_key.key, str(text)), None) if rows[0].form == "plugin" else None
         right = (remark.instead if remark else None) or str(text)
         is_right = len(rows) == 1 and not any(value(release, path, known_key, right))
-        meant = (is_right and in_field(rows[0], right)) or field
+        above = "node_types.<name>." if path[:2] == ("slurm", "gres_options") else ""
+        meant = (is_right and in_field(rows[0], right)) or f"{above}{field}"
         message = f"the manifest has a field for '{known_key.key}'"
         yield Finding("slurm-key-managed", path, message, f"write {meant}", key=True)
     elif (origin := derived_from(file, block, name)) and not free:
