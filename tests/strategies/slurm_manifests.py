@@ -167,6 +167,10 @@ RIGHT = {
 }
 
 WRONG = {
+    "memory of nodes beside clustergen's own of CPUs": (
+        slurm("options: {DefMemPerNode: 1000}"),
+        [("slurm-key-ignored", "DefMemPerNode")],
+    ),
     "fields as their keys, with values that the release has and one that it had": (
         slurm(
             "options: {SelectType: select/cons_res, TaskPlugin: task/cgroup, ReturnToService: 2,"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from clustergen.catalogue import slurm
@@ -73,8 +73,17 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
     for key, remark, file in shared.combinations(conf):
         if remark.outcome is not Outcome.ADVICE:
             hint = remark.hint and _NOTATION.sub(_in_manifest, remark.hint)
+            if hint == "remove one of them":
+                hint = _which(cluster, dict.fromkeys((key, *_NAME.findall(remark.message)))) or hint
             place = conf.place(file, key, *_NAME.findall(f"{remark.message} {remark.hint or ''}"))
             yield from findings(place, [replace(remark, hint=hint)])
+
+
+def _which(cluster: Cluster, keys: Iterable[str]) -> str | None:
+    """The hint to remove the only one of these keys that the manifest sets: others are clustergen's own."""
+    settings = settings_of(cluster, "slurm.conf")
+    stated = [key for key in keys if (row := settings.get(key)) is not None and row.at]
+    return f"remove {stated[0]}" if len(stated) == 1 else None
 
 
 def plugin_files(cluster: Cluster, has_site_file: Callable[[str], bool]) -> Iterator[Finding]:
