@@ -54,6 +54,7 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         # a list where a text is expected
         ("slurm/partitions/batch/nodes", ["gpu1", "gpu2"], '"gpu[1-2]"'),
         ("slurm/partitions/batch/nodes", ["gpu1", "gpu3"], '"gpu[1,3]"'),
+        ("slurm/partitions/batch/nodes", ["gpu[1-2]", "gpu[3-4]"], '"gpu[1-2],gpu[3-4]"'),
         ("networks/management/cidr", ["192.0.2.0/24"], "192.0.2.0/24"),
         ("os", ["debian-13"], "debian-13"),
         # a list where a mapping is expected

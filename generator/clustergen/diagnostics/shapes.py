@@ -40,7 +40,7 @@ def as_one(values: Sequence[Any], declared: Any) -> str | None:
         is_gpu = isinstance(declared, FieldInfo) and "unknown: an NVIDIA GPU" in (declared.description or "")
         return _SEVERAL if is_gpu else None  # any text is accepted, and a list of names is no name
     try:
-        folded = compress(values)
+        folded = ",".join(values) if any("[" in value for value in values) else compress(values)
     except HostlistError:
         return None
     is_accepted = "," not in folded if declared is None else not refusal(declared, folded)[0]
