@@ -161,6 +161,8 @@ def test_a_proposal_beside_other_keys(path: str, section: Any, value: Any, propo
         ("slurm/partitions/batch/nodes", ["gpu1", 2], None),
         ("node_types/gpu/gpus", [8], "write 'NAME: …' lines instead of list items that begin with '-'"),
         ("slurm/options", "BatchStartTimeout", None),
+        ("slurm/private_tmp", "yes", "write {}, or a section with path, directories, shared"),
+        ("slurm/private_tmp", "no", "remove the line"),
         ("nodes/1/features", "dgx-h100", "write [dgx-h100]"),
         ("slurm/partitions/batch/qos", ["a", "b"], "write allow_qos: [a, b]"),
         ("facility/ups", {"power": "1kW", "apparent": "100kW"}, "write 1 to 100000000: Rating in VA"),

@@ -59,6 +59,7 @@ _MEANT = {
 
 
 _SWITCH = ("true", "false")
+_YES, _NO = ("yes", "on"), ("no", "off")  # text to YAML 1.2
 
 
 _PLAIN_UNITS = {
@@ -175,6 +176,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if first == "a mapping" and isinstance(value, (list, tuple)) and value:
         mapping = list_as_mapping(value, declared)
         return f"write {mapping}" if mapping else named_entries(value)
+    if first == "a mapping" and value in (*_YES, *_NO):
+        return _section_hint(value, declared)
     if first == "a mapping" and isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
         return f"write {mapping}"
     if isinstance(value, (list, tuple)) and len(value) == 1 and quote(value[0]) in first:
@@ -211,9 +214,10 @@ def _section_hint(value: Any, declared: Any) -> str | None:
     if model is None or is_list:
         return None
     keys = ", ".join([field.alias or name for name, field in model.model_fields.items()][:_MOST_KEYS])
-    if value is False:
+    if value is False or value in _NO:
         return "remove the line"
-    if value is True and not any(field.is_required() for field in model.model_fields.values()):
+    is_on = value is True or value in _YES
+    if is_on and not any(field.is_required() for field in model.model_fields.values()):
         return f"write {{}}, or a section with {keys}"
     return f"write a section, which has the keys {keys}" if keys else None
 
