@@ -28,5 +28,9 @@ for _ in $(seq 100); do
 done
 systemctl daemon-reload
 systemctl --quiet unmask ssh.service 2>/dev/null || true
-systemctl --quiet enable --now ssh.service 2>/dev/null || systemctl --quiet enable --now sshd.service
+# It may run already, with the keys of the image.
+for unit in ssh.service sshd.service; do
+  if systemctl --quiet enable $unit 2>/dev/null; then systemctl restart $unit && break; fi
+done
+systemctl --quiet is-active ssh.service sshd.service
 cat /etc/ssh/ssh_host_ed25519_key.pub
