@@ -13,6 +13,7 @@ import pytest
 from clustergen import compile as compiler
 from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease, slurm_behaviour
+from clustergen.lab.outage import saves_first
 from clustergen.lint.release import named, newest
 from clustergen.lint.run import lint
 from strategies.findings import TINY, changed, findings
@@ -364,6 +365,12 @@ CASES = {
         None,
         "warning",
     ),
+    "usage-of-associations-required": Case(
+        "26.05",
+        lambda release: waits_for_associations(release),
+        False,
+        True,
+    ),
 }
 """Every behaviour of the table, which the verdicts of all releases turn on."""
 
@@ -372,6 +379,14 @@ def announces(release: str) -> bool:
     """True if clustergen-accounts makes slurmdbd announce inherited QOS lists."""
     text = rendered(r"(?s).*", "accounts.json", ACCOUNTING, SCHEDMD)
     return '"announces_inherited": true' in str(text(release))
+
+
+def waits_for_associations(release: str) -> bool:
+    """True if `lab outage` lets slurmctld save associations before it cuts the power."""
+    text = changed(TINY, ("24.11", release), ACCOUNTING, SCHEDMD)
+    cluster = compiler.validate(Path("manifest.yaml"), raw=text.encode()).cluster
+    assert cluster is not None
+    return saves_first(cluster, set())
 
 
 def test_every_behaviour_has_a_boundary() -> None:

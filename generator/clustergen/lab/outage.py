@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from urllib.parse import quote
 
 import yaml
@@ -103,9 +103,7 @@ class Outage:
         job = self._submit()
         for host, unit in self.away_units:
             self._shell(host, f"systemctl mask {unit}")
-        accounting = self.cluster.slurm.accounting_hosts
-        needed = accounting and self.cluster.slurm.release.has("usage-of-associations-required")
-        if needed or {name.partition(":")[0] for name in self._away()} & set(accounting):
+        if saves_first(self.cluster, {name.partition(":")[0] for name in self._away()}):
             report("waiting until slurmctld has saved its associations")
             saved = f"test -s {self.cluster.slurm.state_location}/assoc_usage && echo saved"
             self._watch(_ASSOCIATIONS_S, lambda: bool(self._ask(saved)))
@@ -253,6 +251,14 @@ class Outage:
             return self.released.get((name, host), self.started[host])
         moments = (*self.started.values(), *self.released.values())
         return max(moment for moment in moments if back is None or moment <= back)
+
+
+def saves_first(cluster: Cluster, away: Set[str]) -> bool:
+    """True if slurmctld comes back only with associations that it has saved: without the hosts `away`, or always."""
+    accounting = cluster.slurm.accounting_hosts
+    return not away.isdisjoint(accounting) or (
+        bool(accounting) and cluster.slurm.release.has("usage-of-associations-required")
+    )
 
 
 def _steps(cluster: Cluster) -> list[list[str]]:

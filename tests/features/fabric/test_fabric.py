@@ -549,7 +549,10 @@ def test_options_that_opensm_cannot_read(tmp_path: Path, value: str) -> None:
 
 ASSUMED = {"system": "hgx-h100-8"}  # a board in a server of unknown make: the catalogue assumes eight cards
 MONITOR = {**HEAD, "roles": [*HEAD["roles"], "monitoring"]}
-INFINIBAND = {"management": {"cidr": "10.0.0.0/24", "ntp": ["ntp.example.org"]}, "fabric": {"type": "infiniband", "rate": "NDR"}}
+INFINIBAND = {
+    "management": {"cidr": "10.0.0.0/24", "ntp": ["ntp.example.org"]},
+    "fabric": {"type": "infiniband", "rate": "NDR"},
+}
 
 
 @pytest.mark.slow

@@ -88,7 +88,8 @@ grep -h ^slurm /var/lib/prometheus/node-exporter/slurm.prom; echo ==
 for page in $PAGES; do
   exec 3<>/dev/tcp/titan/6817 && printf 'GET %s HTTP/1.0\r\n\r\n' "$page" >&3 && timeout 20 cat <&3
 done | grep ^slurm"""
-    done = run(slurm, tmp_path, script.replace("$PAGES", " ".join(slurm_endpoints())), others=({**MONITOR, "in_no_partition": True},))
+    script = script.replace("$PAGES", " ".join(slurm_endpoints()))
+    done = run(slurm, tmp_path, script, others=({**MONITOR, "in_no_partition": True},))
     parts = done.stdout.split("==")
     ours, theirs = ([line for line in part.splitlines() if line.startswith("slurm_")] for part in parts)
     assert {line.partition(" ")[0].partition("{")[0] for line in ours} == set(SCRIPT_METRICS), done

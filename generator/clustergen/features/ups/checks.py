@@ -69,7 +69,7 @@ CHECKS = (
     Check(
         "NUT",
         "shutdown by a UPS",
-        "upsd, upsmon, upssched, snmp-ups",
+        "upsd",
         "clustergen-ups completes the files; upsd knows each UPS, drivers accept their settings, upssched accepts each "
         "line and upsmon asks the UPS of the node. No UPS answers.",
         paths(f"{SECRETS}/*.conf", f"{SECRETS}/*.users"),
