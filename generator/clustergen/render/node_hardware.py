@@ -109,7 +109,7 @@ def _devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     from clustergen.slurmconf.scalars import files_of
 
     texts = [one.files for one in node_type.gres]
-    host = next(group.hosts[0] for group in cluster.compute if group.type.name == node_type.name)
+    host = next(group.hosts[0] for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
     for line in cluster.slurm.gres_lines or ():
         keys = {key.lower(): str(value) for key, value in line.items()}
         if contains(keys.get("nodename", host), host):

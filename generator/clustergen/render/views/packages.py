@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
@@ -10,7 +10,7 @@ from clustergen.cluster.contributions import NodePath, Package, PackageOf
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.groups import clients_of, entry_group, mount_group
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.render.tree import Outline
@@ -87,6 +87,22 @@ _BY_BRANCH = "_by_branch"  # ends the purposes whose packages have the driver's 
 _BY_RELEASE = "_by_release"  # ends those with another release, which the purpose of each has: cuda_toolkit_12-8
 
 
+@once_per_cluster
+def _branches(cluster: Cluster) -> Mapping[str, Sequence[int]]:
+    """Key of a system → driver branches of its node types."""
+    by_system: dict[str, set[int]] = {}
+    for kind in cluster.gpu_types:
+        if kind.gpus and kind.gpus.driver.branch:
+            by_system.setdefault(kind.os.key, set()).add(kind.gpus.driver.branch)
+    return {key: sorted(branches) for key, branches in by_system.items()}
+
+
+@once_per_cluster
+def _purposes(cluster: Cluster) -> Sequence[str]:
+    """Purposes of packages that features ask for."""
+    return list(dict.fromkeys(package.purpose for package in cluster.needs(Package)))
+
+
 def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     """A system's packages as this cluster wants them: whose Slurm, and which driver branch."""
     cells = {name.removeprefix("package_"): text for name, text in os.facts.items() if name.startswith("package_")}
@@ -102,9 +118,8 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
         origins[purpose] = origins.get(purpose, origins["slurm"]) if distributed else "slurm"
     origins.pop("slurm")
     cells.pop("manager", None)
-    branches = sorted({kind.gpus.driver.branch or 0 for kind in cluster.gpu_types if kind.gpus and kind.os == os} - {0})
+    branches, requested = _branches(cluster).get(os.key, ()), _purposes(cluster)
     packages: dict[str, list[str]] = {}
-    requested = dict.fromkeys(package.purpose for package in cluster.needs(Package))
     for name, text in cells.items():
         if (purpose := name.removesuffix(_BY_RELEASE)) != name:
             for one in requested:
