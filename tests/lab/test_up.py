@@ -98,6 +98,7 @@ def test_nodes_have_the_addresses_of_the_manifest_on_a_network_of_their_own(
     monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path))
     monkeypatch.setattr(engines.Engine, "run", recorded)
     monkeypatch.setattr(nodes, "_prepare", lambda *_: "ssh-ed25519 AAAA")
+    monkeypatch.setattr(nodes, "_room", lambda _: None)  # labs of other tests may fill the machine
     place = tmp_path / "manifest.yaml"
     place.write_text(json.dumps(manifest()), encoding="utf-8")
     lab = prepare(compiler.validate(place), place, "addresses", Wish())
