@@ -80,8 +80,8 @@ def unknown_keys(value: Any, below: str) -> list[str]:
         return [key for part in value for key in unknown_keys(part, below)]
     if not isinstance(value, dict):
         return []
-    known = FIELDS | PLACEHOLDERS | {"NAME"}
-    unknown = [] if below in OF_NAMES else [key for key in value if key not in known]
+    all_names = FIELDS | PLACEHOLDERS | {"NAME"}
+    unknown = [] if below in OF_NAMES else [key for key in value if key not in all_names]
     return unknown + [key for name, part in value.items() for key in unknown_keys(part, name)]
 
 
