@@ -23,6 +23,8 @@ from clustergen.verify.slurm_roots import SlurmInstall
 
 SLURM_RELEASES = ("22.05", "24.11", "26.05")
 CURRENT = "24.11"
+EACH_RELEASE = [CURRENT, *(pytest.param(each, marks=pytest.mark.long) for each in SLURM_RELEASES if each != CURRENT)]
+"""Values of a parameter: `make test` has the release that most examples have, `make long` all."""
 PARTS = {
     "fast": "tests without real programs",
     "docs": "tests/docs and tests/site: sessions of the guides, the site in a browser",

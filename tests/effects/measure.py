@@ -55,6 +55,8 @@ def has_cgroups() -> bool:
 
 def run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     """One start of a cluster in fresh namespaces, unless `work` has the result of the same. The trace stays in it."""
+    if (why := unavailable()) is not None:
+        raise RuntimeError(why)
     spec = {**spec, "work": str(work / "run"), "result": str(work / "result.json")}
     path, text = work / "spec.json", json.dumps(spec, indent=1)
     if path.exists() and path.read_text(encoding="utf-8") == text and (work / "result.json").exists():

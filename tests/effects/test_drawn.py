@@ -13,11 +13,10 @@ from effects.change import Change
 from effects.configuration import RELEASES
 from effects.drawn import drawn, groups
 from effects.judge import broken_promises
-from effects.measure import through, unavailable
+from effects.measure import through
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.skipif(unavailable() is not None, reason=unavailable() or ""),
 ]
 CURRENT = "24.11"
 ALL = 1000

@@ -11,12 +11,11 @@ from clustergen.verify.slurm_roots import SlurmInstall, for_release
 from effects.change import Change
 from effects.configuration import RELEASES
 from effects.judge import MILD, NOT_IN_EFFECT, judge, lost_jobs
-from effects.measure import CHANGES, has_cgroups, measure, prepare, run, spec_of, through, unavailable
+from effects.measure import CHANGES, has_cgroups, measure, prepare, run, spec_of, through
 from effects.verdicts import Verdict, judged
 
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.skipif(unavailable() is not None, reason=unavailable() or ""),
 ]
 SEVERAL = ("killwait", "feature", "prio_basic", "taskplugin", "topo_tree", "mpidefault")
 """Some of these need a restart of slurmctld or of slurmd with 22.05, all only a reconfigure later."""

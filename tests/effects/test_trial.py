@@ -13,14 +13,13 @@ from clustergen.cli.diff import compare
 from clustergen.diff.policy import VALUES
 from clustergen.verify.slurm_roots import for_release
 from clustergen.verify.slurm_trial import TrialStep, adapted, carry_out, is_left_out, other_limits
-from effects.configuration import RELEASES, Configuration, option, split
-from effects.measure import unavailable
+from conftest import EACH_RELEASE
+from effects.configuration import Configuration, option, split
 from strategies.diffs import MANIFEST, write
 
 pytestmark = [
     pytest.mark.real,
     pytest.mark.slow,
-    pytest.mark.skipif(unavailable() is not None, reason=unavailable() or ""),
 ]
 HOSTS = "10.99.7.10 ctl\n" + "".join(f"10.99.7.1{number} n{number}\n" for number in range(1, 5))
 
@@ -33,7 +32,6 @@ ACCOUNTS = """\
     vision: {parent: teams, users: [alice, bob]}
     speech: {users: [carol]}
 """
-EACH_RELEASE = ["24.11", *(pytest.param(each, marks=pytest.mark.long) for each in RELEASES if each != "24.11")]
 
 
 @pytest.mark.parametrize("release", EACH_RELEASE)

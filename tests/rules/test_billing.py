@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from conftest import CURRENT, SLURM_RELEASES, require_slurm
+from conftest import EACH_RELEASE, require_slurm
 from effects.configuration import Configuration, option
-from effects.measure import prepare, run, unavailable
+from effects.measure import prepare, run
 from strategies.slurm_trees import CPU, GPU, block, cluster, words
 from strategies.trees import HEAD, codes_of, diagnostics_of, manifest
 
@@ -136,10 +136,7 @@ def devices(nodes: dict[str, dict[str, str]]) -> list[str]:
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.skipif(unavailable() is not None, reason=unavailable() or "")
-@pytest.mark.parametrize(
-    "release", [pytest.param(each, marks=() if each == CURRENT else pytest.mark.long) for each in SLURM_RELEASES]
-)
+@pytest.mark.parametrize("release", EACH_RELEASE)
 def test_sshare_counts_the_prices_of_the_readme(
     release: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from clustergen.hostlist import expand
-from conftest import CURRENT, SLURM_RELEASES, require_slurm
+from conftest import EACH_RELEASE, require_slurm
 from effects.configuration import Configuration
-from effects.measure import prepare, run, unavailable
+from effects.measure import prepare, run
 from strategies.slurm_trees import CPU, GPU, block, cluster
 from strategies.trees import HEAD, codes_of, diagnostics_of, manifest
 
@@ -66,10 +66,7 @@ def test_what_cannot_spread_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.skipif(unavailable() is not None, reason=unavailable() or "")
-@pytest.mark.parametrize(
-    "release", [pytest.param(each, marks=() if each == CURRENT else pytest.mark.long) for each in SLURM_RELEASES]
-)
+@pytest.mark.parametrize("release", EACH_RELEASE)
 def test_slurm_allocates_a_node_of_each_rack(
     release: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue.systems import System
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.manifest.hardware import NodeType
@@ -32,13 +33,16 @@ def memory_decimal(_: Cluster, section: Mapping[str, NodeType]) -> Iterator[Find
         )
 
 
+def _of_systems(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[tuple[str, NodeType, System]]:
+    """The node types of systems that the catalogue knows."""
+    for name, spec in section.items():
+        if spec.system and (row := cluster.catalogue.system(spec.system)) is not None:
+            yield name, spec, row
+
+
 def unlike_its_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """A figure that a server of that name cannot have is a typo, and its nodes would drain."""
-    view = cluster.catalogue
-    for name, spec in section.items():
-        row = view.system(spec.system) if spec.system else None
-        if row is None:
-            continue
+    for name, spec, row in _of_systems(cluster, section):
         count = spec.gpus.count
         if count is not None and row.gpu_count and count > row.gpu_count:
             yield Finding(
@@ -51,15 +55,8 @@ def unlike_its_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iter
 
 def cores_of_dgx(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """A DGX has the processors of its row. Slurm may count their NUMA nodes as sockets: the product is compared."""
-    view = cluster.catalogue
-    for name, spec in section.items():
-        row = view.system(spec.system) if spec.system else None
-        if (
-            row is None
-            or not row.id.startswith("dgx-")
-            or not spec.cpu.cores_per_socket
-            or not row.cpu.cores_per_socket
-        ):
+    for name, spec, row in _of_systems(cluster, section):
+        if not row.id.startswith("dgx-") or not spec.cpu.cores_per_socket or not row.cpu.cores_per_socket:
             continue
         sockets, cores = row.cpu.sockets, row.cpu.sockets * row.cpu.cores_per_socket
         stated = (spec.cpu.sockets or sockets) * spec.cpu.cores_per_socket
@@ -74,10 +71,8 @@ def cores_of_dgx(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[
 
 def architecture_unlike_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
     """Packages and programs of another architecture do not start on the nodes."""
-    view = cluster.catalogue
-    for name, spec in section.items():
-        row = view.system(spec.system) if spec.system else None
-        if row is not None and row.arch and spec.arch and spec.arch != row.arch:
+    for name, spec, row in _of_systems(cluster, section):
+        if row.arch and spec.arch and spec.arch != row.arch:
             yield Finding(
                 "hardware-differs",
                 ("node_types", name, "arch"),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from clustergen.catalogue.tables import rows
-from conftest import CURRENT, SLURM_RELEASES, require_slurm
+from conftest import EACH_RELEASE, require_slurm
 from effects.configuration import Configuration, node, option, partition
-from effects.measure import prepare, run, unavailable
+from effects.measure import prepare, run
 from strategies.trees import manifest, node_files, tree_of
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
@@ -157,10 +157,7 @@ def answers(release: str, directory: Path) -> dict[str, str]:
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.skipif(unavailable() is not None, reason=unavailable() or "")
-@pytest.mark.parametrize(
-    "release", [pytest.param(each, marks=() if each == CURRENT else pytest.mark.long) for each in SLURM_RELEASES]
-)
+@pytest.mark.parametrize("release", EACH_RELEASE)
 def test_planted_reasons_are_explained(release: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     texts = answers(release, tmp_path_factory.getbasetemp() / "prepared")
     silent = {name: texts.get(name) for name, (_, _, pattern) in WAITING.items()
