@@ -24,6 +24,8 @@ from clustergen.manifest.catalogue_names import OsName, SystemName
 from clustergen.manifest.composition import Place, composed
 from clustergen.units import Bytes, Watts
 
+MOST_WEIGHT = 4294967280  # of a node, for Slurm
+NodeWeight = Annotated[int, Field(ge=1, le=MOST_WEIGHT)]
 Small = Annotated[int, Field(ge=1, le=4096)]
 PciAddress = Annotated[
     str,
@@ -213,7 +215,7 @@ class NodeType(Section):
     tuning: Place
     firmware: Place
     features: tuple[SlurmName, ...] = field((), "Slurm features in addition to those derived from the hardware.")
-    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
+    weight: NodeWeight | None = field(
         None,
         "Slurm weight: nodes with a lower weight are allocated first; default 10 with GPUs and 1 without, if the"
         " cluster has both.",

@@ -1,12 +1,10 @@
 """Nodes as host lists, with their addresses and roles."""
 
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import AddressList, HostList, Mac, Name, Options, Section, SlurmName, field, section
-from clustergen.manifest.hardware import NodeType
+from clustergen.manifest.hardware import NodeType, NodeWeight
 
 
 class Addresses(Section):
@@ -44,7 +42,7 @@ class Nodes(Section):
         " unless in_no_partition is true.",
     )
     features: tuple[SlurmName, ...] = field((), "More Slurm features.")
-    weight: Annotated[int, Field(ge=1, le=4294967280)] | None = field(
+    weight: NodeWeight | None = field(
         None, "Slurm weight; default: that of the node type."
     )
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")

@@ -8,9 +8,9 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Resources
 from clustergen.cluster.slurm.keys.nodes import spread_ranks, spread_step, stated_weight
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.manifest.hardware import MOST_WEIGHT
 
 REQUIRES = "slurm"
-_MOST_WEIGHT = 4294967280
 
 
 def racks_not_spread(cluster: Cluster) -> Iterator[Finding]:
@@ -29,10 +29,10 @@ def racks_not_spread(cluster: Cluster) -> Iterator[Finding]:
             key=True,
         )
     largest = max((stated_weight(group) or 0 for group in cluster.compute), default=0)
-    if largest * spread_step(cluster) > _MOST_WEIGHT:
+    if largest * spread_step(cluster) > MOST_WEIGHT:
         yield Finding(
             "racks-not-spread",
             path,
-            f"the weight {largest} leaves no room for the order in a rack: Slurm's largest is {_MOST_WEIGHT}",
-            f"write weights up to {_MOST_WEIGHT // spread_step(cluster)}",
+            f"the weight {largest} leaves no room for the order in a rack: Slurm's largest is {MOST_WEIGHT}",
+            f"write weights up to {MOST_WEIGHT // spread_step(cluster)}",
         )
