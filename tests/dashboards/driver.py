@@ -75,8 +75,11 @@ def write_samples(samples):
 
 
 def with_labels(samples, labels):
+    """The samples of one target: a line that names the instance of another target is not of this one."""
     for name, sample_labels, value, grows in samples:
         names = re.findall(r'(\w+)="', sample_labels)
+        if "instance" in names and f'instance="{labels["instance"]}"' not in sample_labels.split(","):
+            continue
         rest = ",".join(f'{key}="{text}"' for key, text in labels.items() if key not in names)
         yield name, ",".join(filter(None, (sample_labels, rest))), value, grows
 
