@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from clustergen.apply.playbook import Check
 from clustergen.diagnostics import printable
-from clustergen.hostlist import HostlistError, compress, natural_key
+from clustergen.hostlist import folded
 
 _MOST_CAUSES = 10
 # What differs from node to node in one cause: nodes that share it are folded into one line.
@@ -44,7 +43,7 @@ def _totals(check: Check) -> str:
         return "no changes"
     if check.failed:
         text += f", {len(check.failed)} {'node' if len(check.failed) == 1 else 'nodes'} failed"
-        text += f" and could not be compared ({_folded(check.failed)})"
+        text += f" and could not be compared ({folded(check.failed)})"
     return text
 
 
@@ -56,7 +55,7 @@ def _causes(check: Check) -> list[tuple[str, str]]:
         for pattern, replacement in _OWN_ADDRESS:
             cause = pattern.sub(replacement, cause)
         nodes.setdefault(cause, []).append(host)
-    return [(_folded(hosts), cause) for cause, hosts in sorted(nodes.items(), key=lambda item: -len(item[1]))]
+    return [(folded(hosts), cause) for cause, hosts in sorted(nodes.items(), key=lambda item: -len(item[1]))]
 
 
 def _next_step(check: Check) -> str:
@@ -69,11 +68,3 @@ def _next_step(check: Check) -> str:
 
 def _is_unreachable(check: Check) -> bool:
     return all(check.causes.get(host, "").startswith("unreachable") for host in check.failed)
-
-
-def _folded(hosts: Iterable[str]) -> str:
-    names = sorted(hosts, key=natural_key)
-    try:
-        return compress(names)
-    except HostlistError:
-        return ",".join(names)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clustergen import hostlist
 from clustergen.catalogue import slurm, slurm_effects, slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.hostlist import HostlistError, compress, contains
+from clustergen.hostlist import HostlistError, contains
 from clustergen.records import record
 from clustergen.render.effects import NONE, Effect, read
 
@@ -142,9 +143,5 @@ def changed(
 
 
 def folded(names: Iterable[str]) -> str:
-    """The names, each once and in natural order, as one host list; joined as they are where they are no hosts'."""
-    listed = list(dict.fromkeys(names))
-    try:
-        return compress(listed, sort=True, suffixes=True)
-    except HostlistError:
-        return ",".join(listed)
+    """The names in natural order as one host list in the form of Slurm 23.11."""
+    return hostlist.folded(names, suffixes=True)

@@ -8,7 +8,7 @@ from typing import Any
 from clustergen.diagnostics import ManifestPath, Place
 from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diagnostics.words import cut
-from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist import names_of
 from clustergen.manifest.source import Source
 from clustergen.manifest.stated import value_at
 from clustergen.records import record
@@ -105,10 +105,7 @@ def _name(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _hosts(entry: dict[str, Any]) -> Sequence[str]:
-    try:
-        return expand(str(entry.get("name", "")))
-    except HostlistError:
-        return ()
+    return names_of(str(entry.get("name", "")))
 
 
 def _rest(entry: dict[str, Any]) -> tuple[str]:

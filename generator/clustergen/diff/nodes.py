@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen import hostlist
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Difference, Settings, Sides, differences, settings, shown
-from clustergen.hostlist import HostlistError, compress
 from clustergen.slurmconf.config import Config
 from clustergen.slurmconf.scalars import hosts_of
 
@@ -112,10 +112,7 @@ def _for_jobs(line: Settings) -> int:
 
 
 def _in_order(names: list[str]) -> str:
-    try:
-        return compress(names, suffixes=True)
-    except HostlistError:
-        return ",".join(names)
+    return hostlist.folded(names, sort=False, suffixes=True)
 
 
 def _came_or_went(sides: Sides, old: Nodes, new: Nodes, word: str) -> Iterator[Change]:

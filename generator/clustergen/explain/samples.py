@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from clustergen.hostlist import HostlistError, compress, expand
+from clustergen.hostlist import compress, names_of
 
 # Texts of every closed form that the manifest has: names, addresses, networks, paths, releases, times, quantities.
 _TEXTS = (
@@ -62,10 +62,7 @@ def _close_to(current: Any) -> Iterator[Any]:
 
 def _close_to_text(current: str) -> Iterator[str]:
     if "[" in current:
-        try:
-            names = expand(current)
-        except HostlistError:
-            names = []
+        names = names_of(current)
         if len(names) > 1:
             yield compress(names[:-1])
             yield "all"

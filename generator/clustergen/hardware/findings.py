@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from clustergen import hostlist
 from clustergen.diagnostics import Diagnostic, Place, quote
 from clustergen.diagnostics.words import cut
-from clustergen.hostlist import HostlistError, compress, natural_key
+from clustergen.hostlist import natural_key
 from clustergen.records import record, replace
 
 
@@ -83,9 +84,4 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 def folded(names: Iterable[str]) -> str:
     """Names as a host list where they can be one, at most 300 characters."""
-    ordered = list(dict.fromkeys(names))
-    try:
-        text = compress(ordered, sort=True)
-    except HostlistError:
-        text = ", ".join(sorted(ordered))
-    return cut(text, 300)
+    return cut(hostlist.folded(names), 300)

@@ -9,9 +9,9 @@ Stricter than Slurm in what is always a slip of the pen: stray commas, `[5-]`, `
 from __future__ import annotations
 
 from clustergen.hostlist.errors import HostlistError
-from clustergen.hostlist.read import MAX_HOSTS, MOST_NAMES, contains, count, expand, span_of
+from clustergen.hostlist.read import MAX_HOSTS, MOST_NAMES, contains, count, expand, names_of, span_of
 from clustergen.hostlist.slurm import is_node_name, validate_for_slurm
-from clustergen.hostlist.write import ansible_ranges, compress, natural_key
+from clustergen.hostlist.write import ansible_ranges, compress, folded, natural_key
 
 __all__ = [
     "MAX_HOSTS",
@@ -22,7 +22,9 @@ __all__ = [
     "contains",
     "count",
     "expand",
+    "folded",
     "is_node_name",
+    "names_of",
     "natural_key",
     "span_of",
     "validate_for_slurm",

@@ -37,6 +37,14 @@ def expand(text: str) -> list[str]:
     return list(_expanded(text))
 
 
+def names_of(text: str) -> list[str]:
+    """The same as `expand`, but no names for a text that is no host list."""
+    try:
+        return expand(text)
+    except HostlistError:
+        return []
+
+
 @lru_cache(maxsize=256)
 def _expanded(text: str) -> Sequence[str]:
     """The same as `expand`; a render asks for each list several times, `explain` some hundred times."""

@@ -40,6 +40,15 @@ def compress(names: Iterable[str], *, sort: bool = False, suffixes: bool = False
     return ",".join(tail for _, tail in parts)
 
 
+def folded(names: Iterable[str], *, sort: bool = True, suffixes: bool = False) -> str:
+    """The names for a message, each once, as `compress` writes them; with commas where one cannot be in a list."""
+    listed = list(dict.fromkeys(names))
+    try:
+        return compress(listed, sort=sort, suffixes=suffixes)
+    except HostlistError:
+        return ",".join(sorted(listed, key=natural_key) if sort else listed)
+
+
 def _is_in_order(text: str) -> bool:
     """True if a folded list is seen to be in natural order: its items begin with ascending texts without digits, or it
     has one item, and the numbers between brackets ascend.

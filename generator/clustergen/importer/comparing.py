@@ -13,7 +13,7 @@ from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.diff.change import Change
 from clustergen.diff.slurm import slurm_changes
-from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist import expand, names_of
 from clustergen.importer.draft import Draft, Note, Origin
 from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.sections import replaced
@@ -123,10 +123,7 @@ def _block(change: Change) -> str:
 
 
 def overlaps(key: str, names: str) -> bool:
-    try:
-        return not set(expand(key.partition(" ")[2])).isdisjoint(expand(names))
-    except HostlistError:
-        return False
+    return not set(names_of(key.partition(" ")[2])).isdisjoint(names_of(names))
 
 
 def is_about(origin: Origin, change: Change) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist import names_of
 from clustergen.importer.originals import Originals
 from clustergen.slurmconf.scalars import files_of
 
@@ -27,12 +27,12 @@ class Devices:
     """The lines of gres.conf by the nodes of slurm.conf that read them."""
 
     def __init__(self, originals: Originals) -> None:
-        nodes = {host for entry in originals.conf.entries("NodeName") for host in _hosts(entry.names)}
+        nodes = {host for entry in originals.conf.entries("NodeName") for host in names_of(entry.names)}
         self.lines = device_lines(originals)
         self._everywhere = [index for index, line in enumerate(self.lines) if "NodeName" not in line]
         self._of: dict[str, list[int]] = {}
         for index, line in enumerate(self.lines):
-            for host in _hosts(line.get("NodeName", "")):
+            for host in names_of(line.get("NodeName", "")):
                 if host in nodes:
                     self._of.setdefault(host, []).append(index)
 
@@ -48,10 +48,3 @@ class Devices:
         files = [file for line in gpus for file in files_of(line.get("File", ""))]
         detected = any(line.get("AutoDetect", "").lower() in _NVIDIAS for line in lines)
         return all(map(DEVICE.fullmatch, files)) and bool(files or detected)
-
-
-def _hosts(text: str) -> list[str]:
-    try:
-        return expand(text) if text else []
-    except HostlistError:
-        return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.hostlist import HostlistError, compress, expand, is_node_name
+from clustergen.hostlist import HostlistError, compress, is_node_name, names_of
 from clustergen.hostlist.addresses import address_of
 from clustergen.importer.devices import Devices
 from clustergen.importer.draft import Draft, Origin, Value
@@ -165,10 +165,7 @@ class Machines:
         self._read.append((machine, hardware, [start, *(came[key] for key in hardware)]))
 
     def _by_node(self, machine: Machine, key: str, text: str, origin: Origin) -> None:
-        try:
-            values = expand(text) if text else []
-        except HostlistError:
-            values = []
+        values = names_of(text)
         if key == "Port" and len(values) == 1:
             machine.options[key] = text
         elif len(values) == len(machine.hosts):

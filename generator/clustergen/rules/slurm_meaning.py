@@ -13,7 +13,7 @@ from clustergen.cluster.slurm.keys.nodes import own_slurm_lines
 from clustergen.cluster.slurm.keys.table import OPTIONS, settings_of
 from clustergen.cluster.slurm.model import Options
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.hostlist import HostlistError, expand
+from clustergen.hostlist import names_of
 from clustergen.manifest.base import OptionValue
 from clustergen.records import replace
 from clustergen.rules.slurm_values import findings
@@ -187,7 +187,7 @@ def excluded(cluster: Cluster) -> Iterator[Finding]:
     """Nodes and partitions that options and lines name."""
     hosts, names = {*cluster.hosts()}, {one.name for one in cluster.slurm.partitions}
     for line in own_slurm_lines(cluster):
-        for host in _hosts(line.keys.get("DownNodes", "")):
+        for host in names_of(line.keys.get("DownNodes", "")):
             if host not in hosts:
                 yield Finding("node-unknown", line.options["DownNodes"], f"node '{host}' is not defined")
                 break
@@ -204,14 +204,6 @@ def excluded(cluster: Cluster) -> Iterator[Finding]:
             if name not in names:
                 message = f"partition '{name}' is not defined"
                 yield Finding("partition-unknown", path, message, did_you_mean(name, names))
-
-
-def _hosts(text: str) -> list[str]:
-    """None for a text that is no host list, which the form of its key refuses."""
-    try:
-        return expand(text) if text else []
-    except HostlistError:
-        return []
 
 
 def _keys_of_lines(cluster: Cluster) -> set[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from clustergen.hardware.drift.kinds import KINDS, SEVERITIES, Kind
-from clustergen.hostlist import HostlistError, ansible_ranges, compress
+from clustergen.hostlist import ansible_ranges, folded
 from clustergen.records import record, replace
 
 UNPLANNED = "node-unplanned"
@@ -41,7 +40,7 @@ class DriftFinding:
 
     @property
     def hosts(self) -> str:
-        return host_list(self.nodes)
+        return folded(self.nodes)
 
     @property
     def step(self) -> str:
@@ -90,10 +89,3 @@ class DriftReport:
 def _word(text: str) -> str:
     """Brackets are a pattern for the shell, and an error for zsh."""
     return f"'{text}'" if "[" in text else text
-
-
-def host_list(names: Sequence[str]) -> str:
-    try:
-        return compress(names, sort=True)
-    except HostlistError:
-        return ",".join(names)

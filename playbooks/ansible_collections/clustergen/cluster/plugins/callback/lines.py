@@ -24,6 +24,7 @@ import time
 from ansible import constants as C
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import folded
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.printing import guard
 
 _MOST_WIDTH = 40
@@ -77,20 +78,20 @@ class CallbackModule(CallbackBase):
         reading = time.monotonic()
         hosts = list(self._running)
         if hosts and reading - self._printed >= max(_SILENCE_S, (reading - self._task_began) / 4):
-            self._announce(f"{self._title}: running on {_folded(hosts)}")
+            self._announce(f"{self._title}: running on {folded(hosts)}")
 
     def _watch(self):
         while not self._is_over.wait(min(1, _SILENCE_S)):
             self._end_silence()
 
     def _flush(self):
-        lines = [(_folded(hosts), *key) for key, hosts in self._same.items()]
+        lines = [(folded(hosts), *key) for key, hosts in self._same.items()]
         self._width = max([self._width, *(len(line[0]) for line in lines if len(line[0]) <= _MOST_WIDTH)])
         for line in lines:
             self._line(*line)
         self._same = {}
         for diff, hosts in self._diffs.items():
-            self._show(f"\n{_folded(hosts)}")
+            self._show(f"\n{folded(hosts)}")
             self._show(diff.rstrip("\n"))
         if self._diff_left < 0:
             self._show("\nfurther diffs are omitted", C.COLOR_WARN)
@@ -203,13 +204,13 @@ class CallbackModule(CallbackBase):
         """The state of the hosts after a failure, and how it goes on."""
         failed = {host for hosts in self._failed.values() for host in hosts}
         for title, hosts in self._failed.items():
-            yield f"failed at {title}: {_folded(dict.fromkeys(hosts))}"
+            yield f"failed at {title}: {folded(dict.fromkeys(hosts))}"
         for is_changed, words in ((True, "changed as far as the run came"), (False, "unchanged")):
             hosts = [one for one in stats.processed if one not in failed and one != "localhost"]
             if hosts := [one for one in hosts if bool(stats.summarize(one)["changed"]) is is_changed]:
-                yield f"{words}: {_folded(hosts)}"
+                yield f"{words}: {folded(hosts)}"
         if self._drained:
-            yield f"still drained: {_folded(self._drained)}; clustergen.cluster.resume gives up"
+            yield f"still drained: {folded(self._drained)}; clustergen.cluster.resume gives up"
         yield "run it again once that is repaired: it goes on from here"
 
 
@@ -247,12 +248,3 @@ def _text(result):
     for prefix in ("Task failed: ", "Action failed: ", "Module failed: "):
         text = text.removeprefix(prefix)
     return " ".join(text[:_MOST_LINE].split()) + ("…" if len(text) > _MOST_LINE else "")
-
-
-def _folded(hosts):
-    from clustergen.hostlist import HostlistError, compress, natural_key
-
-    try:
-        return compress(sorted(hosts, key=natural_key))
-    except HostlistError:
-        return ",".join(hosts)

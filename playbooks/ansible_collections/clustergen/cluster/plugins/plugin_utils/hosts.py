@@ -40,13 +40,9 @@ def expanded(text):
 
 def folded(names):
     """The names in their natural order, as Slurm folds them."""
-    from clustergen.hostlist import HostlistError, compress, natural_key
+    from clustergen import hostlist
 
-    ordered = sorted(dict.fromkeys(map(str, names)), key=natural_key)
-    try:
-        return compress(ordered)
-    except HostlistError:
-        return ",".join(ordered)
+    return hostlist.folded(map(str, names))
 
 
 def counted(number, thing):

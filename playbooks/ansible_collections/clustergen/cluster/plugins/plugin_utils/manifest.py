@@ -42,9 +42,6 @@ def places(text, nodes):
 
 
 def _has(text, nodes):
-    from clustergen.hostlist import HostlistError, expand
+    from clustergen.hostlist import names_of
 
-    try:
-        return not nodes.isdisjoint(expand(text))
-    except HostlistError:
-        return False
+    return not nodes.isdisjoint(names_of(text))
