@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clustergen.compile import validate
 from clustergen.diagnostics import did_you_mean, one_of, printable, quote, suggest, where
+from clustergen.diagnostics.words import counted, listed
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,12 @@ def test_lists_of_choices() -> None:
     assert one_of(["a", "b", "c"]) == "'a', 'b' or 'c'"
     assert one_of("abcdef", most=3) == "'a', 'b', 'c' or 3 more"
     assert one_of([]) == "nothing"
+    assert (listed("abc", 3), listed("abc", 1)) == ("a, b, c", "a and 2 more")
+
+
+def test_counted_nouns() -> None:
+    nouns = ((1, "leaf"), (2, "leaf"), (1024, "switch"), (0, "MAC address"), (2, "node"))
+    assert [counted(*row) for row in nouns] == ["1 leaf", "2 leaves", "1,024 switches", "0 MAC addresses", "2 nodes"]
 
 
 @pytest.mark.slow

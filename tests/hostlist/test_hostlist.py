@@ -10,6 +10,8 @@ from clustergen.hostlist import (
     contains,
     count,
     expand,
+    folded,
+    names_of,
     natural_key,
     validate_for_slurm,
 )
@@ -70,6 +72,12 @@ def test_fold(names: list[str], text: str) -> None:
 def test_fold_in_natural_order() -> None:
     assert compress(["n10", "b", "n9", "n1"], sort=True) == "b,n[1,9-10]"
     assert sorted(["n10", "n2", "n02", "n"], key=natural_key) == ["n", "n02", "n2", "n10"]
+
+
+def test_texts_that_are_no_host_names_stay_as_they_are() -> None:
+    assert folded(["n10", "n2", "n10", "a b"]) == "a b,n2,n10"
+    assert folded(["n10", "n9", "n10"]) == "n[9-10]"
+    assert (names_of("n[1-2]"), names_of("n[2-1]"), names_of("")) == (["n1", "n2"], [], [])
 
 
 def test_fold_with_text_behind_the_last_bracket_only_when_asked() -> None:

@@ -13,6 +13,7 @@ from clustergen.cli.arguments import default_manifest, manifest_path
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.import_ import source_options, write_result
 from clustergen.diagnostics import ClustergenError, printable
+from clustergen.diagnostics.words import counted
 from clustergen.manifest import MANIFEST
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _adopt(path: Path, directory: Path, force: bool, options: dict[str, Any]) ->
         raise ClustergenError(f"{manifest}: {diagnostics[0].message}", "run clustergen validate", 2)
     write(tree, default_output(manifest))
     files = sorted({file.target for file in tree if file.target})
-    streams.findings(f"clustergen manages {_count(files, 'file')} of the nodes: {printable(', '.join(files))}\n")
+    streams.findings(f"clustergen manages {counted(len(files), 'file')} of the nodes: {printable(', '.join(files))}\n")
     before = {file.name for file in (path if path.is_dir() else path.parent).iterdir()}
     if new := [target for target in files if Path(target).name not in before]:
         streams.findings(f"Not among the originals: {printable(', '.join(new))}\n")
@@ -116,15 +117,11 @@ def _show_next(manifest: Path) -> None:
         if change.empty:
             rows.append((area, "nothing", "", "no section or role of the manifest has it yet"))
         else:
-            rows.append((area, _count(targets, "file"), folded(hosts), verdict(change)))
+            rows.append((area, counted(len(targets), "file"), folded(hosts), verdict(change)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     streams.findings("".join(f"{line}\n" for line in lines))
     streams.remark(f"To take one over: add it to `manage` in {manifest}, and run clustergen diff")
-
-
-def _count(items: Any, noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
 
 
 def _rendered(data: Any, manifest: Path, managed: tuple[str, ...]) -> tuple[Cluster, Tree] | None:

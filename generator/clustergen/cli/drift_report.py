@@ -10,9 +10,9 @@ import click
 from clustergen.cli import output
 from clustergen.diagnostics import printable
 from clustergen.diagnostics.document import json_document
+from clustergen.diagnostics.words import counted, listed
 from clustergen.hardware.drift.kinds import SEVERITIES
 from clustergen.hardware.drift.model import DriftFinding, DriftReport
-from clustergen.hardware.findings import counted
 from clustergen.records import replace
 
 _MOST_LINES, _MOST_SUBJECTS = 300, 12
@@ -58,9 +58,7 @@ def _joined(subjects: Sequence[str]) -> str:
     if len(heads) == 1 and "" not in heads:
         (head,) = heads
         subjects = [subjects[0], *(subject[len(head) + 1 :] for subject in subjects[1:])]
-    shown = subjects[:_MOST_SUBJECTS]
-    more = f" and {len(subjects) - len(shown)} more" if len(subjects) > len(shown) else ""
-    return ", ".join(shown) + more
+    return listed(subjects, _MOST_SUBJECTS)
 
 
 def _lines(report: DriftReport, *, colour: bool) -> Iterator[str]:

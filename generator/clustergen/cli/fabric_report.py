@@ -10,7 +10,8 @@ import click
 from clustergen.cli import output
 from clustergen.diagnostics import CODES, Diagnostic, Place, Severity, printable
 from clustergen.diagnostics.document import json_document
-from clustergen.hardware.findings import Group, Report, counted
+from clustergen.diagnostics.words import counted
+from clustergen.hardware.findings import Group, Report
 
 _MOST_LINES = 200  # of one group, in text
 _MOST_ROWS = 100  # of one group, in Markdown: GitHub takes 65,536 characters in a comment

@@ -16,6 +16,7 @@ from clustergen.cli.filters import Filters, filter_options, statistics
 from clustergen.compile import Compiled
 from clustergen.diagnostics import Diagnostic, exit_code
 from clustergen.diagnostics.suppressions import Suppressed, apply, not_an_error
+from clustergen.diagnostics.words import counted
 
 _INVALID = 2
 
@@ -55,15 +56,11 @@ def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
     if form == "text":
         for one in compiled:
             if one.ok and one.cluster is not None:
-                size = f"{_count(one.cluster.host_count, 'node')}, {_count(one.cluster.gpu_count, 'GPU')}"
+                size = f"{counted(one.cluster.host_count, 'node')}, {counted(one.cluster.gpu_count, 'GPU')}"
                 output.verdict(f"{one.source.name}: {one.cluster.name} is valid: {size}.")
         for line in judged.remarks():
             output.remark(line)
     sys.exit(0 if filters.exit_zero and status == _INVALID else status)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _without_suppressed(compiled: Compiled) -> tuple[list[Diagnostic], list[Suppressed]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diagnostics.codes import Severity
 from clustergen.diagnostics.model import Diagnostic, Place
-from clustergen.diagnostics.words import printable
+from clustergen.diagnostics.words import counted, printable
 
 _TAB = "    "
 _WIDEST_EXCERPT = 160
@@ -44,7 +44,7 @@ def count(diagnostics: Sequence[Diagnostic]) -> str:
     for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "info")):
         number = sum(1 for d in diagnostics if d.severity is severity)
         if number:
-            parts.append(f"{number} {word}{'s' if number > 1 else ''}")
+            parts.append(counted(number, word))
     return ", ".join(parts)
 
 

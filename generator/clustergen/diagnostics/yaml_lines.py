@@ -8,10 +8,6 @@ _LONGEST_HINT = 60
 _LINE_END = re.compile(r"[\n\r]|$")
 
 
-def spaces(count: int) -> str:
-    return f"{count} space{'' if count == 1 else 's'}"
-
-
 def line_number(text: str, at: int) -> int:
     """The number of the line around an index."""
     return (text.count("\n", 0, at) or text.count("\r", 0, at)) + 1

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from clustergen.diagnostics.model import Problem
-from clustergen.diagnostics.words import cut, quote
-from clustergen.diagnostics.yaml_lines import line_around, line_number, rest_in_quotes, spaces
+from clustergen.diagnostics.words import counted, cut, quote
+from clustergen.diagnostics.yaml_lines import line_around, line_number, rest_in_quotes
 from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
@@ -291,8 +291,9 @@ def _indentation(complaint: Complaint) -> Problem | None:
     shown = text[at:end].split(" #")[0].rstrip()
     items = re.findall(r"^( *)- ", text[line_around(text, context)[0] : start], re.MULTILINE)
     if items and width != len(items[-1]) and re.compile(r"-(?=\s)").match(text, at):
-        message = f"this list item is indented by {spaces(width)}, the one above by {spaces(len(items[-1]))}"
-        return _problem(at, 1, message, f"indent it by {spaces(len(items[-1]))}")
+        above = counted(len(items[-1]), "space")
+        message = f"this list item is indented by {counted(width, 'space')}, the one above by {above}"
+        return _problem(at, 1, message, f"indent it by {above}")
     if width == column and re.compile(r"-(?=\s)").match(text, at):
         hint = f"write '- ' before the key on line {above} as well, or remove it here"
         return _problem(at, 1, f"a list item is among the keys that begin on line {above}", hint)
@@ -304,8 +305,8 @@ def _indentation(complaint: Complaint) -> Problem | None:
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
         message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
         return _problem(glued.start(1), len(glued[1]), message, f"add a space after the colon of {quote(glued[1])}")
-    message = f"nothing above is indented by {spaces(width)}"
-    return _problem(at, len(shown), message, f"indent it by {spaces(column)}, as line {above}")
+    message = f"nothing above is indented by {counted(width, 'space')}"
+    return _problem(at, len(shown), message, f"indent it by {counted(column, 'space')}, as line {above}")
 
 
 def _expected(complaint: Complaint) -> bool:

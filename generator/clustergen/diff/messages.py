@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.diagnostics import words
+from clustergen.diagnostics.words import counted
 from clustergen.diff.change import Change, folded
 from clustergen.diff.compare import COMMENTS, JOBS_READ_IT
 from clustergen.diff.plan import Plan
@@ -130,13 +131,9 @@ def subject(change: Change) -> str:
     return " ".join(part for part in parts if part)
 
 
-def count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def _counted(names: Iterable[str]) -> str:
     listed = list(names)
-    return f"{count(len(listed), 'node')} ({cut(folded(listed), _LONGEST_NAME)})"
+    return f"{counted(len(listed), 'node')} ({cut(folded(listed), _LONGEST_NAME)})"
 
 
 def verdict(plan: Plan) -> str:

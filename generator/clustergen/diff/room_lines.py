@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from clustergen.diagnostics.words import counted
 from clustergen.diff.cable_groups import CableGroup, cable_groups
 from clustergen.diff.change import folded
 from clustergen.diff.messages import cut
@@ -30,9 +31,9 @@ def room_lines(room: RoomChanges, most: int, longest: int) -> Iterator[Line]:
     yield from _few(_devices(room.devices, longest), most, "groups of devices")
     yield from _few([_group(group, longest) for group in cable_groups(room.cables)], most, "groups of cables")
     if room.longer:
-        yield Line("", f"{_count(room.longer, 'cable')} longer than planned: to be kept")
+        yield Line("", f"{counted(room.longer, 'cable')} longer than planned: to be kept")
     if room.specified:
-        yield Line("", f"{_count(room.specified, 'cable')} with kind and length on one side only: not compared")
+        yield Line("", f"{counted(room.specified, 'cable')} with kind and length on one side only: not compared")
     yield from _parts(room, most)
     yield from _few(_feeds(room.feeds, longest), most, "racks")
     yield from _ports(room.ports_left)
@@ -58,7 +59,7 @@ def _devices(changes: Iterable[DeviceChange], longest: int) -> Iterator[Line]:
         alike.setdefault((change.kind, change.device.is_switch, _about(change)), []).append(change)
     for (kind, is_switch, about), members in alike.items():
         names = cut(folded(change.name for change in members), longest)
-        what = _count(len(members), ("switch", "switches") if is_switch else "node")
+        what = counted(len(members), "switch" if is_switch else "node")
         racks = folded(rack for change in members if (rack := change.device.rack))
         if kind == "move":
             first = members[0]
@@ -83,7 +84,7 @@ def _about(change: DeviceChange) -> str:
 
 
 def _group(group: CableGroup, longest: int) -> Line:
-    what = _count(group.number, f"{group.network} cable")
+    what = counted(group.number, f"{group.network} cable")
     a, b, b_new = (cut(text, longest) for text in (group.a, group.b, group.b_new))
     kinds = sorted(group.kinds, key=lambda pair: -pair[1])
     listed = ", ".join(f"{count:,} × {name}" for name, count in kinds[:_MEDIA] if name)
@@ -153,8 +154,3 @@ def _ports(rows: Iterable[PortsLeft]) -> Iterator[Line]:
     ]
     if listed:
         yield Line("", f"leaf ports left: {', '.join(listed)}")
-
-
-def _count(number: int, what: str | tuple[str, str]) -> str:
-    one, several = (what, f"{what}s") if isinstance(what, str) else what
-    return f"{number:,} {one if number == 1 else several}"

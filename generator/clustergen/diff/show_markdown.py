@@ -7,12 +7,13 @@ from html import escape
 from itertools import zip_longest
 
 from clustergen.diagnostics.redaction import redacted
+from clustergen.diagnostics.words import counted, listed
 from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.lines import changed_lines
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.markdown import LONGEST_COMMENT, block, code, plain
-from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
+from clustergen.diff.messages import TITLES, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
@@ -85,7 +86,7 @@ def _hosts(text: str | None, budget: Budget) -> str:
 
 def _listed(text: str, budget: Budget) -> str:
     shown = code(text, budget.hosts)
-    return shown if len(text) <= budget.hosts else f"{count(len(hosts_of(text)), 'node')} ({shown})"
+    return shown if len(text) <= budget.hosts else f"{counted(len(hosts_of(text)), 'node')} ({shown})"
 
 
 def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
@@ -114,7 +115,7 @@ def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
     if left_out:
         yield ""
         summary = (
-            f"{left_out:,} of {count(len(plan.changes) - len(harmless), 'change')} with an effect are not shown here:"
+            f"{left_out:,} of {counted(len(plan.changes) - len(harmless), 'change')} with an effect are not shown here:"
         )
         yield f"{summary} `clustergen diff --format json` has all of them."
     if silent:
@@ -193,7 +194,7 @@ def _folded_away(title: str, changes: Sequence[Change], budget: Budget) -> Itera
 
 def _harmless(plan: Plan, changes: Sequence[Change], budget: Budget) -> Iterator[str]:
     """Files of a kind that differ by node type are one line."""
-    yield from ("", f"<details><summary>{count(len(changes), 'change')}, {TITLES['none']}</summary>", "")
+    yield from ("", f"<details><summary>{counted(len(changes), 'change')}, {TITLES['none']}</summary>", "")
     merged = families(changes)
     for family in merged[: budget.rows]:
         if family.large:
@@ -212,8 +213,7 @@ def _causes(values: Sequence[ManifestChange]) -> Iterator[str]:
 
 
 def _listed_places(values: Sequence[ManifestChange]) -> str:
-    more = f" and {len(values) - _PLACES:,} more" if len(values) > _PLACES else ""
-    return ", ".join(map(_place, values[:_PLACES])) + more
+    return listed(list(map(_place, values)), _PLACES)
 
 
 def _place(value: ManifestChange) -> str:
@@ -226,11 +226,11 @@ def _inventory(plan: Plan, budget: Budget) -> Iterator[str]:
     for word, hosts in (("join", plan.added), ("leave", plan.removed)):
         if hosts:
             lines.append(
-                f"- {count(len(hosts), 'host')} {word}{'' if hosts[1:] else 's'}: {code(folded(hosts), budget.hosts)}"
+                f"- {counted(len(hosts), 'host')} {word}{'' if hosts[1:] else 's'}: {code(folded(hosts), budget.hosts)}"
             )
     if plan.groups:
         names = ", ".join(group.name for group in plan.groups)
-        lines.append(f"- {count(len(plan.groups), 'group')} with changed members: {code(names, budget.hosts)}")
+        lines.append(f"- {counted(len(plan.groups), 'group')} with changed members: {code(names, budget.hosts)}")
     if lines:
         yield from ("", "**Hosts**", "")
         yield from lines
@@ -239,7 +239,7 @@ def _inventory(plan: Plan, budget: Budget) -> Iterator[str]:
 
 def _other_manifest_changes(plan: Plan, budget: Budget) -> Iterator[str]:
     for values, what in plan.other_manifest_changes():
-        title = f"{count(len(values), 'other manifest change')} ({what})"
+        title = f"{counted(len(values), 'other manifest change')} ({what})"
         yield from ("", f"<details><summary>{title}</summary>", "")
         for value in values[: budget.more]:
             sides = [code(side, 60) for side in (value.old, value.new) if side is not None]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from clustergen.diagnostics.words import counted
 from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.messages import TITLES, count, cut, grouped, reason, subject, verdict
+from clustergen.diff.messages import TITLES, cut, grouped, reason, subject, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
@@ -90,7 +91,8 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
             yield f"  {number}. {step.text}" + (f": {cut(step.hosts, _LONGEST)}" if step.hosts else "") + by
     yield ""
     if left_out:
-        yield f"{left_out:,} of {count(len(plan.changes), 'change')} are not shown here: --format json has all of them"
+        total = counted(len(plan.changes), "change")
+        yield f"{left_out:,} of {total} are not shown here: --format json has all of them"
     yield screen.bold(f"Plan: {totals(plan)}.")
 
 

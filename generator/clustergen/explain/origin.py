@@ -9,6 +9,7 @@ from clustergen.cluster.document import document
 from clustergen.cluster.model import Cluster
 from clustergen.compile import Compiled
 from clustergen.diagnostics.document import json_document
+from clustergen.diagnostics.words import listed
 from clustergen.explain.causes import Cause
 from clustergen.explain.rows import Row
 from clustergen.explain.study import Study
@@ -132,9 +133,8 @@ def _phrase(value: Value) -> str:
         sources = [(row.name, " ".join(code for code, _ in row.sources)) for row in value.catalogue]
         rows = dict.fromkeys(f"{name} [{codes}]" if codes else name for name, codes in sources)
         places = [*rows, *places]
-    listed = ", ".join(places[:_SHOWN]) + (f" and {len(places) - _SHOWN} more" if places[_SHOWN:] else "")
     words = {"written": "written in", "derived": "derived from", "catalogue": "catalogue", "default": "default of"}
-    return f"{words[value.origin]} {listed}"
+    return f"{words[value.origin]} {listed(places, _SHOWN)}"
 
 
 def _place(cause: Cause) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics.document import json_document
-from clustergen.diagnostics.words import cut
+from clustergen.diagnostics.words import cut, listed
 from clustergen.explain.about import About, Reach
 from clustergen.explain.causes import Cause
 from clustergen.explain.fields import as_yaml
@@ -219,8 +219,7 @@ def text_of_field(described: About, reached: Reach) -> str:
     if described.fields:
         out += ["  holds:", *(f"    {field}" for field in described.fields)]
     if reached.stated:
-        more = f" and {len(reached.stated) - _SHOWN} more" if len(reached.stated) > _SHOWN else ""
-        out.append(f"  in {reached.manifest}: {', '.join(reached.stated[:_SHOWN])}{more}")
+        out.append(f"  in {reached.manifest}: {listed(reached.stated, _SHOWN)}")
     else:
         out.append(f"  not set in {reached.manifest}")
     if reached.files:

@@ -12,6 +12,7 @@ from clustergen.catalogue.bandwidth import bus_bandwidths
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, Port
+from clustergen.diagnostics.words import counted
 from clustergen.records import record
 from clustergen.units import BitRate, ByteRate
 
@@ -126,7 +127,7 @@ def nccl_nodes_floor(cluster: Cluster, node_type: NodeType, share: Share) -> Flo
     if wire is None or gpus is None:
         return None
     count = len(node_type.fabric_ports())
-    floor = at_least("busbw", share, wire.to_bytes(), f"{count} fabric port{'s' if count > 1 else ''}")
+    floor = at_least("busbw", share, wire.to_bytes(), f"{counted(count, 'fabric port')}")
     limits = [inside for inside in (nccl_node_floor(gpus), _ring_over_pcie(gpus)) if inside]
     return min([floor, *limits], key=lambda each: each.value)
 
@@ -217,9 +218,9 @@ def storage_floor(cluster: Cluster, node_type: NodeType, entry: Entry, nodes: in
     if rates and entry.is_shared:
         wire = ByteRate(nodes * sum(rate.to_bytes().value for rate in rates))
         if wire < limit:
-            limit, of = wire, f"the ports of {nodes} node{'s' if nodes > 1 else ''}"
+            limit, of = wire, f"the ports of {counted(nodes, 'node')}"
     if connections := entry.tcp_connections:
         carried = ByteRate(nodes * connections * tcp_rate().to_bytes().value)
         if carried < limit:
-            limit, of = carried, f"{nodes * connections} TCP connection{'s' if nodes * connections > 1 else ''}"
+            limit, of = carried, f"{counted(nodes * connections, 'TCP connection')}"
     return at_least(metric, share, limit, of)

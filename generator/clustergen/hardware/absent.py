@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from clustergen.diagnostics.words import counted
 from clustergen.hardware.expected import PlannedCable
-from clustergen.hardware.findings import Group, Item, counted, folded, grouped, port_command
+from clustergen.hardware.findings import Group, Item, folded, grouped, port_command
 from clustergen.hardware.pairing import Pairing
 
 
@@ -24,7 +25,7 @@ def missing_switches(pairs: Pairing) -> Iterator[Group]:
         Item(f"{pairs.expected.device_words(name)} does not appear, nor its {counted(len(cables), 'cable')}")
         for name, cables in by_switch.items()
     ]
-    headline = f"{len(items):,} of {counted(len(pairs.expected.rails), 'switch', 'switches')} do not appear: "
+    headline = f"{len(items):,} of {counted(len(pairs.expected.rails), 'switch')} do not appear: "
     yield from grouped(
         "switch-missing", items, headline + folded(by_switch), "check that it is switched on, and its uplinks"
     )
@@ -67,7 +68,7 @@ def missing(pairs: Pairing) -> Iterator[Group]:
         items = [Item(f"{pairs.words(cable.a)} – {pairs.words(cable.b)}: no link") for cable in cables]
         touched = {cable.a.device for cable in cables}
         every = {cable.a.device for cable in pairs.expected.cables if (cable.a.device in nodes) == is_node}
-        lowers = counted(len(every), lower, f"{lower}es" if lower == "switch" else "")
+        lowers = counted(len(every), lower)
         headline = f"{len(items):,} of {counted(total, one)} are missing on {len(touched):,} of {lowers}"
         hint = "plug in the cable at both ends; if it is, look for its LEDs and replace cable or transceiver"
         yield from grouped("cable-missing", items, headline, hint)

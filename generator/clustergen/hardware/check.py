@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Diagnostic, Place, quote
+from clustergen.diagnostics.words import counted
 from clustergen.hardware import ibnetdiscover, lldp
 from clustergen.hardware.against_plan import differences
 from clustergen.hardware.expected import Expected, expected
-from clustergen.hardware.findings import Group, Item, Report, counted
+from clustergen.hardware.findings import Group, Item, Report
 from clustergen.hardware.matching import Matches, match
 from clustergen.hardware.model import ADAPTER, SWITCH, Facts
 from clustergen.hardware.names import is_aggregation
@@ -81,7 +82,7 @@ def _size(facts: Facts) -> str:
     switches = sum(1 for device in facts.devices.values() if device.kind == SWITCH)
     adapters = sum(1 for device in facts.devices.values() if device.kind == ADAPTER and not is_aggregation(device.name))
     return (
-        f"{counted(switches, 'switch', 'switches')}, {counted(adapters, 'adapter')},"
+        f"{counted(switches, 'switch')}, {counted(adapters, 'adapter')},"
         f" {counted(len(facts.links), 'link')} in the file"
     )
 
@@ -94,5 +95,5 @@ def _method(facts: Facts, plan: Expected, matches: Matches) -> str:
         names.sort()
         shown = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
         how.append(f"{len(names):,} by what they are linked with ({shown})")
-    total = counted(len(plan.rails), "switch", "switches")
+    total = counted(len(plan.rails), "switch")
     return f"{len(matches.switches):,} of {total} of the plan recognised: {', '.join(how) or 'none'}"

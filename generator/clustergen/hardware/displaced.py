@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from clustergen.diagnostics.words import counted
 from clustergen.hardware.expected import PlannedCable
-from clustergen.hardware.findings import Group, Item, counted, grouped
+from clustergen.hardware.findings import Group, Item, grouped
 from clustergen.hardware.model import End, Link
 from clustergen.hardware.pairing import Pairing
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from clustergen import hostlist
 from clustergen.diagnostics import Diagnostic, Place, quote
-from clustergen.diagnostics.words import cut
+from clustergen.diagnostics.words import counted, cut
 from clustergen.hostlist import natural_key
 from clustergen.records import record, replace
 
@@ -75,11 +75,6 @@ def port_command(sources: Collection[str]) -> str:
     Ethernet.
     """
     return "ip link" if sources else "ibstat"
-
-
-def counted(number: int, what: str, plural: str = "") -> str:
-    """`1 cable`, `2 cables`."""
-    return f"{number:,} {what if number == 1 else plural or f'{what}s'}"
 
 
 def folded(names: Iterable[str]) -> str:

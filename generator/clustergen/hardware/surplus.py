@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.diagnostics import quote
-from clustergen.hardware.findings import Group, Item, counted, folded, grouped, unnamed_adapters
+from clustergen.diagnostics.words import counted, listed
+from clustergen.hardware.findings import Group, Item, folded, grouped, unnamed_adapters
 from clustergen.hardware.matching import FOREIGN, host_of
 from clustergen.hardware.model import SWITCH, End
 from clustergen.hardware.names import nic_of
@@ -61,10 +62,10 @@ def foreign_switches(pairs: Pairing) -> Iterator[Group]:
     items = []
     for device_id, ends in links.items():
         device = pairs.facts.devices[device_id]
-        joined = f"linked with {ends[0]}" + (f" and {len(ends) - 1:,} more" if len(ends) > 1 else "") if ends else ""
+        joined = f"linked with {listed(ends, 1)}" if ends else ""
         name = quote(device.name or device_id)
         items.append(Item(f"{name} is not in the plan{joined and f': {joined}'}", device.line))
-    headline = f"{counted(len(items), 'switch', 'switches')} are not in the plan"
+    headline = f"{counted(len(items), 'switch')} are not in the plan"
     hint = "add it to networks.fabric, or take its cables out"
     yield from grouped("switch-unplanned", items, headline, hint)
 

@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from clustergen.diagnostics import quote
-from clustergen.hardware.findings import Group, Item, counted, folded, grouped, port_command, unnamed_adapters
+from clustergen.diagnostics.words import counted
+from clustergen.hardware.findings import Group, Item, folded, grouped, port_command, unnamed_adapters
 from clustergen.hardware.model import ADAPTER, SWITCH, End, Facts
 from clustergen.hardware.names import device_label, in_style_of, is_aggregation, is_indexed, nic_of, switch_name
 
@@ -147,10 +148,9 @@ class Symmetry:
             ]
             lower = "leaf" if tier == 0 else "spine"
             lowers_of_all = {low for low, _ in pairs}
-            plural = "leaves" if tier == 0 else "spines"
             headline = (
                 f"{sum(short.values()):,} of {counted(width * len(pairs), 'uplink')} are missing on"
-                f" {len({low for low, _ in short}):,} of {counted(len(lowers_of_all), lower, plural)}"
+                f" {len({low for low, _ in short}):,} of {counted(len(lowers_of_all), lower)}"
             )
             hint = "plug in the missing cables, or look for their LEDs; opensm's ftree requires equal bundles"
             yield from ([Group("bundle-uneven", headline, hint, tuple(items))] if items else [])

@@ -8,7 +8,7 @@ from pathlib import Path
 from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights
 from clustergen.diagnostics import ClustergenError, ManifestPath
-from clustergen.diff.messages import count
+from clustergen.diagnostics.words import counted
 from clustergen.importer.associations import (
     REMOVED_BY_SCRIPT,
     Fields,
@@ -79,7 +79,7 @@ def _counted(draft: Draft) -> str:
     qos, accounts = ({path[2] for path in draft.items if path[:2] == ("slurm", name)} for name in ("qos", "accounts"))
     members = (item.value for item in draft.below(_SECTION) if item.path[3:] == ("users",))
     users = {name for names in members if isinstance(names, tuple) for name in names}
-    words = f"{len(qos)} QOS, {count(len(accounts), 'account')} and {count(len(users), 'user')} are in the manifest"
+    words = f"{len(qos)} QOS, {counted(len(accounts), 'account')} and {counted(len(users), 'user')} are in the manifest"
     return f"{words}; the comparison below does not include them"
 
 

@@ -10,6 +10,7 @@ from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diagnostics import ClustergenError, Diagnostic
 from clustergen.diagnostics.redaction import Redactions
+from clustergen.diagnostics.words import listed
 from clustergen.hostlist import MAX_HOSTS
 from clustergen.importer.accounting import import_slurmdbd
 from clustergen.importer.accounts import import_accounts
@@ -117,8 +118,7 @@ def import_directory(
         if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
             draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)
     for place, block, keys in originals.unknown_defaults():  # which come to no node or partition
-        more = f" and {len(keys) - _SHOWN:,} more" if len(keys) > _SHOWN else ""
-        words = f"{block}=DEFAULT: Slurm {originals.release} has no key {', '.join(keys[:_SHOWN])}{more}"
+        words = f"{block}=DEFAULT: Slurm {originals.release} has no key {listed(keys, _SHOWN)}"
         draft.note("left-out", words, place)
     _begin(draft, originals, path, os, accounts)
     import_settings(draft, originals)

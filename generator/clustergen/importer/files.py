@@ -11,6 +11,7 @@ from posixpath import basename, dirname
 from clustergen.catalogue import slurm
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.secrets import is_secret, secret_in_file
+from clustergen.diagnostics.words import listed
 from clustergen.importer.comments import readable
 from clustergen.importer.draft import Draft
 from clustergen.importer.fabric import import_topology
@@ -112,10 +113,7 @@ def _whole_files(draft: Draft, originals: Originals, account_files: Iterable[Pat
     others = (item for item in directory.iterdir() if item.name not in taken and os.path.realpath(item) not in read)
     left = sorted(item.name for item in others if is_there(item))
     if left:
-        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        draft.note(
-            "choice", f"not read, because the names are not those of Slurm files: {', '.join(left[:_SHOWN])}{more}"
-        )
+        draft.note("choice", f"not read, because the names are not those of Slurm files: {listed(left, _SHOWN)}")
 
 
 def _programs(originals: Originals, directory: Path) -> Iterator[tuple[str, str]]:
@@ -143,9 +141,8 @@ def _remaining_programs(draft: Draft, originals: Originals, directory: Path) -> 
                 missing.setdefault(text, key)
                 example = example or f"site/{group}{text}"
     if missing:
-        listed = [f"{path} ({key})" for path, key in missing.items()]
-        more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-        words = f"scripts that stay yours: {', '.join(listed[:_SHOWN])}{more}; leave them on the nodes, or add them"
+        scripts = listed([f"{path} ({key})" for path, key in missing.items()], _SHOWN)
+        words = f"scripts that stay yours: {scripts}; leave them on the nodes, or add them"
         draft.note("todo", f"{words} as {example}")
 
 

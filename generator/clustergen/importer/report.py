@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.diagnostics import printable, shortened
 from clustergen.diagnostics.document import json_document
+from clustergen.diagnostics.words import counted, listed
 from clustergen.importer.comments import readable
 from clustergen.importer.comparing import Comparison
 from clustergen.importer.directory import ImportResult
@@ -57,9 +58,8 @@ def _verdict(result: ImportResult) -> Iterator[str]:
         return
     if result.rejected:
         places = list(dict.fromkeys(one.place for one in result.rejected))
-        more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
         yield (
-            f"Slurm {result.release} rejects the original files ({', '.join(places[:_MOST_PLACES])}{more});"
+            f"Slurm {result.release} rejects the original files ({listed(places, _MOST_PLACES)});"
             " clustergen compares what Slurm can read."
         )
         yield f"  hint: `clustergen lint {result.source}` shows the reasons"
@@ -68,7 +68,7 @@ def _verdict(result: ImportResult) -> Iterator[str]:
         yield f"Rendered and compared, as Slurm {result.release} reads them: the same meaning."
         return
     count = len(open_ones)
-    yield f"Rendered and compared, as Slurm {result.release} reads them: {count} difference{'s' if count > 1 else ''}."
+    yield f"Rendered and compared, as Slurm {result.release} reads them: {counted(count, 'difference')}."
     for item in open_ones:
         yield f"  {_what(item)}"
         yield f"    {item.why or 'the reason is unknown: please report this'}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from clustergen.diagnostics.words import listed
 from clustergen.importer.draft import Draft, Note
 
 SECTIONS = {
@@ -30,11 +31,8 @@ def import_todo(draft: Draft) -> None:
         draft.note("todo", f"{section}: {SECTIONS[section]}")
     names = [str(name) for name in data.get("node_types", {}) if _BY_HARDWARE.search(str(name))]
     if names:
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        listed = ", ".join(names[:_MOST_NAMES]) + more
-        draft.note(
-            "todo", f"node_types: {listed} have names made of their memory and CPUs; rename them here and in nodes"
-        )
+        words = f"{listed(names, _MOST_NAMES)} have names made of their memory and CPUs; rename them here and in nodes"
+        draft.note("todo", f"node_types: {words}")
 
 
 def todo_lines(draft: Draft) -> Iterator[str]:

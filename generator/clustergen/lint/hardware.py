@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.diagnostics.words import counted
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.slurmconf.config import Entry, Setting
@@ -90,8 +91,7 @@ def _sockets(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
         message = "Sockets and SocketsPerBoard exclude each other; Slurm uses SocketsPerBoard"
         yield site.warning("node-cpus-mismatch", sockets, message, "remove one of them", key=True)
     if boards and it.boards > it.sockets:
-        plural = "s" if it.sockets > 1 else ""
-        message = f"{it.boards} boards but {it.sockets} socket{plural}: Slurm uses one board"
+        message = f"{it.boards} boards but {counted(it.sockets, 'socket')}: Slurm uses one board"
         yield site.warning("node-cpus-mismatch", boards, message, "remove Boards")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clustergen.diagnostics import Diagnostic, Place, Severity
 from clustergen.diagnostics.text import render_fewer
+from clustergen.diagnostics.words import listed
 from clustergen.records import replace
 
 _MOST_ALIKE = 20
@@ -36,8 +37,7 @@ def _where(first: Diagnostic, others: Sequence[Diagnostic]) -> str:
     places = list(dict.fromkeys(_line(place, first.place) for place in in_files))
     if not places:
         return ""
-    more = f" and {len(places) - _MOST_LINES} more" if len(places) > _MOST_LINES else ""
-    return f", also on line{'s' if len(places) > 1 else ''} {', '.join(places[:_MOST_LINES])}{more}"
+    return f", also on line{'s' if len(places) > 1 else ''} {listed(places, _MOST_LINES)}"
 
 
 def _line(place: Place, first: Place | None) -> str:

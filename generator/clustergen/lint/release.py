@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.diagnostics.words import listed
 from clustergen.records import record
 from clustergen.slurmconf.directory import ConfigDirectory
 
@@ -43,7 +44,7 @@ class Guess:
         if self.named:
             return "which a comment names"
         if self.unread_anywhere:
-            return f"the oldest release, as none reads {_listed(list(self.unread_anywhere))}"
+            return f"the oldest release, as none reads {listed(list(self.unread_anywhere), _MOST_NAMES)}"
         return f"the newest release that accepts {'all' if self.complete else 'most'} keys"
 
 
@@ -76,12 +77,7 @@ def others(directory: ConfigDirectory, release: SlurmRelease) -> str:
         names = parts.setdefault(one.releases, {})
         if f"{one.name.partition('=')[0]} ({one.place})" not in names:  # a key that is not read has no words
             names[f"{one.name} ({one.place})"] = None
-    return "; ".join(f"{_span(rest)}: {_listed(list(names))}" for rest, names in sorted(parts.items()))
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    return "; ".join(f"{_span(rest)}: {listed(list(names), _MOST_NAMES)}" for rest, names in sorted(parts.items()))
 
 
 def _span(some: tuple[SlurmRelease, ...]) -> str:

@@ -13,6 +13,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.diagnostics.words import counted
 from clustergen.facility.cooling import LoopLoad, Units, loop_loads, row_air, unit_flow
 from clustergen.facility.power import rack_loads
 from clustergen.hostlist import compress
@@ -97,7 +98,7 @@ def _of_units(one: LoopLoad, path: ManifestPath, word: str, units: Units) -> Ite
             "loop-too-small",
             (*path, "count"),
             f"loop '{one.name}' removes up to {kilowatts(one.liquid_w)}{more}, for which it needs"
-            f" {_counted(units.needed, word)} of {kilowatts(plant.capacity_w)}"
+            f" {counted(units.needed, word)} of {kilowatts(plant.capacity_w)}"
             f"{f' and {flow:,.0f} L/min' if more else ''}{failed}, but has {plant.count}",
             f"write count: {units.needed + plant.spare}, or move racks to another loop",
         )
@@ -126,10 +127,6 @@ def _pumps(one: LoopLoad, path: ManifestPath) -> Iterator[Finding]:
             f"the flow that loop '{one.name}' needs is not known, so its pumps are not checked",
             "add rise: 10, the temperature difference of the loop in K",
         )
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _rounded(watts: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics.words import counted
 from clustergen.manifest.nodes import Nodes
 
 
@@ -16,9 +17,8 @@ def macs(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
         listed = section[group.index].macs
         path: ManifestPath = ("nodes", group.index, "macs")
         if listed and len(listed) != len(group.hosts):
-            names = f"{len(group.hosts)} node{'s' if len(group.hosts) > 1 else ''}"
-            count = f"{len(listed)} MAC address{'es' if len(listed) > 1 else ''}"
-            yield Finding("mac-count", path, f"{count} for {names}", "list one per name, in the same order")
+            numbers = f"{counted(len(listed), 'MAC address')} for {counted(len(group.hosts), 'node')}"
+            yield Finding("mac-count", path, numbers, "list one per name, in the same order")
         for index, (host, mac) in enumerate(zip(group.hosts, group.macs, strict=False)):
             if (other := owner.setdefault(mac, host)) != host:
                 yield Finding("mac-duplicate", (*path, index), f"{mac} of '{host}' is already that of '{other}'")

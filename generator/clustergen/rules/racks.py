@@ -10,6 +10,7 @@ from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics.words import counted
 from clustergen.facility.cooling import air_w, loop_loads
 from clustergen.facility.power import (
     Load,
@@ -186,7 +187,7 @@ def _fitting_height(load: Load, units: int) -> str:
     highest = max((device.height for device in load.devices), default=0)
     count = sum(device.height == highest for device in load.devices)
     fits = (units - (load.units - count * highest)) // highest if highest else 0
-    return f"keep at most {fits} device{'' if fits == 1 else 's'} of {highest} units, " if fits > 0 else ""
+    return f"keep at most {counted(fits, 'device')} of {highest} units, " if fits > 0 else ""
 
 
 def room_cooling(cluster: Cluster) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clustergen.diagnostics.words import counted
+
 CODE = "time-minutes-seconds"
 
 
@@ -16,5 +18,5 @@ def two_numbers(text: str) -> str:
 
 def _length(first: str, unit: str, second: str, smaller: str) -> str:
     parts = [(int(first), unit), (int(second), smaller)]
-    stated = [f"{number} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
+    stated = [counted(number, name) for number, name in parts if number]
     return " ".join(stated) or f"0 {unit}s"

@@ -106,11 +106,6 @@ def legend(used: Iterable[str], y: int, right: int) -> tuple[tuple[Swatch, ...],
     return tuple(swatches), top + 18 - y if swatches else 0
 
 
-def counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ves" if noun.endswith("f") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
-
-
 def lines(texts: Iterable[tuple[str, str]], x: int, y: int, step: int, room: float, size: float) -> Iterator[Text]:
     """Texts with their kinds one below the other, each fitted to `room`; empty ones take no line."""
     for text, kind in texts:

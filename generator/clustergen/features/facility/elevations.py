@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clustergen.cluster.model import Cluster, Rack, once_per_cluster
 from clustergen.cluster.power import power_text
 from clustergen.cluster.slurm.keys.nodes import spread_ranks
+from clustergen.diagnostics.words import counted
 from clustergen.facility.model import Device, Fixture, Place
 from clustergen.facility.placement import fixtures
 from clustergen.facility.power import Load, rack_loads
@@ -18,7 +19,6 @@ from clustergen.features.facility.drawing import (
     MARGIN,
     Swatch,
     Text,
-    counted,
     fitted,
     legend,
     lines,

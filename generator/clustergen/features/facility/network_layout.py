@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from clustergen.catalogue.hardware import switch as switch_model
 from clustergen.cluster.model import Cluster, Switch
-from clustergen.features.facility.drawing import BOLD, MARGIN, Text, counted, fitted, lines, roles
+from clustergen.diagnostics.words import counted
+from clustergen.features.facility.drawing import BOLD, MARGIN, Text, fitted, lines, roles
 from clustergen.features.facility.network_graph import REST, Box, NetworkGraph, Unit
 from clustergen.records import record
 from clustergen.render.views.diagram import shortened

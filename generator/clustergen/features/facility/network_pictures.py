@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.diagnostics.words import counted
 from clustergen.facility.placement import switches_of
-from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, counted, fitted
+from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, fitted
 from clustergen.features.facility.network_graph import NetworkGraph, network_graph
 from clustergen.features.facility.network_layout import NODE_GAP, DrawnBox, Layout, tier_name
 from clustergen.records import record

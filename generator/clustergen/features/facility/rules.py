@@ -8,6 +8,7 @@ from datetime import date
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.diagnostics.words import listed
 from clustergen.facility.placement import devices
 from clustergen.features.facility.bill import bill, cost
 from clustergen.features.facility.runs import problems
@@ -71,20 +72,16 @@ def budget_incomplete(cluster: Cluster) -> Iterator[Finding]:
     missing = [item for item in items if item.price is None]
     if missing and cost(cluster).total.high <= prices.budget:
         names = list(dict.fromkeys(item.item for item in missing if item.item))
+        more = ", see facility/bom.csv" if len(names) > _MOST_NAMES else ""
         several = "line of the bill of materials has" if len(missing) == 1 else "lines of the bill of materials have"
         yield Finding(
             "budget-incomplete",
             ("facility", "prices", "budget"),
             f"{len(missing)} {several} no price, so the budget does not cover {'it' if len(missing) == 1 else 'them'}",
-            f"add prices to facility.prices.items for {_listed(names)}"
+            f"add prices to facility.prices.items for {listed(names, _MOST_NAMES)}{more}"
             if names
             else "state models of the devices: facility/bom.csv names the lines",
         )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more, see facility/bom.csv" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def training_runs(cluster: Cluster) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.cluster.slurm.job_site import JobSite, site_of
+from clustergen.diagnostics.words import counted
 from clustergen.features.notebooks.resolved import Notebooks
 from clustergen.records import record
 
@@ -24,9 +25,8 @@ class Choice:
     @property
     def title(self) -> str:
         """Text for users: `debug: 1 GPU, 14 CPUs, 180 GiB`."""
-        gpus = [f"{self.gpus} GPU{'s' if self.gpus > 1 else ''}"] if self.gpus else []
-        cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
-        return f"{self.partition}: {', '.join((*gpus, cpus, f'{self.memory_mib >> 10} GiB'))}"
+        gpus = [counted(self.gpus, "GPU")] if self.gpus else []
+        return f"{self.partition}: {', '.join((*gpus, counted(self.cpus, 'CPU'), f'{self.memory_mib >> 10} GiB'))}"
 
 
 def sites(cluster: Cluster) -> tuple[JobSite, ...]:

@@ -24,6 +24,7 @@ from clustergen.cluster.contributions import (
     WrittenPath,
 )
 from clustergen.cluster.model import Cluster
+from clustergen.diagnostics.words import counted
 from clustergen.features.notebooks.choices import choices
 from clustergen.features.notebooks.resolved import Notebooks
 
@@ -110,8 +111,7 @@ def guide(cluster: Cluster) -> Iterator[GuidePart]:
 def duration(minutes: int) -> str:
     """`90 minutes`, `1 hour`."""
     hours, rest = divmod(minutes, 60)
-    count, unit = (minutes, "minute") if rest else (hours, "hour")
-    return f"{count} {unit}{'s' if count > 1 else ''}"
+    return counted(minutes, "minute") if rest else counted(hours, "hour")
 
 
 def facts(cluster: Cluster) -> Iterator[Fact]:

@@ -13,6 +13,7 @@ from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.job_site import JobSite, shared_with_jobs, visible
 from clustergen.cluster.slurm.model import Partition
 from clustergen.cluster.slurm.rights import parents_first, rights_of
+from clustergen.diagnostics.words import counted
 from clustergen.features.user_guide.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.hostlist import compress
 from clustergen.render.views.report_policy import qos_rows
@@ -168,10 +169,10 @@ def _template_row(script: JobScript) -> dict[str, str]:
 
 
 def _request(script: JobScript) -> str:
-    nodes = "1 node" if script.nodes == 1 else f"{script.nodes} nodes"
+    nodes = counted(script.nodes, "node")
     if not script.gpus:
         return f"{nodes} × {script.tasks} processes" if script.tasks > 1 else nodes
-    return f"{nodes} × {script.gpus} GPU{'s' if script.gpus > 1 else ''}"
+    return f"{nodes} × {counted(script.gpus, 'GPU')}"
 
 
 def unfit_table(cluster: Cluster) -> Table:

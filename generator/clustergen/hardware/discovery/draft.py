@@ -10,6 +10,7 @@ from typing import Any
 
 from clustergen.catalogue.hardware import gpu as gpu_of
 from clustergen.catalogue.systems import System
+from clustergen.diagnostics.words import counted
 from clustergen.hardware.discovery.facts import Cpus, NodeFacts
 from clustergen.hardware.discovery.grouping import Group
 from clustergen.hardware.discovery.recognise import gpu_id, is_board, named_systems, nic_id
@@ -192,7 +193,7 @@ def _folded(addresses: list[str]) -> str:
 def _remarks(group: Group) -> Iterator[str]:
     node = group.first
     what = node.product or "unknown product"
-    yield f"{_count(len(group.nodes))}: {what}"
+    yield f"{counted(len(group.nodes), 'node')}: {what}"
     if group.system is None and node.gpus:
         yield "CHECK: no system of the catalogue fits; clustergen catalogue systems lists them"
     elif group.system and is_board(group.system) and group.system not in named_systems(node.product):
@@ -251,10 +252,6 @@ def one_line(remark: str) -> str:
 def _decimal(size: int) -> str:
     """The size as makers print it: 1.92TB."""
     return f"{size / 1e12:.3g}TB" if size >= 1e12 else f"{size / 1e9:.3g}GB"
-
-
-def _count(count: int) -> str:
-    return f"{count} node" if count == 1 else f"{count} nodes"
 
 
 def _flow(value: Any) -> str:
