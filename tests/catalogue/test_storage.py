@@ -142,10 +142,7 @@ def test_ports(name: str, number: int) -> None:
     assert network.port("slurmctl") is None
 
 
-def test_bandwidths_are_of_known_gpus_and_add_up() -> None:
+def test_bandwidths_are_of_known_gpus() -> None:
     for result in bandwidth.bus_bandwidths():
         assert result.gpu in hardware.gpus()
         assert result.gpus % result.nodes == 0
-        assert result.high_gb_s is None or result.high_gb_s > result.busbw_gb_s
-    for target in bandwidth.storage_targets():
-        assert target.good < target.better < target.best

@@ -1,4 +1,4 @@
-"""Bandwidth that real systems reached, and that storage is planned with."""
+"""Bandwidth that real systems reached."""
 
 from __future__ import annotations
 
@@ -20,29 +20,11 @@ class BusBandwidth:
     size: str
     algorithm: str
     busbw_gb_s: int
-    high_gb_s: int | None = None
     unverified: frozenset[str] = NOTHING
     source: str = ""
-
-
-@record
-class StorageTarget:
-    """Storage bandwidth for some nodes together, in GB/s."""
-
-    nodes: int
-    direction: str
-    good: int
-    better: int
-    best: int
 
 
 @cache
 def bus_bandwidths() -> tuple[BusBandwidth, ...]:
     """All results."""
     return tuple(table("busbw.tsv", BusBandwidth))
-
-
-@cache
-def storage_targets() -> tuple[StorageTarget, ...]:
-    """The steps of the plan, smallest first."""
-    return tuple(table("storage_targets.tsv", StorageTarget))

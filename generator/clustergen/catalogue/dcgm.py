@@ -58,15 +58,6 @@ class NvlinkCounter:
     unverified: frozenset[str] = NOTHING
 
 
-@record
-class ClockEvent:
-    """One bit of DCGM_FI_DEV_CLOCKS_EVENT_REASONS."""
-
-    bit: int
-    name: str
-    harmful: bool
-
-
 def _version(text: str) -> DcgmVersion | None:
     return DcgmVersion(text) if text else None
 
@@ -108,9 +99,3 @@ def dcgm_names() -> tuple[str, ...]:
 def nvlink_counters() -> tuple[NvlinkCounter, ...]:
     """NVLink error counters of all generations."""
     return tuple(table("nvlink_counters.tsv", NvlinkCounter))
-
-
-@cache
-def clock_events() -> tuple[ClockEvent, ...]:
-    """The bits of the mask with their meanings. Idle is one of them, so a mask above 0 alone is no problem."""
-    return tuple(table("clock_events.tsv", ClockEvent))

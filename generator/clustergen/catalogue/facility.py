@@ -36,7 +36,6 @@ class RackSystem:
     trays: int
     switch_trays: int
     rack_units: int
-    width_mm: int
     depth_mm: int
     weight_kg: float
     power_max_w: int
@@ -45,8 +44,6 @@ class RackSystem:
     """What short peaks reach, in watts."""
     shelves: int
     shelf_w: int
-    shelves_redundant: int
-    """Shelves that may fail: half of them, on the other feed."""
     liquid_share_pct: int
     """Share of the heat that leaves by liquid; the rest warms the room."""
     inlet: str = ""

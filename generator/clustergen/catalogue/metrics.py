@@ -47,12 +47,6 @@ def slurm_metrics() -> dict[str, SlurmMetric]:
 
 
 @cache
-def slurm_endpoints() -> tuple[str, ...]:
-    """The paths to scrape, one Prometheus job each."""
-    return tuple(dict.fromkeys(metric.endpoint for metric in slurm_metrics().values()))
-
-
-@cache
 def node_metrics() -> dict[str, NodeMetric]:
     """The metrics of the node exporter that are in use here, by name."""
     return {metric.metric: metric for metric in table("node_metrics.tsv", NodeMetric)}

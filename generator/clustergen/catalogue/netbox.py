@@ -31,7 +31,6 @@ class PowerConnector:
     """C14, C20 or C22 of IEC 60320."""
     outlet: str
     netbox_port: str
-    netbox_outlet: str
     amps: int
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()

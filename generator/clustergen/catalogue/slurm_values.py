@@ -256,8 +256,3 @@ def _bounds() -> dict[tuple[str, str], SlurmBounds]:
 def bounds(key: str, word: str = "") -> SlurmBounds | None:
     """The bounds of a key's number, or of the number behind a word of its list; None where the type is the only one."""
     return _bounds().get((key.lower(), word.lower()))
-
-
-def keys_with_bounds() -> tuple[str, ...]:
-    """The keys, in lower case, that have bounds of their own."""
-    return tuple(key for key, word in _bounds() if not word)

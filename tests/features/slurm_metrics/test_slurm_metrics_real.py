@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.catalogue.metrics import slurm_endpoints
+from clustergen.catalogue.metrics import slurm_metrics
 from clustergen.features.slurm_metrics.needs import SCRIPT_METRICS
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
@@ -88,7 +88,7 @@ grep -h ^slurm /var/lib/prometheus/node-exporter/slurm.prom; echo ==
 for page in $PAGES; do
   exec 3<>/dev/tcp/titan/6817 && printf 'GET %s HTTP/1.0\r\n\r\n' "$page" >&3 && timeout 20 cat <&3
 done | grep ^slurm"""
-    script = script.replace("$PAGES", " ".join(slurm_endpoints()))
+    script = script.replace("$PAGES", " ".join({metric.endpoint for metric in slurm_metrics().values()}))
     done = run(slurm, tmp_path, script, others=({**MONITOR, "in_no_partition": True},))
     parts = done.stdout.split("==")
     ours, theirs = ([line for line in part.splitlines() if line.startswith("slurm_")] for part in parts)
