@@ -11,7 +11,7 @@ from typing import Any, get_origin
 from pydantic import BaseModel
 
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import entry_of, follow, keys_of
+from clustergen.diagnostics.model_path import entry_of, follow, keys_of, value_at
 from clustergen.diagnostics.words import quote, where
 
 
@@ -23,7 +23,7 @@ def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: An
             if entries not in kept:
                 section = where(entries, data)
                 message = f"{section} has entries by name, but has the keys of one entry"
-                hint = f"write {entries[-1]}: {{NAME: {{{', '.join(f'{key}: …' for key in _value(data, entries))}}}}}"
+                hint = f"write {entries[-1]}: {{NAME: {{{', '.join(f'{key}: …' for key in value_at(data, entries))}}}}}"
                 kept[entries] = Finding("key-unknown", entries, message, hint, key=True)
             continue
         entry = _misplaced(finding, model, data)
@@ -51,7 +51,7 @@ def _nameless(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPa
         return None
     for end in range(1, len(finding.path)):
         path = tuple(finding.path[:end])
-        declared, entries = follow(model, path).declared, _value(data, path)
+        declared, entries = follow(model, path).declared, value_at(data, path)
         if get_origin(_annotation(declared)) is not dict or not isinstance(entries, Mapping) or not entries:
             continue
         entry = entry_of(follow(model, (*path, next(iter(entries)))).declared)[0]
@@ -81,13 +81,13 @@ def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestP
         owner = follow(model, (*above, mapping)).owner
         if owner is None or name not in owner.model_fields:
             continue
-        section = _value(data, tuple(above))
+        section = value_at(data, tuple(above))
         path = tuple(finding.path[:end])
         is_absent = isinstance(section, Mapping) and name not in section
         if (
             is_absent
             and not _is_entry(model, path, data)
-            and _is_like(owner.model_fields[str(name)], _value(data, path))
+            and _is_like(owner.model_fields[str(name)], value_at(data, path))
         ):
             return path
     return None
@@ -99,14 +99,14 @@ def _outside(finding: Finding, model: type[BaseModel], data: Any) -> tuple[Manif
         return None
     for end in range(2, len(finding.path) + 1):
         path = tuple(finding.path[:end])
-        entries, declared = _value(data, path[:-1]), follow(model, path[:-1]).declared
+        entries, declared = value_at(data, path[:-1]), follow(model, path[:-1]).declared
         if get_origin(getattr(declared, "annotation", declared)) is not dict or not isinstance(entries, Mapping):
             continue
         entry, names = entry_of(follow(model, path).declared)[0], [*entries]
         if entry is None or path[-1] not in keys_of(entry) or _is_entry(model, path, data) or names[0] == path[-1]:
             continue
         neighbour = (*path[:-1], names[names.index(path[-1]) - 1])
-        beside = _value(data, neighbour)
+        beside = value_at(data, neighbour)
         if beside is None or (isinstance(beside, Mapping) and path[-1] not in beside):
             return path, neighbour
     return None
@@ -114,7 +114,7 @@ def _outside(finding: Finding, model: type[BaseModel], data: Any) -> tuple[Manif
 
 def _is_entry(model: type[BaseModel], path: ManifestPath, data: Any) -> bool:
     """True if a section has keys of the entries that it stands among: a node type may be called `gpu`."""
-    entry, value = entry_of(follow(model, path).declared)[0], _value(data, path)
+    entry, value = entry_of(follow(model, path).declared)[0], value_at(data, path)
     return entry is None or (isinstance(value, Mapping) and (not value or any(key in value for key in keys_of(entry))))
 
 
@@ -126,9 +126,3 @@ def _is_like(section: Any, value: Any) -> bool:
     if isinstance(value, Mapping) and model is not None and not is_list:
         return any(key in value for key in keys_of(model))
     return not isinstance(value, Mapping) or all(isinstance(inner, Mapping) for inner in value.values())
-
-
-def _value(data: Any, path: ManifestPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 from pydantic.fields import FieldInfo
@@ -69,7 +69,7 @@ def _resolve(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[tuple[
             branch = branch or (tuple(loc[done] for done in kept), str(part))
             kind = next((inner for inner in _branches(kind) if _has_label(inner, str(part))), None)
         else:
-            owner = kind if _is_model(kind) else None
+            owner = kind if is_model(kind) else None
             kind = _inner(kind, part)
             kept.append(index)
     is_union = branch is not None and len(branch[0]) == len(kept)
@@ -84,7 +84,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 def has_switch(kind: Any) -> bool:
     """True if an annotation is of a section that `enabled` turns on and off."""
     plain = _plain(kind)[0]
-    return _is_model(plain) and "enabled" in plain.model_fields
+    return is_model(plain) and "enabled" in plain.model_fields
 
 
 def takes_switch(declared: Any) -> bool:
@@ -144,13 +144,13 @@ def choices_of(kind: Any) -> tuple[Any, ...]:
 def tags_of(kind: Any, discriminator: str) -> tuple[Any, ...]:
     """The values that tell the branches of a union of models apart."""
     models = (_plain(inner)[0] for inner in _branches(_plain(kind)[0]))
-    fields = (model.model_fields.get(discriminator) for model in models if _is_model(model))
+    fields = (model.model_fields.get(discriminator) for model in models if is_model(model))
     return tuple(choice for field in fields if field for choice in choices_of(field))
 
 
 def tags_with(kind: Any, discriminator: str, key: str) -> tuple[Any, ...]:
     """The tags of those branches of a union of models that have a key."""
-    models = [plain for inner in _branches(_plain(kind)[0]) if _is_model(plain := _plain(inner)[0])]
+    models = [plain for inner in _branches(_plain(kind)[0]) if is_model(plain := _plain(inner)[0])]
     fields = (model.model_fields.get(discriminator) for model in models if key in keys_of(model))
     return tuple(choice for field in fields if field for choice in choices_of(field))
 
@@ -160,14 +160,14 @@ def entry_of(kind: Any) -> tuple[type[BaseModel] | None, bool]:
     plain = _plain(kind)[0]
     is_list = get_origin(plain) in _LISTS
     inner = _plain(get_args(plain)[0])[0] if is_list else plain
-    return (inner if _is_model(inner) else None), is_list
+    return (inner if is_model(inner) else None), is_list
 
 
 def _walk(kind: Any, section: str, above: tuple[Any, ...]) -> Iterator[tuple[str, str]]:
     for inner in _branches(_plain(kind)[0]):
         plain = _plain(inner)[0]
         origin = get_origin(plain)
-        if _is_model(plain) and plain not in above:
+        if is_model(plain) and plain not in above:
             for name, field in plain.model_fields.items():
                 key = field.alias or name
                 yield section, key
@@ -212,7 +212,7 @@ def _branches(kind: Any) -> tuple[Any, ...]:
 def _tagged(kind: Any, discriminator: str, tag: str | int) -> Any:
     for inner in _branches(kind):
         plain, _ = _plain(inner)
-        if _is_model(plain) and discriminator in plain.model_fields:
+        if is_model(plain) and discriminator in plain.model_fields:
             if tag in choices_of(plain.model_fields[discriminator]):
                 return plain
         elif any(getattr(item, "tag", None) == tag for item in getattr(inner, "__metadata__", ())):
@@ -234,7 +234,7 @@ def _has_label(kind: Any, label: str) -> bool:
 
 def _inner(kind: Any, part: str | int) -> Any:
     """The annotation of what stands at a key or an index."""
-    if _is_model(kind):
+    if is_model(kind):
         for name, field in kind.model_fields.items():
             if part in (name, field.alias):
                 return field
@@ -247,5 +247,12 @@ def _inner(kind: Any, part: str | int) -> Any:
     return args[0] if origin in _LISTS and args else None
 
 
-def _is_model(kind: Any) -> bool:
+def is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def value_at(data: Any, path: ManifestPath) -> Any:
+    """The value at a path of the data, which has all parts of it."""
+    for part in path:
+        data = data[part]
+    return data

@@ -9,7 +9,7 @@ from typing import Any, get_origin
 from pydantic import BaseModel
 
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import entry_of, follow, keys_of
+from clustergen.diagnostics.model_path import entry_of, follow, keys_of, value_at
 from clustergen.diagnostics.shapes import refusal
 from clustergen.diagnostics.words import on_one_line
 from clustergen.records import replace
@@ -80,7 +80,7 @@ def in_one_section(findings: list[Finding], model: type[BaseModel], data: Any) -
         match = re.fullmatch(r"write (\w+)\.(\w+)", relative)
         if match is None:
             continue
-        section, value = _value(data, finding.path[:-1]), _value(data, finding.path)
+        section, value = value_at(data, finding.path[:-1]), value_at(data, finding.path)
         inside = (*finding.path[:-1], match[1])
         field = follow(model, (*inside, match[2]))
         if field.declared is None or refusal(field.declared, value)[0] or not isinstance(section, Mapping):
@@ -96,9 +96,3 @@ def in_one_section(findings: list[Finding], model: type[BaseModel], data: Any) -
             for index, _ in keys.values():
                 changed[index] = replace(changed[index], hint=hint)
     return changed
-
-
-def _value(data: Any, path: ManifestPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data

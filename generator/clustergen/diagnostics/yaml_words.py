@@ -291,9 +291,9 @@ def _indentation(complaint: Complaint) -> Problem | None:
     shown = text[at:end].split(" #")[0].rstrip()
     items = re.findall(r"^( *)- ", text[line_around(text, context)[0] : start], re.MULTILINE)
     if items and width != len(items[-1]) and re.compile(r"-(?=\s)").match(text, at):
-        above = counted(len(items[-1]), "space")
-        message = f"this list item is indented by {counted(width, 'space')}, the one above by {above}"
-        return _problem(at, 1, message, f"indent it by {above}")
+        expected = counted(len(items[-1]), "space")
+        message = f"this list item is indented by {counted(width, 'space')}, the one above by {expected}"
+        return _problem(at, 1, message, f"indent it by {expected}")
     if width == column and re.compile(r"-(?=\s)").match(text, at):
         hint = f"write '- ' before the key on line {above} as well, or remove it here"
         return _problem(at, 1, f"a list item is among the keys that begin on line {above}", hint)

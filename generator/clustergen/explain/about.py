@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from clustergen import compile as compiler
 from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import suggest
-from clustergen.diagnostics.model_path import choices_of
+from clustergen.diagnostics.model_path import choices_of, is_model
 from clustergen.explain.edits import Edit
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
@@ -112,7 +112,7 @@ def field_names() -> Iterator[tuple[str, str]]:
 
 def _models(kind: Any) -> list[type[BaseModel]]:
     """The sections within a type, in order."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+    if is_model(kind):
         return [kind]
     return [model for part in get_args(kind) for model in _models(part)]
 
@@ -139,7 +139,7 @@ def _forms(kind: Any) -> list[str]:
         return []
     if isinstance(kind, type) and issubclass(kind, PydanticField):
         return ["quantity"]
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+    if is_model(kind):
         return ["section"]
     if origin is None:
         return [{str: "text", int: "number", float: "number", bool: "true or false"}.get(kind, str(kind))]

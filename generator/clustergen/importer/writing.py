@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeGuard, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.model_path import is_model
 from clustergen.importer.comments import readable
 from clustergen.importer.draft import Draft
 from clustergen.importer.todo import todo_lines
@@ -61,8 +62,8 @@ def _ordered(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
         if name not in data:
             continue
         value, kind = data[name], spec.annotation
-        members = [part for part in get_args(kind) if _is_section(part)]
-        if _is_section(kind):
+        members = [part for part in get_args(kind) if is_model(part)]
+        if is_model(kind):
             value = _ordered(value, kind)
         elif members and isinstance(value, dict) and get_origin(kind) is dict:
             value = {key: _ordered(inner, members[0]) for key, inner in value.items()}
@@ -70,10 +71,6 @@ def _ordered(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
             value = [_ordered(inner, members[0]) for inner in value]
         ordered[name] = value
     return ordered
-
-
-def _is_section(kind: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _comment(words: str, indent: int) -> str:

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.features.chrony.resolved import Chrony
 from clustergen.records import record
-from clustergen.render.effects import restart
+from clustergen.render.arguments import restarts
 from clustergen.render.file import File
 
 
@@ -49,8 +49,6 @@ def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
 
 
 FILES = (
-    File("all/{os.chrony_conf}", clock, lambda view: restart(view.unit), per="os", source="all/etc/chrony/chrony.conf"),
-    File(
-        "slurm_controller/etc/chrony/conf.d/50-clustergen.conf", clock_server, lambda view: restart(view.unit), per="os"
-    ),
+    File("all/{os.chrony_conf}", clock, restarts, per="os", source="all/etc/chrony/chrony.conf"),
+    File("slurm_controller/etc/chrony/conf.d/50-clustergen.conf", clock_server, restarts, per="os"),
 )

@@ -7,7 +7,8 @@ from clustergen.cluster.ansible import Ssh
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster
 from clustergen.records import record
-from clustergen.render.effects import after, reload
+from clustergen.render.arguments import reloads
+from clustergen.render.effects import after
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
 
@@ -48,7 +49,7 @@ FILES: tuple[File, ...] = (
     File(
         "compute_only/{os.ssh_conf_dir}/00-clustergen-slurm.conf",
         sshd,
-        lambda view: reload(view.unit),
+        reloads,
         per="os",
         source="compute_only/etc/ssh/sshd_config.d/00-clustergen-slurm.conf",
     ),

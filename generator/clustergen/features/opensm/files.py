@@ -7,7 +7,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import SubnetManager
 from clustergen.features.opensm.resolved import OpensmSettings
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, Effect, restart
+from clustergen.render.arguments import restarts
+from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, RenderError
 from clustergen.render.views.fixed import Fixed
@@ -90,23 +91,19 @@ def guard(cluster: Cluster) -> Fixed | None:
     return Fixed() if cluster.has(SubnetManager) else None
 
 
-def _restart_opensm(view: Opensm | Partitions) -> Effect:
-    return restart(view.unit)
-
-
 _UNITS = "fabric_node/etc/systemd/system"
 FILES: tuple[File, ...] = (
     File(
         "subnet_manager/{os.opensm_conf}",
         opensm,
-        _restart_opensm,
+        restarts,
         per="os",
         source="subnet_manager/etc/opensm/opensm.conf",
     ),
     File(
         "subnet_manager/{os.opensm_partitions}",
         partitions,
-        _restart_opensm,
+        restarts,
         per="os",
         source="subnet_manager/etc/opensm/partitions.conf",
     ),

@@ -14,7 +14,8 @@ from clustergen.features.storage.nfs.exports import Conf, Domain, ExportLine, co
 from clustergen.features.storage.nfs.resolved import Nfs
 from clustergen.features.storage.nfs.routes import route, served
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, Effect, reload, restart
+from clustergen.render.arguments import restarts
+from clustergen.render.effects import DAEMON_RELOAD, reload, restart
 from clustergen.render.file import File
 from clustergen.render.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
 
@@ -116,10 +117,6 @@ def rquotad(cluster: Cluster, os: OperatingSystem) -> Rquotad | None:
     return Rquotad(os.fact("rquotad_unit"), ports()["rquotad"].port, ", ".join(shown)) if shown else None
 
 
-def _restart_rquotad(view: Rquotad) -> Effect:
-    return restart(view.unit)
-
-
 def client_idmap(cluster: Cluster) -> Domain | None:
     return domain_of(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
 
@@ -154,7 +151,7 @@ FILES: tuple[File, ...] = (
     File(
         "nfs_server/etc/systemd/system/{os.rquotad_unit}.d/50-clustergen.conf",
         rquotad,
-        _restart_rquotad,
+        restarts,
         per="os",
         source="nfs_server/etc/systemd/system/rquotad.service.d/50-clustergen.conf",
     ),
