@@ -59,10 +59,15 @@ def loop_loads(cluster: Cluster) -> tuple[LoopLoad, ...]:
     )
 
 
+@once_per_cluster
+def cooled_racks(cluster: Cluster) -> frozenset[str]:
+    """Names of the racks that a loop lists."""
+    return frozenset(rack for loop in cluster.of(Facility).loops.values() for rack in loop.racks)
+
+
 def air_w(cluster: Cluster, one: RackLoad) -> float:
     """Heat of a rack that the room removes: all of it, or without what leaves by the rack's loop."""
-    in_loop = any(one.rack.name in loop.racks for loop in cluster.of(Facility).loops.values())
-    return one.load.air_w if in_loop else one.load.watts
+    return one.load.air_w if one.rack.name in cooled_racks(cluster) else one.load.watts
 
 
 def _load(name: str, loop: Loop, racks: tuple[RackLoad, ...]) -> LoopLoad:

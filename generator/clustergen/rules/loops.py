@@ -14,8 +14,8 @@ from clustergen.cluster.monitoring import Monitoring
 from clustergen.cluster.power import kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.diagnostics.words import counted
-from clustergen.facility.cooling import LoopLoad, Units, loop_loads, row_air, unit_flow
-from clustergen.facility.power import rack_loads
+from clustergen.facility.cooling import LoopLoad, Units, cooled_racks, loop_loads, row_air, unit_flow
+from clustergen.facility.power import RackLoad, rack_loads
 from clustergen.hostlist import compress
 
 _LOOKS_AROUND = re.compile(r"\(\?(<?[=!]|>|\(|P=)")
@@ -137,12 +137,13 @@ def _rounded(watts: float) -> str:
 def rack_without_loop(cluster: Cluster) -> Iterator[Finding]:
     """Racks that give heat to liquid and are in no loop, where the manifest has loops."""
     loops = cluster.of(Facility).loops
-    inside = {rack for loop in loops.values() for rack in loop.racks}
     if not loops:
         return
-    outside = [one for one in rack_loads(cluster) if one.load.liquid_w and one.rack.name not in inside]
-    for entry in dict.fromkeys(one.rack.entry for one in outside):
-        several = [one for one in outside if one.rack.entry == entry]
+    outside: dict[str, list[RackLoad]] = {}
+    for one in rack_loads(cluster):
+        if one.load.liquid_w and one.rack.name not in cooled_racks(cluster):
+            outside.setdefault(one.rack.entry, []).append(one)
+    for entry, several in outside.items():
         watts = sum(one.load.liquid_w for one in several)
         yield Finding(
             "rack-without-loop",
