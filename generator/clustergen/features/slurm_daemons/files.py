@@ -47,6 +47,8 @@ class Slurmctld:
     unit: Safe
     user: str
     slurmdbd: bool
+    unsaved: str
+    """State directory, if slurmctld does not start again before it has once saved the usage of associations."""
 
 
 @record
@@ -90,7 +92,17 @@ def slurmctld(cluster: Cluster) -> Slurmctld:
     ]
     mount = max(mounts, key=len, default="")
     unit = mount_unit(mount) if mount else Safe("")
-    return Slurmctld(_munge(cluster), state, state_is_mounted(cluster), mount, unit, slurm.user, bool(local))
+    needs_usage = bool(slurm.accounting_hosts) and slurm.release.has("usage-of-associations-required")
+    return Slurmctld(
+        munge=_munge(cluster),
+        state=state,
+        mounted=state_is_mounted(cluster),
+        mount=mount,
+        unit=unit,
+        user=slurm.user,
+        slurmdbd=bool(local),
+        unsaved=slurm.state_location if needs_usage else "",
+    )
 
 
 def always(_: Cluster) -> Fixed:
