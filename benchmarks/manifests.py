@@ -83,3 +83,28 @@ def record(directory: Path, nodes: int) -> None:
         interfaces = json.dumps([{"ifname": "eno1", "addr_info": [entry]}])
         for name, text in {**files, "ip.json": interfaces}.items():
             (place / name).write_text(text, encoding="utf-8")
+
+
+def slurm_files(directory: Path, nodes: int) -> None:
+    """A hand-written /etc/slurm with a line per node."""
+    directory.mkdir(parents=True)
+    hardware = "Sockets=2 CoresPerSocket=56 ThreadsPerCore=2 RealMemory=2000000 Gres=gpu:h100:8"
+    lines = [
+        f"NodeName=gpu{n + 1:05d} NodeAddr=10.{n // 62500}.{n // 250 % 250}.{n % 250 + 1} {hardware}"
+        for n in range(nodes)
+    ]
+    files = {
+        "slurm.conf": (
+            "ClusterName=big\nSlurmctldHost=head(10.255.0.1)\nSlurmUser=slurm\nGresTypes=gpu\n"
+            "StateSaveLocation=/var/spool/slurmctld\nProctrackType=proctrack/cgroup\nTaskPlugin=task/cgroup\n"
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n"
+            + "\n".join(lines)
+            + "\nPartitionName=gpu Nodes=ALL Default=YES MaxTime=7-0 State=UP\n"
+        ),
+        "gres.conf": "".join(
+            f"NodeName=gpu{n + 1:05d} Name=gpu Type=h100 File=/dev/nvidia[0-7]\n" for n in range(nodes)
+        ),
+        "cgroup.conf": "ConstrainCores=yes\nConstrainRAMSpace=yes\nConstrainDevices=yes\n",
+    }
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8")

@@ -165,6 +165,37 @@ def bench_facts(work: Path, runs: int) -> list[str]:
     ]
 
 
+def bench_adopt(work: Path, runs: int) -> list[str]:
+    """Slurm files with a line for each of 1,000 nodes: `adopt` against `import`, and what follows it."""
+    manifests.slurm_files(work / "slurm", 1000)
+    source = [str(work / "slurm"), "--slurm-version", "24.11", "--os", "debian-13"]
+    adopted, changed = work / "adopted" / "manifest.yaml", work / "changed" / "manifest.yaml"
+    adopt = [*CLUSTERGEN, "adopt", *source, "--force", "-o", str(adopted.parent)]
+    subprocess.run(adopt, check=True, capture_output=True, timeout=LIMIT_S)
+    changed.parent.mkdir()
+    text = adopted.read_text(encoding="utf-8")
+    changed.write_text(text.replace('max_time: "7-0"', "max_time: 3-0"), encoding="utf-8")
+    assert changed.read_text(encoding="utf-8") != text, "the diff would be of two equal manifests"
+    timings = in_turns(
+        {
+            "import": ([*CLUSTERGEN, "import", *source, "--force", "-o", str(work / "imported.yaml")], None),
+            "adopt": (adopt, None),
+            "adopt --next": ([*CLUSTERGEN, "adopt", "--next", str(adopted)], None),
+            "diff of an adopted cluster": ([*CLUSTERGEN, "diff", str(adopted), str(changed)], None),
+        },
+        runs,
+    )
+    base = timings["import"].cpu
+    return [
+        row(
+            f"{verb}, 1,000 nodes",
+            timing,
+            "" if verb == "import" else f"{timing.cpu / base:.2f} times the CPU of import",
+        )
+        for verb, timing in timings.items()
+    ]
+
+
 PLAYBOOK = """
 - hosts: localhost
   gather_facts: false
@@ -249,6 +280,7 @@ BENCHES = {
     "diff": bench_diff,
     "ansible": bench_ansible,
     "facts": bench_facts,
+    "adopt": bench_adopt,
     "control": bench_control,
 }
 
