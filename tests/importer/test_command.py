@@ -190,6 +190,7 @@ def test_an_operating_system_is_guessed() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.many
 def test_register_reports_nodes_of_the_original_files_that_slurmctld_refuses(
     slurm: SlurmInstall, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import cluster
 from strategies.trees import lay_out, text_of
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.many]
 
 QOS: dict[str, Any] = {
     "normal": {"description": "everyday work", "priority": 10, "preempt": ["low"]},

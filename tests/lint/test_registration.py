@@ -48,6 +48,7 @@ def _lines(directory: Path, release: str) -> list[str]:
 
 
 @pytest.mark.real
+@pytest.mark.many
 def test_refused_nodes_are_reported_at_their_lines(slurm: SlurmInstall, directory: Path) -> None:
     lines = _lines(directory, slurm.release)
     findings = [line.partition("slurm.conf:")[2] for line in lines if "[node-registration]" in line]
@@ -66,6 +67,7 @@ def test_an_absent_release_is_named(directory: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.real
+@pytest.mark.many
 def test_nodes_of_a_configless_cluster_read_what_slurmctld_hands_out(slurm: SlurmInstall, directory: Path) -> None:
     with (directory / "slurm.conf").open("a", encoding="utf-8") as file:
         file.write("SlurmctldParameters=enable_configless\nInclude /etc/slurm/more/switches.conf\n")

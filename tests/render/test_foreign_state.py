@@ -11,7 +11,7 @@ from clustergen.verify.slurm_roots import SlurmInstall
 from strategies.slurm_daemons import DAEMONS
 from strategies.trees import COMPUTE, lay_out, manifest, tree_of
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.many]
 
 # The command of the unit after the first start saves what 26.05 needs after a power cut.
 FIRST = r"""

@@ -15,7 +15,7 @@ from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import cluster, roles
 from strategies.trees import lay_out
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.many]
 
 # A machine without cgroups stands for the node; all else is as rendered.
 NODE = """

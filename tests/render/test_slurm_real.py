@@ -198,6 +198,7 @@ def test_slurms_own_authentication(slurm: SlurmInstall, tmp_path: Path) -> None:
     no_complaint(slurm, tmp_path, "c1", slurm={"configless": True, **auth})
 
 
+@pytest.mark.many
 def test_ten_thousand_nodes_in_one_line(slurm: SlurmInstall, tmp_path: Path) -> None:
     many = {"name": "n[00001-10240]", "type": "gpu", "address": "10.[1-40].0.[0-255]"}
     networks = {"management": {"cidr": "10.0.0.0/8"}}

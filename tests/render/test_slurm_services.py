@@ -262,6 +262,7 @@ for _ in {{1..1000}}; do grep -qE 'started|fatal' /run/clustergen/slurmdbd.log &
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_slurmdbd_takes_the_password_from_the_included_file(slurm: SlurmInstall, tmp_path: Path) -> None:
     tree = cluster(tmp_path, ".".join(slurm.version.split(".")[:2]), slurm={**REMOTE, "mpi_default": "pmi2"})
     box = sandbox.Sandbox(

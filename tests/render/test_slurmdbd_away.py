@@ -12,7 +12,7 @@ from clustergen.verify.slurm_roots import SlurmInstall
 from strategies.slurm_daemons import DAEMONS
 from strategies.trees import lay_out, manifest, tree_of
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.many]
 
 NODES = [
     {"name": "head1", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]},

@@ -148,6 +148,7 @@ def check_database(output: dict[str, str]) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_a_new_database_is_as_the_manifest_says_and_stays_so(slurm: SlurmInstall, tmp_path: Path) -> None:
     script = f"""
 step names clustergen-accounts names
@@ -170,6 +171,7 @@ step again clustergen-accounts
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_changes_by_hand_and_removed_limits_are_corrected(slurm: SlurmInstall, tmp_path: Path) -> None:
     script = f"""
 clustergen-accounts names >/dev/null; controller; clustergen-accounts >/dev/null
@@ -201,6 +203,7 @@ step again clustergen-accounts
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_slurmctld_refuses_a_qos_that_an_account_does_not_inherit(slurm: SlurmInstall, tmp_path: Path) -> None:
     """AccountingStorageEnforce has qos: a job of nlp, below research, with a QOS that research does not have."""
     accounts = {
@@ -251,6 +254,7 @@ limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' '' unlimited
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_limits_of_root_hold_until_the_manifest_states_them_no_more(slurm: SlurmInstall, tmp_path: Path) -> None:
     """Root's coordinators are those of every cluster of the database: they go only where the manifest names root."""
     qos: dict[str, Any] = {"high": {}}
@@ -285,6 +289,7 @@ step again clustergen-accounts
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_manual_steps_of_diff_can_be_pasted(slurm: SlurmInstall, tmp_path: Path) -> None:
     """sacctmgr removes no account that is somebody's default (22.05 does, and leaves them without any)."""
     all_users = {"vision": ["alice", "bob", "carol"], "physics": ["dave", "erin"], "ops": ["alice", "bob", "dave"]}
@@ -323,6 +328,7 @@ step defaults sacctmgr -nP show user format=User,DefaultAccount
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_names_with_capitals_are_those_that_slurm_keeps(slurm: SlurmInstall, tmp_path: Path) -> None:
     """sacctmgr makes lower case of names, and fails where it is to add one that exists."""
     qos: dict[str, Any] = {"Gold": {"preempt": ["Low"]}, "Low": {}}
@@ -354,6 +360,7 @@ step job sbatch -A Optics --qos=Gold --gpus=1 --wrap true
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_two_qos_change_places(slurm: SlurmInstall, tmp_path: Path) -> None:
     qos = {"a": {"preempt": ["b"]}, "b": {}}
     turn = "sacctmgr -iQ modify qos where name=a set Preempt=; sacctmgr -iQ modify qos where name=b set Preempt=a"

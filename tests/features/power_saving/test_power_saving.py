@@ -70,6 +70,7 @@ echo on >/run/button/n1; chown slurm /run/button/n1; controller; power &
 
 @pytest.mark.real
 @pytest.mark.slow
+@pytest.mark.many
 def test_an_idle_node_goes_down_a_job_wakes_it_and_a_dead_one_is_switched_off(
     slurm: SlurmInstall, tmp_path: Path
 ) -> None:

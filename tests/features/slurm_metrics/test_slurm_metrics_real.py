@@ -13,7 +13,7 @@ from clustergen.verify.slurm_roots import SlurmInstall
 from render.test_slurm_jobs import run
 from strategies.trees import COMPUTE, HEAD, lay_out, manifest, tree_of
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.many]
 
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}
 SCRIPT = r"""
