@@ -170,7 +170,7 @@ def test_fitted_text_is_no_wider_than_its_room(text, room):
 def test_bundles_have_the_cables_of_the_table(superpod_pictures):
     texts = Counter(text.text for text in superpod_pictures["fabric.svg"].iter(f"{SVG_NAME}text"))
     assert texts["16 × 2 links"] == texts["31 links"] == 8
-    assert texts["InfiniBand NDR: 1016 links to nodes, 1024 between switches"] == 1
+    assert texts["InfiniBand NDR: 1,016 links to nodes, 1,024 between switches"] == 1
     assert texts["768 links"] == 2, "96 nodes with 8 links each, and as many up from their leaves"
     assert (texts["24 leaves"], texts["3 more units"], texts["96 nodes"]) == (1, 1, 1)
 
