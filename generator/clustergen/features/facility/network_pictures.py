@@ -80,7 +80,7 @@ def _summary(cluster: Cluster, network: str, graph: NetworkGraph) -> str:
     spec = cluster.networks[network]
     technology = "roce" if spec.type == "roce" else graph.technology
     kind = " ".join(filter(None, (_KINDS.get(technology), spec.rate)))
-    up = f", {graph.of_switches} between switches" if graph.of_switches else ""
+    up = f", {graph.of_switches:,} between switches" if graph.of_switches else ""
     return f"{kind}: {counted(graph.of_nodes, 'link')} to nodes{up}"
 
 
