@@ -30,67 +30,87 @@ class Asked:
         self.same_ok = same_ok
 
 
+class _Controllers:
+    """What slurmctld's new files ask of the cluster, by the answers of the controllers."""
+
+    def __init__(self, answers, asked):
+        self.names = [name for name in asked.all_controllers if name in answers]
+        # With --limit a controller may be no host of this run, and is asked all the same.
+        self.elsewhere = [name for name in asked.all_controllers if name not in asked.hosts]
+        self.from_afar = answers[self.names[0]]["elsewhere"] if self.names else {}
+        self.refuse = sorted({reason for name in self.names for reason in answers[name]["refuse"]})
+        self.cancels = {key: why for name in self.names for key, why in answers[name]["cancels"].items()}
+        self.lost = [*self.refuse, *self.cancels.values()]
+        self.serving = next((name for name in self.names if answers[name]["controlling"]), "")
+        self.one = self.serving or next(iter(self.elsewhere), "")  # which answers, as far as is known
+        # What slurmctld will read is about nodes whose own files do not differ, too, and about some that this run does not reach.
+        self.to_empty = dict.fromkeys(host for name in self.names for host in answers[name]["empties"])
+        # Nodes that the new files set to DOWN stay drained.
+        self.vacated = {host for name in self.names for host in answers[name]["vacates"]}
+        self.reconfigures = any(_READ_AGAIN & set(answers[name]["effects"]) for name in self.names)
+
+
+class _Turns:
+    """Hosts of a run by when they are changed, and what they need before."""
+
+    def __init__(self, answers, asked, slurm, behind):
+        clients = dict.fromkeys(host for fact in answers.values() for host in fact["clients"])
+        to_drain = {**(slurm.to_empty if slurm.serving else {}), **clients}
+        self.together = [
+            host
+            for host in answers
+            if _drains(slurm.from_afar, answers, host)
+            or (host in to_drain and answers[host]["serving"])
+            or (answers[host]["together"] and (host in slurm.to_empty or host in slurm.names))
+            # Where people have stopped the file system, slurmd does not run: its node is drained and has to be resumed.
+            or ((host in clients or answers[host]["windows"]) and "slurmd.service" in answers[host]["units"])
+        ]
+        self.alone = [
+            host
+            for host in behind
+            if host not in slurm.names
+            and (
+                (answers[host]["together"] and host not in self.together) or (answers[host]["refuse"] and not slurm.refuse)
+            )
+        ]
+        self.absent = [host for host in to_drain if host not in answers]
+        self.emptied = [*self.together, *self.absent] if slurm.one or not asked.lost_ok else []
+        # A machine that gets another name may inherit the drain of the node that it was.
+        settled = [*self.together, *self.alone]
+        inheriting = [host for host in behind if self.absent and host not in settled and answers[host]["serving"]]
+        self.resumed = [host for host in [*self.together, *inheriting] if host not in slurm.vacated]
+        self.live = [host for host in behind if host not in self.alone]
+        later = [host for host in self.live if answers[host]["later"]]
+        # Whoever is drained for the files of all is changed at once, and resumed once.
+        self.drained = [host for host in later if host in self.together]
+        self.draining = [host for host in later if answers[host]["serving"] and host not in self.drained]
+        # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
+        self.idle = [host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]]
+        others = [host for host in later if host not in [*self.drained, *self.idle, *self.draining]]
+        self.routers = [host for host in others if host in asked.routers]
+        self.rolling = [*(host for host in others if host not in self.routers), *self.draining]
+
+
 def make_plan(answers, asked):
     """The plan, its summary, and the reasons why it cannot be carried out.
 
     answers: host → the fact of the action `ask`, of the hosts that can be applied to. Values of the plan are patterns of hosts for
     the plays, but for those that say otherwise.
     """
-    controllers = [name for name in asked.all_controllers if name in answers]
-    # With --limit a controller may be no host of this run, and is asked all the same.
-    elsewhere = [name for name in asked.all_controllers if name not in asked.hosts]
-    other = _other_secrets(answers, controllers)
-    from_afar = answers[controllers[0]]["elsewhere"] if controllers else {}
-    behind = [host for host, fact in answers.items() if fact["behind"] or host in other or host in from_afar]
-    refuse = sorted({reason for name in controllers for reason in answers[name]["refuse"]})
-    cancels = {key: why for name in controllers for key, why in answers[name]["cancels"].items()}
-    lost = [*refuse, *cancels.values()]
-    serving = next((name for name in controllers if answers[name]["controlling"]), "")
-    controller = serving or next(iter(elsewhere), "")
-    # What slurmctld will read is about nodes whose own files do not differ, too, and about some that this run does not reach.
-    to_empty = dict.fromkeys(host for name in controllers for host in answers[name]["empties"])
-    clients = dict.fromkeys(host for fact in answers.values() for host in fact["clients"])
-    to_drain = {**(to_empty if serving else {}), **clients}
-    together = [
-        host
-        for host in answers
-        if _drains(from_afar, answers, host)
-        or (host in to_drain and answers[host]["serving"])
-        or (answers[host]["together"] and (host in to_empty or host in controllers))
-        # Where people have stopped the file system, slurmd does not run: its node is drained and has to be resumed.
-        or ((host in clients or answers[host]["windows"]) and "slurmd.service" in answers[host]["units"])
-    ]
-    alone = [
-        host
-        for host in behind
-        if host not in controllers
-        and ((answers[host]["together"] and host not in together) or (answers[host]["refuse"] and not refuse))
-    ]
-    absent = [host for host in to_drain if host not in answers]
-    emptied = [*together, *absent] if controller or not asked.lost_ok else []
-    # Nodes that the new files set to DOWN stay drained.
-    vacated = {host for name in controllers for host in answers[name]["vacates"]}
-    # A machine that gets another name may inherit the drain of the node that it was.
-    inheriting = [host for host in behind if absent and host not in [*together, *alone] and answers[host]["serving"]]
-    later = [host for host in behind if answers[host]["later"] and host not in alone]
-    live = [host for host in behind if host not in alone]
+    slurm = _Controllers(answers, asked)
+    other = _other_secrets(answers, slurm.names)
+    behind = [host for host, fact in answers.items() if fact["behind"] or host in other or host in slurm.from_afar]
+    turns = _Turns(answers, asked, slurm, behind)
+    live = turns.live
     same = {host: text for host, text in clashes(answers).items() if not asked.same_ok}
-    # Whoever is drained for the files of all is changed at once, and resumed once.
-    drained = [host for host in later if host in together]
-    draining = [host for host in later if answers[host]["serving"] and host not in drained]
-    # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
-    idle = [host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]]
-    routers = [host for host in later if host in asked.routers and host not in [*drained, *idle, *draining]]
-    rolling = [*(host for host in later if host not in [*drained, *idle, *draining, *routers]), *draining]
-    controlling = [name for name in controllers if name in behind]
+    controlling = [name for name in slurm.names if name in behind]
     moves = any(kind(effect) == "move-state" for name in controlling for effect in answers[name]["effects"])
-    marked = next(iter([*controllers, *elsewhere]), "")
+    marked = next(iter([*slurm.names, *slurm.elsewhere]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
     accounting += _companion(behind, accounting)
-    reconfigures = any(_READ_AGAIN & set(answers[name]["effects"]) for name in controllers)
 
     def has_turn(hosts, units):
-        return any(any(turn_of(answers[host], units, answers[host]["effects"], reconfigures)[1:]) for host in hosts)
+        return any(any(turn_of(answers[host], units, answers[host]["effects"], slurm.reconfigures)[1:]) for host in hosts)
 
     def pattern(hosts, selected=True):
         return ",".join(hosts if asked.changes and selected else ()) or NOBODY
@@ -101,45 +121,46 @@ def make_plan(answers, asked):
         # A task that all hosts skip takes a process for each of them; these plays run for all or none.
         "preparing": pattern(behind, other or any(_prepares(answers[host]) for host in behind)),
         "booting": pattern(live, any(answers[host]["boot"]["at_once"] for host in live)),
-        "settling": pattern(live, drained or from_afar or has_turn(live, NODE_UNITS)),
-        "drained": pattern([*drained, *_companion(live, drained)], drained),
-        "without_jobs": drained,  # names
-        "alone": pattern([*alone, *_companion(live, alone)], alone),
-        "by_themselves": alone,  # names
+        "settling": pattern(live, turns.drained or slurm.from_afar or has_turn(live, NODE_UNITS)),
+        "drained": pattern([*turns.drained, *_companion(live, turns.drained)], turns.drained),
+        "without_jobs": turns.drained,  # names
+        "alone": pattern([*turns.alone, *_companion(live, turns.alone)], turns.alone),
+        "by_themselves": turns.alone,  # names
         "clashing": pattern([*same, *_companion(answers, same)], same),
         "same": same,  # host → whose machine it is, in words
         "controllers": pattern(controlling),
         "accounting": pattern(accounting, has_turn(accounting, ("slurmdbd.service",))),
-        "gate": pattern(live, lost and controller and not asked.lost_ok),
-        "emptying": pattern(live, emptied),
-        "together": pattern(together, emptied),
+        "gate": pattern(live, slurm.lost and slurm.one and not asked.lost_ok),
+        "emptying": pattern(live, turns.emptied),
+        "together": pattern(turns.together, turns.emptied),
         "logins": pattern([host for host in live if answers[host]["guarded"]]),
-        "resumed": pattern([host for host in [*together, *inheriting] if host not in vacated], emptied),
-        "rolling": pattern(rolling),
-        "idle": pattern(idle),
-        "routers": pattern(routers),
+        "resumed": pattern(turns.resumed, turns.emptied),
+        "rolling": pattern(turns.rolling),
+        "idle": pattern(turns.idle),
+        "routers": pattern(turns.routers),
         "withdrawing": pattern([host for host in behind if answers[host]["withdrawn"]]),
-        "stop": pattern(live if refuse else controlling, refuse or moves),
-        "stopped": list(SLURM_UNITS if refuse else ["slurmctld.service"]),
+        "stop": pattern(live if slurm.refuse else controlling, slurm.refuse or moves),
+        "stopped": list(SLURM_UNITS if slurm.refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
-        "emptied": emptied,  # names, of which some may be no hosts of this run
-        "why": _why(answers[host] for host in together),
-        "partitions": [] if refuse else sorted(cancels),
-        "refuse": lost,
-        "controller": controller or next(iter(asked.all_controllers), "localhost"),
-        "tries": next((name for name in controllers if name in behind), ""),
+        "emptied": turns.emptied,  # names, of which some may be no hosts of this run
+        "why": _why(answers[host] for host in turns.together),
+        "partitions": [] if slurm.refuse else sorted(slurm.cancels),
+        "refuse": slurm.lost,
+        "controller": slurm.one or next(iter(asked.all_controllers), "localhost"),
+        "tries": next(iter(controlling), ""),
         "marked": marked,
         "last_run": answers[marked]["last_run"] if marked in answers else "",
-        "reconfigures": reconfigures,
+        "reconfigures": slurm.reconfigures,
         "other_secrets": sorted(other),
-        "from_afar": {host: [_RESTART] for host in from_afar if host in answers and _RESTART in from_afar[host]},
+        "from_afar": {host: [_RESTART] for host in slurm.from_afar if host in answers and _RESTART in slurm.from_afar[host]},
     }
-    left_out = [host for host in absent if host in asked.all_hosts and host not in asked.hosts]
-    blind = asked.changes and not controller and not asked.lost_ok
+    left_out = [host for host in turns.absent if host in asked.all_hosts and host not in asked.hosts]
+    blind = asked.changes and not slurm.one and not asked.lost_ok
+    at_risk = [*slurm.lost, *(["nodes must be drained for it"] if turns.emptied else [])]
     return (
         plan,
-        _summary(len(answers), behind, [*emptied, *draining], alone, lost),
-        list(_refusals(left_out, [*lost, *(["nodes must be drained for it"] if emptied else [])] if blind else [])),
+        _summary(len(answers), behind, [*turns.emptied, *turns.draining], turns.alone, slurm.lost),
+        list(_refusals(left_out, at_risk if blind else [])),
     )
 
 
