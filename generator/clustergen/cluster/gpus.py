@@ -41,43 +41,9 @@ class GpuResolver:
         name = gpus.model or (base.gpu if base else None)
         if not count:
             return None
-        if name is None:
-            where: ManifestPath = (*path, "gpus", "model")
-            if base and base.id in self.catalogue_view.own_systems:
-                where = ("catalogue", "systems", base.id, "gpu")
-            self.report(
-                Finding(
-                    "gpu-model-missing",
-                    where,
-                    f"{count} GPUs, but no model",
-                    "add model: run `clustergen catalogue gpus` for the list",
-                )
-            )
-            return None
-        model = self.catalogue_view.gpu(name)
+        model = self.catalogue_view.gpu(name) if name else None
         if model is None:
-            source: ManifestPath = (
-                (*path, "gpus", "model") if gpus.model else ("catalogue", "systems", spec.system or "", "gpu")
-            )
-            if vendor := other_vendor(name):
-                self.report(
-                    Finding("gpu-not-nvidia", source, f"'{name}' is a GPU from {vendor}; {NVIDIA_ONLY}", WITHOUT_GPUS)
-                )
-                return None
-            self.report(
-                Finding(
-                    "gpu-unknown",
-                    source,
-                    f"GPU '{name}' is not in the catalogue",
-                    _SEVERAL
-                    if re.search(r"[,+&]", name)
-                    else catalogue_hint(
-                        "gpus",
-                        did_you_mean(name, self.catalogue_view.gpu_names()),
-                        "define it under catalogue.gpus",
-                    ),
-                )
-            )
+            self.report(self._without_model(path, spec, base, name, count))
             return None
         places, is_assumed = self._places(path, spec, base, cpu, count)
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
@@ -116,6 +82,25 @@ class GpuResolver:
             pci=_addresses(gpus.pci, base, count),
             stated=frozenset(name for name in _STATED if getattr(gpus, name) is not None),
         )
+
+    def _without_model(
+        self, path: ManifestPath, spec: Spec, base: System | None, name: str | None, count: int
+    ) -> Finding:
+        """The finding on GPUs without a model, or with one that the catalogue does not have."""
+        stated: ManifestPath = (*path, "gpus", "model")
+        if name is None:
+            is_own = base is not None and base.id in self.catalogue_view.own_systems
+            where = ("catalogue", "systems", base.id, "gpu") if base and is_own else stated
+            hint = "add model: run `clustergen catalogue gpus` for the list"
+            return Finding("gpu-model-missing", where, f"{count} GPUs, but no model", hint)
+        where = stated if spec.gpus.model else ("catalogue", "systems", spec.system or "", "gpu")
+        if vendor := other_vendor(name):
+            return Finding("gpu-not-nvidia", where, f"'{name}' is a GPU from {vendor}; {NVIDIA_ONLY}", WITHOUT_GPUS)
+        guess = did_you_mean(name, self.catalogue_view.gpu_names())
+        hint = catalogue_hint("gpus", guess, "define it under catalogue.gpus")
+        if re.search(r"[,+&]", name):
+            hint = _SEVERAL
+        return Finding("gpu-unknown", where, f"GPU '{name}' is not in the catalogue", hint)
 
     def _places(
         self, path: ManifestPath, spec: Spec, base: System | None, cpu: Cpu, count: int

@@ -14,6 +14,7 @@ from clustergen.diagnostics.words import listed
 from clustergen.hostlist import MAX_HOSTS
 from clustergen.importer.accounting import import_slurmdbd
 from clustergen.importer.accounts import import_accounts
+from clustergen.importer.comments import Comments
 from clustergen.importer.comparing import Comparison
 from clustergen.importer.controllers import import_accounting, import_controllers
 from clustergen.importer.doubts import mark_doubts
@@ -86,6 +87,17 @@ def _not_too_many(originals: Originals, path: Path) -> None:
         raise ClustergenError(f"{path}: {total:,} nodes; Slurm manages at most {MAX_HOSTS:,}", hint, 2)
 
 
+def _take_comments(draft: Draft, file: str, comments: Comments) -> None:
+    draft.expect(file, dict(comments.above))
+    draft.head += comments.head
+    if comments.switched_off:
+        several, them = ("settings", "them are") if comments.switched_off > 1 else ("setting", "it are")
+        words = f"{comments.switched_off} commented-out {several} and the comments above {them} not imported"
+        draft.note("choice", words, file)
+    for line in comments.secrets:
+        draft.note("secret", "a comment that looks like a secret is not imported", f"{file}:{line}")
+
+
 def import_directory(
     path: Path,
     *,
@@ -106,14 +118,7 @@ def import_directory(
     draft = Draft()
     comments = originals.comments()
     for file, lines_of_file in comments.items():
-        draft.expect(file, dict(lines_of_file.above))
-        draft.head += lines_of_file.head
-        if lines_of_file.switched_off:
-            several, them = ("settings", "them are") if lines_of_file.switched_off > 1 else ("setting", "it are")
-            words = f"{lines_of_file.switched_off} commented-out {several} and the comments above {them} not imported"
-            draft.note("choice", words, file)
-        for line in lines_of_file.secrets:
-            draft.note("secret", "a comment that looks like a secret is not imported", f"{file}:{line}")
+        _take_comments(draft, file, lines_of_file)
     for place, problem in originals.unread():
         if problem.kind != "key-unknown":  # which the check of the manifest tells, with what was meant
             draft.note("left-out", f"Slurm cannot read this line: {problem.message}", place)

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -103,6 +103,11 @@ def unavailable(root: Path, *, is_one_user: bool = False) -> str | None:
     if os.geteuid() != 0 and not is_one_user and not os.access(root / "etc", os.W_OK):
         return f"{root} belongs to another user; only root can use it"
     return None
+
+
+def lines(items: Iterable[object]) -> str:
+    """A note with a line for each item."""
+    return "".join(f"{item}\n" for item in items)
 
 
 def scripts(*names: str) -> dict[str, str]:

@@ -193,21 +193,24 @@ def carry_out(
             },
             notes={
                 **sandbox.scripts("try_steps.sh", "surroundings.sh", "database.sh"),
-                "surroundings": "".join(f"{line}\n" for line in (*around.lines, *_other_accounts(around, after))),
-                "nodes": "".join(f"{node}\n" for node in nodes),
-                "partitions": "".join(f"{node} {partition}\n" for node, partition in partitions.items()),
-                "steps": "".join(f"{step.number} {step.kind} {' '.join(step.about)}\n" for step in steps),
-                "values": "".join(f"{n}\t{chr(9).join(question)}\n" for n, question in enumerate(questions)),
+                "surroundings": sandbox.lines((*around.lines, *_other_accounts(around, after))),
+                "nodes": sandbox.lines(nodes),
+                "partitions": sandbox.lines(map(" ".join, partitions.items())),
+                "steps": sandbox.lines(f"{step.number} {step.kind} {' '.join(step.about)}" for step in steps),
+                "values": sandbox.lines("\t".join((str(n), *question)) for n, question in enumerate(questions)),
                 **_accounts(old, new),
             },
         )
-    logs = dict(outcome.files)
     if outcome.code is None:
         return Report({}, {}, {}, (f"the steps took longer than {timeout:g} s",))
+    return _report(dict(outcome.files), outcome.stderr)
+
+
+def _report(logs: Mapping[str, str], stderr: str) -> Report:
     if not logs.get("report"):
         texts = [text for name, text in logs.items() if name.startswith("slurmd.")]
         text = "".join(texts) or logs.get("slurmctld.log") or logs.get("slurmdbd.log") or logs.get("mariadbd.log", "")
-        words = re.findall(r"(?:fatal|error): .*", text) or [outcome.stderr.strip()]
+        words = re.findall(r"(?:fatal|error): .*", text) or [stderr.strip()]
         return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
     limits = other_limits(*(logs.get(name, "") for name in ("limits", "limits.restarted")))
     return replace(_read(logs["report"]), limits=limits)
