@@ -33,7 +33,7 @@ def topics_text() -> str:
 def list_text(topic: Topic) -> str:
     """Every row of a topic with the facts to choose by; `?` marks what no source confirmed."""
     body = [
-        [column.text(row) + f" {_MARK}" * column.is_unconfirmed(row) for column in topic.columns]
+        [column.text(row) + (f" {_MARK}" if column.is_unconfirmed(row) else "") for column in topic.columns]
         for row in topic.rows()
     ]
     text = table([column.title for column in topic.columns], body)

@@ -117,7 +117,8 @@ def _state(state: slurm_trial.State) -> str:
         by_state.setdefault(words.removesuffix(" none").removesuffix(" trial"), []).append(name)
     jobs = Counter(line.split(" ")[1].lower() for line in state.jobs)
     reasons = sorted({line.split(" ")[2] for line in state.jobs if line.split(" ")[1] == "PENDING"})
-    counts = [f"{n} {words}{f' ({chr(44).join(reasons)})' if words == 'pending' else ''}" for words, n in jobs.items()]
+    why = {"pending": f" ({','.join(reasons)})"}
+    counts = [f"{number} {words}{why.get(words, '')}" for words, number in jobs.items()]
     parts = [", ".join(f"{folded(names)} {words}" for words, names in by_state.items()) or "slurmctld does not answer"]
     parts.append("jobs: " + (", ".join(counts) or "none"))
     absent = [line.split(" ")[0] for line in state.nodes if f"slurmd@{line.split(' ')[0]}" not in state.daemons]

@@ -104,8 +104,10 @@ def of_gpu_places(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     ):
         return None
     what, places = ("NUMA node", gpus.numa) if gpus.numa else ("socket", gpus.sockets)
-    whose = f"the {gpus.count} GPUs" if gpus.count > 1 else "the GPU"
-    message = f"the {what}{'s' * (gpus.count > 1)} of {whose} of '{node_type.name}' {'are' if gpus.count > 1 else 'is'}"
+    whose = f"the GPU of '{node_type.name}' is"
+    if gpus.count > 1:
+        what, whose = f"{what}s", f"the {gpus.count} GPUs of '{node_type.name}' are"
+    message = f"the {what} of {whose}"
     numa = f"gpus.numa: {list(gpus.numa)}" if gpus.numa else f"gpus.numa with {gpus.count} numbers"
     return Assumption(
         "gpu-place-unknown",

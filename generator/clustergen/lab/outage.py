@@ -116,7 +116,7 @@ class Outage:
         steps = [[host for host in step if host in first] for step in _steps(self.cluster)]
         for step in filter(None, steps):
             if self.started:
-                self._watch(pause_s, lambda: self._is_back(job) and False)
+                self._observe(pause_s, job)
             self._start(step, rows, report)
         done = self._watch(self.limit_s, lambda: self._is_back(job))
         if away := sorted(self._away()):
@@ -153,6 +153,13 @@ class Outage:
         while not (done := is_done()) and time.monotonic() < end:
             time.sleep(_POLL_S)
         return done
+
+    def _observe(self, seconds: float, job: str) -> None:
+        """Records what is back meanwhile."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._is_back(job)
+            time.sleep(_POLL_S)
 
     def _shell(self, host: str, script: str) -> str:
         words = ("exec", nodes.container(self.work, host), "timeout", "30", "sh", "-c", script)

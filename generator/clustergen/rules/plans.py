@@ -10,6 +10,7 @@ from clustergen.cluster.networks import NETWORKS, Plan
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.diagnostics.words import counted
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices, fixtures, stated_places, switches_of
@@ -113,7 +114,7 @@ def switches_without_racks(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "plan-without-racks",
             ("networks", name, "plan"),
-            f"the plan names no racks for its {count} switch{'es' * (count > 1)}, so {lost}"
+            f"the plan names no racks for its {counted(count, 'switch')}, so {lost}"
             f" {'cables have' if lost > 1 else 'cable has'} no length",
             f"add the racks of the switches to the plan, such as racks: {cluster.racks[-1].name}",
             key=True,

@@ -175,7 +175,7 @@ def _fitting(load: Load, limit_w: float) -> str:
     """How many of the largest devices fit."""
     count = fit_of(load, limit_w)
     most = max((device.power_w or 0 for device in load.devices), default=0)
-    return f"keep at most {count} device{'s' * (count > 1)} of {kilowatts(most)}, " if count else ""
+    return f"keep at most {counted(count, 'device')} of {kilowatts(most)}, " if count else ""
 
 
 def _fitting_height(load: Load, units: int) -> str:

@@ -30,7 +30,7 @@ def quotas(cluster: Cluster, section: Mapping[str, Storage]) -> Iterator[Finding
             path = (*first, index)
             what = subject(quota)
             if what == ("", ""):
-                hint = f"write user or group{', or project' * isinstance(quota, ProjectQuota)}"
+                hint = "write user or group" + (", or project" if isinstance(quota, ProjectQuota) else "")
                 yield Finding(_CODE, path, "a quota is of exactly one user, group or project", hint)
             elif what in subjects:
                 yield Finding(_CODE, path, f"{what[0]} '{what[1]}' has a quota already", "remove one of them")

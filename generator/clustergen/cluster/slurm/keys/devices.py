@@ -54,7 +54,10 @@ def tres_of(cluster: Cluster) -> list[str]:
     """The TRES of accounting: all GPUs together, each type of them, and other GRES."""
     names = {"gpu": None} if cluster.gpu_types else {}
     names |= dict.fromkeys(f"gpu:{kind}" for one in cluster.gpu_types for kind in _counts(one.gpus) if kind)
-    names |= dict.fromkeys(["shard"] * has_shards(cluster) + ["mps"] * has_mps(cluster))
+    if has_shards(cluster):
+        names["shard"] = None
+    if has_mps(cluster):
+        names["mps"] = None
     names |= dict.fromkeys(
         name for one in gres_types(cluster) for each in one.gres for name in (each.name, _typed(each)) if name
     )
