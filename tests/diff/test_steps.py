@@ -13,19 +13,7 @@ from clustergen.render.side import ManualStep
 
 
 def change(effect: Effect, old: str | None, new: str | None) -> Change:
-    return Change(
-        file="/etc/x",
-        kind="file",
-        name="",
-        key="",
-        old=old,
-        new=new,
-        nodes="c1",
-        effects=(effect,),
-        everywhere=False,
-        reason="",
-        source="",
-    )
+    return Change("/etc/x", "file", (effect,), "", old=old, new=new, nodes="c1")
 
 
 UNMOUNT = change(Effect("remount", "old.mount"), "x", None)
@@ -98,7 +86,6 @@ def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -
     line = Change(
         file="/etc/slurm/slurm.conf",
         kind="key",
-        name="",
         key="Key",
         old="x",
         new="y",
@@ -106,7 +93,6 @@ def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -
         effects=kinds,
         everywhere=everywhere,
         reason="",
-        source="",
     )
     work = Work(
         changes=(line,),
@@ -143,19 +129,7 @@ def test_each_daemon_restarts_once_and_rereads_its_files_where_it_does_not(
 
 
 def test_steps_of_features_are_last_and_on_the_nodes_whose_files_change() -> None:
-    form = Change(
-        file="/etc/clustergen-network/interfaces",
-        kind="file",
-        name="",
-        key="",
-        old="x",
-        new="y",
-        nodes="c1",
-        effects=(Effect("none"),),
-        everywhere=False,
-        reason="",
-        source="",
-    )
+    form = Change("/etc/clustergen-network/interfaces", "file", (Effect("none"),), "", old="x", new="y", nodes="c1")
     *others, last = steps(
         Work(
             changes=(form, REMOUNT),

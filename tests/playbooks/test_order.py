@@ -138,15 +138,11 @@ def change(name: str, host: str) -> Change:
     return Change(
         file="" if kind != "file" else target_of(name),
         kind=kind,
-        name="",
-        key="",
         old=old,
         new=new,
         nodes=PLACES.get(name, host),
         effects=(effect,),
-        everywhere=False,
         reason="",
-        source="",
     )
 
 

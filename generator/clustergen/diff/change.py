@@ -9,7 +9,7 @@ from clustergen.catalogue import slurm, slurm_effects, slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.hostlist import HostlistError, contains
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.effects import NONE, Effect, read
 
 KINDS = {
@@ -33,21 +33,21 @@ class Change:
     """`key` for a line of its own, `node`, `partition`, `gres`, `switch`, `plugin` …; of files that are not Slurm's,
     `setting` for one of their settings and `file` for all of it; `packages`, `unit`.
     """
-    name: str
-    """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
-    key: str
-    """As the catalogue writes it; empty where the whole of `name` came or went."""
-    old: str | None
-    """None where there was nothing; else the text, or the default that counted in its place."""
-    new: str | None
-    nodes: str | None
-    """The nodes that it is about, folded; None for all."""
     effects: tuple[Effect, ...]
     """All that it takes; the first is what the change is called by."""
-    everywhere: bool
-    """Whether every slurmd takes part in a restart, not only those of `nodes`."""
     reason: str
-    source: str
+    name: str = ""
+    """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
+    key: str = ""
+    """As the catalogue writes it; empty where the whole of `name` came or went."""
+    old: str | None = None
+    """None where there was nothing; else the text, or the default that counted in its place."""
+    new: str | None = None
+    nodes: str | None = None
+    """The nodes that it is about, folded; None for all."""
+    everywhere: bool = False
+    """Whether every slurmd takes part in a restart, not only those of `nodes`."""
+    source: str = ""
     row: str = ""
     """The row of slurm_effects.tsv that decides; empty where none does."""
     waiting: tuple[AffectedJobs, ...] = ()
@@ -104,12 +104,14 @@ def changed(
     base = file.rpartition("/")[2]
     kind = kind or KINDS.get(block, "key")
     row = slurm.key(base, key, block) if key else None
+    without_effect = Change(file, kind, (NONE,), "", name, key, old, new, nodes)
     if row is not None and row.state(release) == "defunct":
         reason = f"the key has had no effect since Slurm {row.defunct}"
-        return Change(file, kind, name, key, old, new, nodes, (NONE,), False, reason, row.source)
+        return replace(without_effect, reason=reason, source=row.source)
     if row is not None and row.stops(release) and new is not None:
         reason = f"every daemon and command of Slurm {release} stops at this key: remove it"
-        return Change(file, kind, name, key, old, new, nodes, (Effect("refuse"),), True, reason, row.source)
+        refused = (Effect("refuse"),)
+        return replace(without_effect, effects=refused, reason=reason, everywhere=True, source=row.source)
     label = key if key or kind != "key" else block  # a line that its first key alone names
     what = tuple(what)
     words = [word for word in what if ">" not in word] or [""]  # OLD>NEW is for the tables of jobs
@@ -123,14 +125,9 @@ def changed(
         )
         for affected in (slurm_jobs.waiting, slurm_jobs.running)
     )
-    return Change(
-        file=file,
-        kind=kind,
-        name=name,
+    return replace(
+        without_effect,
         key=label,
-        old=old,
-        new=new,
-        nodes=nodes,
         effects=effects,
         everywhere=worst.is_everywhere,
         reason=worst.note.replace("{old}", old or "").replace("{new}", new or ""),

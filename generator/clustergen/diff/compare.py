@@ -146,19 +146,7 @@ class Comparison:
                 hosts_of_systems.setdefault((previous, current), []).append(host)
         for (previous, current), hosts in hosts_of_systems.items():
             nodes = folded(hosts)
-            yield Change(
-                file="",
-                kind="system",
-                name="",
-                key="",
-                old=previous,
-                new=current,
-                nodes=nodes,
-                effects=(Effect("drain"),),
-                everywhere=False,
-                reason=_ANEW,
-                source="",
-            )
+            yield Change("", "system", (Effect("drain"),), _ANEW, old=previous, new=current, nodes=nodes)
 
     # -- Slurm's files ----------------------------------------------------------------------------------------------
 
@@ -349,19 +337,7 @@ class Comparison:
 
 def _setting(file: str, key: str, old: str | None, new: str | None, effect: Effect, reason: str) -> Change:
     """One setting of a file that is not Slurm's."""
-    return Change(
-        file=file,
-        kind="setting",
-        name="",
-        key=key,
-        old=old,
-        new=new,
-        nodes=None,
-        effects=(effect,),
-        everywhere=False,
-        reason=reason,
-        source="",
-    )
+    return Change(file, "setting", (effect,), reason, key=key, old=old, new=new)
 
 
 def _of_clients(target: str, effect: Effect, old: NodeFile | None, new: NodeFile | None) -> Change:
@@ -419,9 +395,7 @@ def _of_policy(
                 key=each.key,
                 old=each.old,
                 new=each.new,
-                nodes=None,
                 effects=(new.effect,),
-                everywhere=False,
                 reason=_PREEMPTION if running else _POLICY,
                 source="sacctmgr(1)",
                 waiting=each.waiting,
@@ -452,19 +426,7 @@ def _fingerprint(files: Files) -> tuple[str, ...]:
 
 
 def _same(target: str) -> Change:
-    return Change(
-        file=target,
-        kind="file",
-        name="",
-        key="",
-        old=None,
-        new=None,
-        nodes=None,
-        effects=(NONE,),
-        everywhere=False,
-        reason=_SAME,
-        source="",
-    )
+    return Change(target, "file", (NONE,), _SAME)
 
 
 def _file_of_slurm(target: str, old: Files, new: Files) -> Change:
@@ -480,26 +442,26 @@ def _file_change(target: str, old: NodeFile | None, new: NodeFile | None) -> Cha
     either = new or old
     assert either is not None
     if new is None and _is_left(either):
-        return Change(target, "file", "", "", _lines(old), None, None, (NONE,), False, LEFT, "")
+        return Change(target, "file", (NONE,), LEFT, old=_lines(old))
     effects: tuple[Effect, ...] = (either.effect,)
     reason = ""
     if old is None or new is None:
-        texts: tuple[str | None, str | None] = (_lines(old), _lines(new))
+        before, after = _lines(old), _lines(new)
         if new is None and _SERVICE.fullmatch(target) and either.effect == DAEMON_RELOAD:
             reason = ENDED
     elif old.sha256 == new.sha256:
         effects = (NONE,)
-        texts = f"{old.mode} {old.owner}", f"{new.mode} {new.owner}"
+        before, after = f"{old.mode} {old.owner}", f"{new.mode} {new.owner}"
     else:
-        before, after = (Counter(file.text.splitlines()) for file in (old, new))
-        removed, added = (before - after).total(), (after - before).total()
-        texts = _lines(old), f"+{added} -{removed} lines"
+        old_lines, new_lines = (Counter(file.text.splitlines()) for file in (old, new))
+        before = _lines(old)
+        after = f"+{(new_lines - old_lines).total()} -{(old_lines - new_lines).total()} lines"
         if same_but_for_comments(old.text, new.text):
-            return Change(target, "file", "", "", *texts, None, (NONE,), False, COMMENTS, "")
-        if read_by_jobs(target) and new.effect == NONE:
-            return Change(target, "file", "", "", *texts, None, effects, False, JOBS_READ_IT, "")
+            effects, reason = (NONE,), COMMENTS
+        elif read_by_jobs(target) and new.effect == NONE:
+            reason = JOBS_READ_IT
     waiting = _below(old.text) if old is not None and new is None and either.effect.kind == "remount" else ()
-    return Change(target, "file", "", "", *texts, None, effects, False, reason, "", waiting=waiting)
+    return Change(target, "file", effects, reason, old=before, new=after, waiting=waiting)
 
 
 def _below(text: str) -> tuple[AffectedJobs, ...]:

@@ -108,16 +108,4 @@ def scripts(files: Mapping[str, tuple[str | None, str | None]]) -> Iterator[Chan
     """Scripts of Slurm's directory: prolog, epilog, job_submit.lua …; each is read when it runs."""
     for file, (old, new) in files.items():
         previous, current = (None if side is None else _size(side) for side in (old, new))
-        yield Change(
-            file=file,
-            kind="file",
-            name="",
-            key="",
-            old=previous,
-            new=current,
-            nodes=None,
-            effects=(NONE,),
-            everywhere=False,
-            reason="read when it runs",
-            source="",
-        )
+        yield Change(file, "file", (NONE,), "read when it runs", old=previous, new=current)

@@ -133,16 +133,4 @@ def _of_family(packages: Mapping[str, Sequence[str]], family: str) -> list[str]:
 def _change(
     name: str, old: str | None, new: str | None, effect: Effect, reason: str, source: str = "", kind: str = PACKAGES
 ) -> Change:
-    return Change(
-        file="",
-        kind=kind,
-        name=name,
-        key="",
-        old=old,
-        new=new,
-        nodes=None,
-        effects=(effect,),
-        everywhere=False,
-        reason=reason,
-        source=source,
-    )
+    return Change("", kind, (effect,), reason, name, old=old, new=new, source=source)

@@ -20,11 +20,8 @@ def release_change(old: SlurmRelease | None, new: SlurmRelease | None) -> Change
     change = Change(
         file="",
         kind="release",
-        name="",
-        key="",
         old=str(old),
         new=str(new) if new else None,
-        nodes=None,
         effects=effects,
         everywhere=True,
         reason=row.note,
