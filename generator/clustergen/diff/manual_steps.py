@@ -9,8 +9,8 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.file_system import file_systems
 from clustergen.diff.change import Change, folded
 from clustergen.diff.compare import LEFT
+from clustergen.diff.host_values import TMPDIR_VALUES
 from clustergen.diff.release import path_between
-from clustergen.diff.scratch import VALUES
 from clustergen.diff.step import REMOVE, UPGRADE, Step, Work
 from clustergen.diff.windows import ADDRESS, SERVERS
 from clustergen.render.effects import NONE, Effect
@@ -104,7 +104,7 @@ def _abandoned(work: Work, *, unmounted: bool) -> Iterable[Step]:
     for directory in work.abandoned:
         places = [directory, *map(str, PurePosixPath(directory).parents)]
         if any(f"/etc/systemd/system/{mount_unit(place)}" in removed for place in places) is unmounted:
-            scratch = work.hosts([change for change in work.changes if change.file == VALUES])
+            scratch = work.hosts([change for change in work.changes if change.file == TMPDIR_VALUES])
             if unmounted:
                 text = (
                     f"drain with clustergen.cluster.drain, and remove what is left in {directory}, which is unmounted"

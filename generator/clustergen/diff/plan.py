@@ -7,13 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.accounts import left_over, renumbered
-from clustergen.diff.addresses import readdressed
 from clustergen.diff.arrival import Arrival, arrival
 from clustergen.diff.causes import causes
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison, TextChange
-from clustergen.diff.disks import reformatted
-from clustergen.diff.fitted import fitted
+from clustergen.diff.host_values import abandoned, fitted, readdressed, reformatted
 from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.manual_steps import hosts_that_left
@@ -21,7 +19,6 @@ from clustergen.diff.membership import of_membership
 from clustergen.diff.packages import upgrades
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
-from clustergen.diff.scratch import abandoned
 from clustergen.diff.snapshot import Snapshot
 from clustergen.diff.step import Step, Work
 from clustergen.diff.steps import steps

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.verify.slurm_roots import parsers_directory
 
 _SECONDS = 300
 
@@ -30,6 +31,11 @@ def run_pip(subject: str, arguments: Sequence[str]) -> None:
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
         raise ClustergenError(f"{subject} could not be downloaded: {reason}")
+
+
+def packages_directory(name: str, version: str) -> Path:
+    """Where `unpack` puts packages, some of which are compiled for one release of Python."""
+    return parsers_directory() / f"{name}-{version}-{sys.implementation.cache_tag}"
 
 
 def unpack(subject: str, directory: Path, arguments: Sequence[str], report: Callable[[str], None]) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from clustergen.verify.slurm_roots import parsers_directory
-from clustergen.verify.wheels import unpack
+from clustergen.verify.wheels import packages_directory, unpack
 
 VERSION = "2.2.0"
 
 
-def emulator_directory(python: str | None = sys.implementation.cache_tag) -> Path:
-    """Its packages, some of which are compiled for one release of Python: `cpython-311`."""
-    return parsers_directory() / f"sushy-tools-{VERSION}-{python}"
+def emulator_directory() -> Path:
+    return packages_directory("sushy-tools", VERSION)
 
 
 def set_up(report: Callable[[str, str], None]) -> None:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from clustergen.verify.programs import TIMEOUT
-from clustergen.verify.slurm_roots import parsers_directory
+from clustergen.verify.wheels import packages_directory
 
 _COLLECTION = "ansible_collections.clustergen.cluster"
 
@@ -54,9 +54,8 @@ def version() -> str:
     return match[1] if match else ""
 
 
-def hub_directory(python: str | None = sys.implementation.cache_tag) -> Path:
-    """Its packages, some of which are compiled for one release of Python: `cpython-311`."""
-    return parsers_directory() / f"jupyterhub-{version()}-{python}"
+def hub_directory() -> Path:
+    return packages_directory("jupyterhub", version())
 
 
 def load(settings: Path) -> dict[str, object]:
