@@ -27,6 +27,7 @@ _SUBNET = "clustergen.subnet"
 _SHARED = "/var/lib/clustergen-lab"  # of a node: the directories in place of file systems, as in adapt.sh
 _ANEW = "run clustergen lab down {0}, then clustergen lab up"
 _FILES = Path(__file__).parent / "files"
+_NAMESPACE_IDS = "namespace_ids.py"
 _AT_ONCE = 4
 _WATCHERS = 7  # inotify instances of a node when all its services run
 
@@ -207,6 +208,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None, devices: Seq
     arguments += [*confined(engine), *(f"--device={device}" for device in devices)]
     work.make_shared(name for name, _ in node.directories)
     arguments += ["--volume", f"{work.shared}:{_SHARED}"]
+    arguments += ["--volume", f"{_FILES / _NAMESPACE_IDS}:/usr/local/lib/clustergen-lab/{_NAMESPACE_IDS}:ro"]
     if view:
         arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
     if node.type.gpus:

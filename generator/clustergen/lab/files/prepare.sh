@@ -17,10 +17,12 @@ for unit in chrony chronyd; do # which would not start without the right to set 
   printf '[Unit]\nConditionCapability=\n' >/etc/systemd/system/$unit.service.d/99-lab.conf
 done
 
-if [ -e /usr/local/lib/cgroup2-view.so ]; then
-  mkdir -p /etc/systemd/system/slurmd.service.d
-  printf '[Service]\nEnvironment=LD_PRELOAD=/usr/local/lib/cgroup2-view.so\n' >/etc/systemd/system/slurmd.service.d/99-lab.conf
-fi
+mkdir -p /etc/systemd/system/slurmd.service.d
+{
+  echo '[Service]'
+  echo 'ExecStartPre=-/usr/bin/python3 /usr/local/lib/clustergen-lab/namespace_ids.py'
+  if [ -e /usr/local/lib/cgroup2-view.so ]; then echo 'Environment=LD_PRELOAD=/usr/local/lib/cgroup2-view.so'; fi
+} >/etc/systemd/system/slurmd.service.d/99-lab.conf
 for _ in $(seq 100); do
   state=$(systemctl is-system-running 2>/dev/null || true)
   case $state in running | degraded) break ;; esac
