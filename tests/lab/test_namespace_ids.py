@@ -16,7 +16,7 @@ pytestmark = pytest.mark.container
 FILE = Path(nodes.__file__).parent / "files/namespace_ids.py"
 # As slurmstepd does: a child with a mount namespace of its own, which its parent mounts below a private directory.
 NODE = """\
-import ctypes, errno, os, runpy, sys
+import ctypes, os, runpy, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def check(result):
     if result:
@@ -26,7 +26,7 @@ os.sched_setaffinity(0, {int(sys.argv[1])})
 check(libc.unshare(0x20000))
 check(libc.mount(None, b"/", None, 0x44000, None))
 check(libc.mount(b"none", b"/mnt", b"tmpfs", 0, None))
-assert runpy.run_path(sys.argv[2])["main"]() == 0
+runpy.run_path(sys.argv[2])["main"]()
 for cpu in cpus:
     is_ready, tell = os.pipe()
     wait, end = os.pipe()

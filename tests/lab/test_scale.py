@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from clustergen import compile as compiler
+from clustergen.cli.init import STARTERS
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import expand
@@ -76,6 +77,20 @@ def test_what_has_no_node_left_goes_too() -> None:
 def test_a_partition_asks_for_no_more_nodes_than_there_are() -> None:
     small = scaled(document("ml-training"), {None: 1})
     assert small["slurm"]["partitions"]["debug"]["max_nodes"] == 1
+
+
+def test_gpu_nodes_with_other_roles_count_as_compute_nodes(tmp_path: Path) -> None:
+    """The role is theirs without being stated, and the one with the controller stays."""
+    whole = yaml.safe_load(STARTERS["workstations"].read_text(encoding="utf-8"))
+    head, others = whole["nodes"]
+    head["roles"].remove("slurm-compute")
+    others["roles"] = ["login"]
+    whole["nodes"] = [others, head]
+    cluster = validated(whole, tmp_path).cluster
+    assert cluster is not None
+    for size in ({None: 2}, {"slurm-compute": 3}):
+        small = scaled(whole, size, cluster.hosts("slurm-compute"))
+        assert [entry["name"] for entry in small["nodes"]] == (["ws2", "ws1"] if None in size else ["ws[2-3]", "ws1"])
 
 
 def test_addresses_of_rails_stay_with_their_nodes() -> None:

@@ -141,9 +141,7 @@ def test_a_manifest_without_a_network_gets_one(
         ([None, None], "10.99.0.0/30", "10.99.0.0/30 has no addresses for all nodes"),
     ],
 )
-def test_nodes_without_addresses_need_an_option(
-    addresses: list[str | None], option: str | None, message: str
-) -> None:
+def test_nodes_without_addresses_need_an_option(addresses: list[str | None], option: str | None, message: str) -> None:
     with pytest.raises(ClustergenError, match=message) as error:
         addressed(_without_network(*addresses), option)
     assert "--subnet" in (error.value.hint or "")

@@ -13,7 +13,7 @@ from clustergen import compile as compiler
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.compile import Compiled
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab import file_systems, namespace, substitutions
+from clustergen.lab import accounting, file_systems, namespace, substitutions
 from clustergen.lab.confine import absent
 from clustergen.lab.model import Lab, Wish
 from clustergen.lab.scale import parse, scaled
@@ -33,7 +33,9 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     file_systems.require_mountable(cluster, wish.mounts)
     work = Work(name or cluster.name)
     work.make()
-    machine = substitutions.Machine(hybrid=namespace.hybrid(), raises_limits="SYS_RESOURCE" not in absent())
+    machine = substitutions.Machine(
+        hybrid=namespace.hybrid(), raises_limits="SYS_RESOURCE" not in absent(), neighbours=accounting.neighbours(work)
+    )
     chosen = [
         *substitutions.asked(cluster, wish.os, wish.slurm, installed=wish.installed),
         *substitutions.chosen(cluster, machine, wish.mounts),
@@ -45,7 +47,7 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     if cluster.networks.management.cidr is None:
         document = addressed(document, wish.subnet)
     if wish.scale:
-        document = scaled(document, parse(wish.scale))
+        document = scaled(document, parse(wish.scale), cluster.hosts("slurm-compute"))
     if wish.subnet:
         document = moved(document, network(wish.subnet, f"--subnet {wish.subnet}"))
     for item in chosen:

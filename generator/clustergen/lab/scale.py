@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from clustergen.cluster.roles import COMPUTE, SERVICE
 from clustergen.diagnostics import ClustergenError, did_you_mean
 from clustergen.hostlist import HostlistError, compress, expand
 
@@ -26,22 +27,27 @@ def parse(words: Iterable[str]) -> dict[str | None, int]:
     return counts
 
 
-def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
+def scaled(document: Document, sizes: Mapping[str | None, int], computes: Collection[str] = ()) -> Document:
     """A copy with fewer nodes: of a group the first so many stay, and of the others no list holds a name any more.
 
     A group is a node type, a role, or a `name:` of `nodes` as written; None stands for every type of compute nodes, of
-    which at most so many stay. Raises ClustergenError with exit code 2 where no group is called so or is too small.
+    which at most so many stay, those with the most roles first. `computes`: nodes that run jobs, also without the role,
+    because they have GPUs. Raises ClustergenError with exit code 2 where no group is called so or is too small.
     """
     original, document = document, copy.deepcopy(document)
     entries = document["nodes"]
     hosts = [expand(entry["name"]) for entry in entries]
-    groups = _groups(entries)
+    roles = [
+        _with_compute(roles_of(entry), computes=not set(computes).isdisjoint(names))
+        for entry, names in zip(entries, hosts, strict=True)
+    ]
+    groups = _groups(entries, roles)
     leaving: set[str] = set()
     for group, size in sizes.items():
         if group is not None and group not in groups:
             hint = did_you_mean(group, groups) or f"use one of {', '.join(groups)}"
             raise ClustergenError(f"--scale {group}={size}: '{group}' is not a node type, role or node name", hint, 2)
-        for indices in [groups[group]] if group is not None else _compute_types(entries):
+        for indices in [groups[group]] if group is not None else _compute_types(entries, roles):
             names = [name for index in indices for name in hosts[index]]
             if group is not None and size > len(names):
                 raise ClustergenError(f"--scale {group}={size}: the manifest has only {len(names)}", None, 2)
@@ -49,7 +55,9 @@ def scaled(document: Document, sizes: Mapping[str | None, int]) -> Document:
     if not leaving:
         return document
     document["nodes"] = [
-        smaller for entry, names in zip(entries, hosts, strict=True) if (smaller := _entry(entry, names, leaving))
+        smaller
+        for entry, names in zip(entries, hosts, strict=True)
+        if (smaller := part(entry, names, [name for name in names if name not in leaving]))
     ]
     if not document["nodes"]:
         raise ClustergenError("--scale selects no node", None, 2)
@@ -88,27 +96,32 @@ def roles_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
     """Roles of an entry of `nodes`, with the manifest's default."""
     if entry.get("roles") is not None:
         return tuple(entry["roles"])
-    return () if entry["type"] == "service" else ("slurm-compute",)
+    return () if entry["type"] == SERVICE else (COMPUTE,)
 
 
-def _groups(entries: list[Document]) -> dict[str, list[int]]:
+def _with_compute(roles: tuple[str, ...], *, computes: bool) -> tuple[str, ...]:
+    return (*roles, COMPUTE) if computes and COMPUTE not in roles else roles
+
+
+def _groups(entries: list[Document], roles: list[tuple[str, ...]]) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
-    for index, entry in enumerate(entries):
-        for name in dict.fromkeys((entry["type"], *roles_of(entry), entry["name"])):
+    for index, (entry, listed) in enumerate(zip(entries, roles, strict=True)):
+        for name in dict.fromkeys((entry["type"], *listed, entry["name"])):
             counts.setdefault(name, []).append(index)
     return counts
 
 
-def _compute_types(entries: list[Document]) -> list[list[int]]:
+def _compute_types(entries: list[Document], roles: list[tuple[str, ...]]) -> list[list[int]]:
     counts: dict[str, list[int]] = {}
-    for index, entry in enumerate(entries):
-        if "slurm-compute" in roles_of(entry):
+    for index, (entry, listed) in enumerate(zip(entries, roles, strict=True)):
+        if COMPUTE in listed:
             counts.setdefault(entry["type"], []).append(index)
-    return list(counts.values())
+    return [sorted(indices, key=lambda index: -len(roles[index])) for indices in counts.values()]
 
 
-def _entry(entry: Document, names: list[str], leaving: set[str]) -> Document | None:
-    stay = [index for index, name in enumerate(names) if name not in leaving]
+def part(entry: Document, names: list[str], left: Collection[str]) -> Document | None:
+    """The entry with some of its names, and their addresses; None without any."""
+    stay = [index for index, name in enumerate(names) if name in left]
     if len(stay) == len(names):
         return entry
     if not stay:

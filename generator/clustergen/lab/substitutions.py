@@ -12,7 +12,7 @@ from clustergen.cluster import contributions
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
-from clustergen.lab import file_servers, file_systems, mig
+from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
 
 Document = dict[str, Any]
@@ -24,6 +24,7 @@ class Machine:
 
     hybrid: bool  # control groups of version 1 hold the controllers
     raises_limits: bool  # of resources, as root as a rule may
+    neighbours: Collection[str] = ()  # addresses of nodes of other labs
 
 
 @record
@@ -87,7 +88,7 @@ def _this_architecture(document: Document, _: Cluster) -> None:
 
 
 def _daemons(document: Document, cluster: Cluster) -> None:
-    needed = ["daemons", *(["accounting", "users"] if cluster.slurm.accounting_hosts else [])]
+    needed = ["daemons", *(["accounting", "users"] if cluster.slurm.slurmdbd_hosts else [])]
     document["manage"] = list(dict.fromkeys([*document["manage"], *needed]))
 
 
@@ -112,6 +113,18 @@ _FIRST: tuple[Substitution, ...] = (
         "containers run programs of this machine's architecture, with its packages and paths",
         _is_foreign,
         edit=_this_architecture,
+    ),
+    Substitution(
+        "slurmdbd and its database on the first controller, in place of those of another cluster",
+        "nodes reach the slurmdbd of another lab, by its address, and no other",
+        lambda cluster, machine: accounting.slurmdbd_elsewhere(cluster, machine.neighbours),
+        edit=accounting.bring_slurmdbd,
+    ),
+    Substitution(
+        "the accounting database on the first node with slurmdbd, which alone runs it",
+        "the database's host is not part of the manifest",
+        lambda cluster, _: accounting.database_elsewhere(cluster),
+        edit=accounting.bring_database,
     ),
     Substitution(
         "SlurmdParameters=config_overrides",
