@@ -119,8 +119,9 @@ def _hidden_by(err: ValidationError, source: Source) -> tuple[Cluster | None, li
     from clustergen.manifest.bounds import too_many_names
     from clustergen.manifest.model import Manifest
     from clustergen.manifest.repair import repaired
+    from clustergen.rules.slurm_hints import hint_for_key
 
-    repair = repaired(err, Manifest, source.data or {}, source.text_of)
+    repair = repaired(err, Manifest, source.data or {}, source.text_of, hint_for_key)
     try:
         manifest = Manifest.model_validate(frozen(repair.data)) if repair is not None else None
     except ValidationError:

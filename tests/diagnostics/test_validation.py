@@ -248,7 +248,7 @@ CASES = {
     ),
     "no tag": (
         GOOD + "storage: {s: {mount: /x}}\n",
-        ("key-missing", "3:11-12", "storage.s requires the key 'type'", "add type: 'lustre' or 'nfs'"),
+        ("key-missing", "3:11-12", "storage.s requires the key 'type'", "add type: lustre"),
     ),
     "no mapping where a tag is": (
         GOOD + "storage: {s: x}\n",

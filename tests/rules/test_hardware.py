@@ -190,7 +190,11 @@ WRONG = {
     "a name of several GPUs": (of_type(BARE % "A100-80"), [("gpu-variant-assumed", "A100-80")]),
     "the short name of another GPU than the system's": (
         of_type("{system: dgx-h100, gpus: {model: H200}}"),
-        [("gpu-variant-assumed", "H200")],
+        [("gpu-variant-assumed", "H200"), ("hardware-differs", "H200")],
+    ),
+    "the GPUs of several nodes": (
+        of_type(f"{{cpu: {{cores_per_socket: 64}}, memory: 1TiB, gpus: {{model: l40s, count: 20, numa: {[0] * 20}}}}}"),
+        [("hardware-differs", "20")],
     ),
     "a name of two systems": (of_type("{system: dgx-a100}"), [("system-variant-assumed", "dgx-a100")]),
     "a name of two systems, whose GPU and memory are stated": (

@@ -132,8 +132,62 @@ HINTS = {
         TINY,
         ("slurm:", "storage: {home: 'filer:/home'}\nslurm:"),
         "type-wrong",
+        "write {type: nfs, server: filer, path: /home, …}",
+    ),
+    "a mount as a word": (
+        TINY,
+        ("slurm:", "storage: {home: filer}\nslurm:"),
+        "type-wrong",
         "write a section that begins with type: 'lustre', 'beegfs', 'nfs', 'weka', 'cephfs', 'storage_scale' or"
         " 'local'",
+    ),
+    "resources as Slurm has them": (
+        changed(TINY, ("{system: dgx-h100}", "{cpu: {cores_per_socket: 8}, memory: 64GiB}")),
+        ("64GiB}", "64GiB, gres: 'gpu:h100:8'}"),
+        "type-wrong",
+        "write gpus: {model: h100-sxm, count: 8} in the node type",
+    ),
+    "a plan by its kind": (
+        TINY,
+        ("networks:", "networks:\n  fabric: {type: infiniband, rate: NDR, plan: fat-tree}"),
+        "type-wrong",
+        "write {leaf: QM9700}: a plan is a fat tree",
+    ),
+    "a section in one of its neighbours": (
+        TINY,
+        ("slurm:", "monitoring: {alertmanager: {receivers: {ops: {email: [a@x.org]}}}}\nslurm:"),
+        "type-wrong",
+        "move receivers to monitoring",
+    ),
+    "loops in a limit of the room": (
+        TINY,
+        ("slurm:", "facility: {cooling: {loops: {a: {cdus: {capacity: 1300}}}}}\nslurm:"),
+        "unit-wrong",
+        "move loops to facility",
+    ),
+    "a CDU without a unit": (
+        TINY,
+        ("slurm:", "facility: {loops: {a: {cdus: {capacity: 1300}}}}\nslurm:"),
+        "unit-wrong",
+        "write 1300kW",
+    ),
+    "a CDU in watts": (
+        TINY,
+        ("slurm:", "facility: {loops: {a: {cdus: {capacity: 1300000}}}}\nslurm:"),
+        "unit-wrong",
+        "write 1300000W",
+    ),
+    "a setting of firmware in other words": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, firmware: {sr_iov: disabled}}"),
+        "value-not-allowed",
+        "write off",
+    ),
+    "users of a partition": (
+        TINY,
+        ('{version: "24.11"}', '{version: "24.11", partitions: {a: {nodes: all, allow_users: [alice]}}}'),
+        "key-unknown",
+        "write allow_groups or allow_accounts: Slurm has no list of users",
     ),
     "a missing type of nodes": (TINY, ("type: h100, ", ""), "key-missing", "add type: 'h100' or 'service'"),
     "a list's value under the wrong section": (
@@ -227,7 +281,7 @@ HINTS = {
         "text-malformed",
         'write server: "2001:db8::5", path: /export',
     ),
-    "a rack's power without a unit": (RACK, ("power: 9kW", "power: 40"), "unit-wrong", "write 40kW or 40W"),
+    "a rack's power without a unit": (RACK, ("power: 9kW", "power: 40"), "unit-wrong", "write 40kW"),
     "power that no source confirms": (
         changed(RACK, ("{system: dgx-h100}", "{system: hgx-b200-8}")),
         ("power: 9kW", "power: 30kW"),
@@ -277,7 +331,7 @@ HINTS = {
         TINY,
         ("slurm:", "facility: {ups: 80}\nslurm:"),
         "type-wrong",
-        "write {power: 80kW} or {power: 80W}",
+        "write {power: 80kW}",
     ),
     "power of the machine room": (
         TINY,

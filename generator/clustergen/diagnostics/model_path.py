@@ -148,10 +148,15 @@ def tags_of(kind: Any, discriminator: str) -> tuple[Any, ...]:
     return tuple(choice for field in fields if field for choice in choices_of(field))
 
 
-def tags_with(kind: Any, discriminator: str, key: str) -> tuple[Any, ...]:
-    """The tags of those branches of a union of models that have a key."""
-    models = [plain for inner in _branches(_plain(kind)[0]) if is_model(plain := _plain(inner)[0])]
-    fields = (model.model_fields.get(discriminator) for model in models if key in keys_of(model))
+def models_of(kind: Any) -> list[type[BaseModel]]:
+    """The models of a union, or the only one."""
+    return [plain for inner in _branches(_plain(kind)[0]) if is_model(plain := _plain(inner)[0])]
+
+
+def tags_with(kind: Any, discriminator: str, *keys: str) -> tuple[Any, ...]:
+    """The tags of those branches of a union of models that have these keys."""
+    models = models_of(kind)
+    fields = (model.model_fields.get(discriminator) for model in models if set(keys) <= {*keys_of(model)})
     return tuple(choice for field in fields if field for choice in choices_of(field))
 
 

@@ -9,7 +9,7 @@ from typing import Any, get_origin
 from pydantic import BaseModel
 
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import entry_of, follow, keys_of, value_at
+from clustergen.diagnostics.model_path import choices_of, entry_of, follow, keys_of, value_at
 from clustergen.diagnostics.shapes import refusal
 from clustergen.diagnostics.words import on_one_line
 from clustergen.records import replace
@@ -35,6 +35,48 @@ def inner_key_hint(key: str, owner: type[BaseModel] | None) -> str | None:
     head, _, tail = key.partition(".")
     inner = entry_of(owner.model_fields[head])[0] if owner is not None and head in owner.model_fields else None
     return f"write {key}" if inner is not None and tail in keys_of(inner) else None
+
+
+def other_names_hint(key: str, section: Any, owner: type[BaseModel] | None) -> str | None:
+    """The hint for a key or a value by which a section means other ones of its keys, with the values there:
+    `write server: 10.0.0.2, path: /export/home` for `source: 10.0.0.2:/export/home`.
+    """
+    value = section.get(key) if isinstance(section, Mapping) else None
+    source = getattr(owner, "SOURCE", "")
+    match = re.fullmatch(source, value) if source and isinstance(value, str) else None
+    name = getattr(owner, "OTHER_NAMES", {}).get(re.sub("[-_]", "", key.casefold()))
+    if owner is None or not (match or name):
+        return None
+    meant = {part: text for part, text in match.groupdict().items() if text} if match else {str(name): value}
+    absent = {part: part_value for part, part_value in meant.items() if part == key or section.get(part) != part_value}
+    if not absent or (not match and name != key and name in section):
+        return f"remove it: the entry has {' and '.join(meant)}"
+    fitting = {part: _fitting(part_value, owner.model_fields[part]) for part, part_value in absent.items()}
+    fitting = {part: part_value for part, part_value in fitting.items() if part_value is not None}
+    if not fitting:
+        return f"write {' and '.join(absent)}"
+    return f"write {on_one_line(fitting)[1:-1]}"
+
+
+def source_hint(value: str, models: list[type[BaseModel]]) -> str | None:
+    """The hint for a text in place of a section, which stands for several keys of one kind of it."""
+    for model in models:
+        source = getattr(model, "SOURCE", "")
+        match = re.fullmatch(source, value) if source else None
+        kinds = choices_of(model.model_fields["type"]) if match and "type" in model.model_fields else ()
+        if match and kinds:
+            groups = {name: text for name, text in match.groupdict().items() if text}
+            values = {name: _fitting(text, model.model_fields[name]) for name, text in groups.items()}
+            return f"write {on_one_line({'type': kinds[0], **values})[:-1]}, …}}"
+    return None
+
+
+def _fitting(value: Any, declared: Any) -> Any:
+    """The value, in a list or without one, as the field accepts it; None if it does not."""
+    single = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+    plain = single.strip("/") if isinstance(single, str) else single
+    tries = (plain, value, [plain], single)
+    return next((one for one in tries if one is not None and not refusal(declared, one)[0]), None)
 
 
 def list_item_hint(key: str, section: Any, owner: type[BaseModel] | None) -> str | None:

@@ -148,8 +148,9 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     counted = _COUNTED.fullmatch(value) if isinstance(value, str) else None
     if counted and {"model", "count"} <= model.model_fields.keys():
         return _short({"model": counted[2], "count": int(counted[1])})
-    if meant := getattr(model, "MEANT_BY_SCALAR", ""):
-        return _under(meant, value, model.model_fields[meant])
+    meant = getattr(model, "MEANT_BY_SCALAR", "")
+    if meant and (section := _under(meant, value, model.model_fields[meant])):
+        return section
     if isinstance(value, int):
         return _short({"count": value}) if "count" in model.model_fields else None
     accepting = [name for name, field in model.model_fields.items() if not refusal(field, value)[0]]

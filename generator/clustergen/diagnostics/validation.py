@@ -36,13 +36,22 @@ from clustergen.diagnostics.model_path import (
     follow,
     has_switch,
     keys_of,
+    models_of,
     places_for,
     section_of,
     tags_of,
     tags_with,
     takes_switch,
 )
-from clustergen.diagnostics.proposals import in_one_section, inner_key_hint, list_item_hint, named_value_hint, of_user
+from clustergen.diagnostics.proposals import (
+    in_one_section,
+    inner_key_hint,
+    list_item_hint,
+    named_value_hint,
+    of_user,
+    other_names_hint,
+    source_hint,
+)
 from clustergen.diagnostics.shapes import counted_keys, refusal
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
 from clustergen.records import replace
@@ -153,7 +162,11 @@ class _Translator:
             if kinds := tags_with(at.declared, tag, str(at.path[-1])):
                 instead = f"move it to an entry with {tag}: {' or '.join(kinds)}, which has a key {quote(at.path[-1])}"
                 return self._missing((*at.path, tag), instead)
-            return self._missing((*at.path, tag), f"add {tag}: {one_of(tags_of(at.declared, tag))}")
+            likely = (
+                tags_with(at.declared, tag, *section) if isinstance(section := self._value(at.path), Mapping) else ()
+            )
+            kinds = likely if len(likely) == 1 else tags_of(at.declared, tag)
+            return self._missing((*at.path, tag), f"add {tag}: {kinds[0] if len(kinds) == 1 else one_of(kinds)}")
         if kind == "union_tag_invalid":
             allowed = re.findall(r"'([^']*)'", context["expected_tags"])
             return self._no_kind((*at.path, context["discriminator"].strip("'")), context["tag"], allowed)
@@ -164,7 +177,12 @@ class _Translator:
                 return Finding("key-unknown", at.path, message, choice_hint(str(at.path[-1]), allowed), key=True)
             return self._not_allowed(at.path, error["input"], allowed, takes_switch(at.declared))
         if kind in _EXPECTED:
-            return self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], at.declared, has_switch(at.kind))
+            finding = self._wrong_type(at.path, [_EXPECTED[kind]], error["input"], at.declared, has_switch(at.kind))
+            if not isinstance(error["input"], str) or not at.path:
+                return finding
+            meant = other_names_hint(str(at.path[-1]), self._value(at.path[:-1]), at.owner)
+            meant = meant or source_hint(error["input"], models_of(at.declared))
+            return replace(finding, hint=meant) if meant else finding
         if kind in _BOUNDS:
             return self._out_of_bounds(at, error)
         if kind == "string_pattern_mismatch":
@@ -184,7 +202,8 @@ class _Translator:
         present = self._value(at.path[:-1])
         nearby = [*keys, *getattr(at.owner, "OVERRIDES", ())]
         unused = [name for name in nearby if not (isinstance(present, Mapping) and name in present)]
-        hint = (self.hint and self.hint(at.path)) or self._at_the_top(at) or inner_key_hint(key, at.owner)
+        hint = other_names_hint(key, present, at.owner) or (self.hint and self.hint(at.path))
+        hint = hint or self._at_the_top(at) or inner_key_hint(key, at.owner)
         hint = hint and of_user(hint, at.path, self._value(at.path))
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
@@ -237,7 +256,8 @@ class _Translator:
     def _meant(self, error: _Error, at: Located, finding: Finding) -> set[ManifestPath]:
         if absent := error.get("ctx", {}).get("absent"):
             return {(*at.path[:-1], key) for key in absent}
-        if error["type"] != "extra_forbidden" or at.owner is None:
+        is_renamed = isinstance(error["input"], str) and error["type"] in _EXPECTED and hasattr(at.owner, "SOURCE")
+        if at.owner is None or not (error["type"] == "extra_forbidden" or is_renamed):
             return set()
         guess = suggest(str(at.path[-1]), keys_of(at.owner))
         hint = finding.hint or ""
@@ -251,6 +271,8 @@ class _Translator:
         """A kind of a family that no feature has; a package may be missing unless it is a slip of the pen."""
         finding = self._not_allowed(path, value, allowed)
         if did_you_mean(str(value), allowed):
+            return finding
+        if (finding.hint or "").startswith("write "):
             return finding
         return replace(finding, hint=f"{finding.hint}; {_OF_A_PACKAGE}" if finding.hint else _OF_A_PACKAGE)
 
@@ -288,10 +310,27 @@ class _Translator:
         hint = (
             example
             or switch
+            or self._of_first_word(path, value)
+            or self._of_parent(path, value)
             or self._allowed(path, value)
             or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")
         )
         return Finding("type-wrong", path, message, hint)
+
+    def _of_first_word(self, path: ManifestPath, value: Any) -> str | None:
+        """The hint for a text in place of a section that begins with a name for which a mapping is proposed:
+        `gres: gpu:h100:8`.
+        """
+        word = re.match(r"[A-Za-z][\w-]*", value) if isinstance(value, str) and path else None
+        hint = self.hint((*path, word[0])) if word and self.hint else None
+        return hint if hint and re.match(r"write (\w+: )?\{", hint) else None
+
+    def _of_parent(self, path: ManifestPath, value: Any) -> str | None:
+        """The hint for a mapping in place of a value, whose keys are those of the section around it."""
+        owner = follow(self.model, path).owner if isinstance(value, Mapping) and len(path) > 1 else None
+        if owner is None or not value or not set(value) <= set(keys_of(owner)):
+            return None
+        return f"move {', '.join(value)} to {self._where(path[:-1])}"
 
     def _allowed(self, path: ManifestPath, value: Any) -> str | None:
         """The hint for a list where a sibling takes several: `allow_qos` for the one QOS of a partition."""
@@ -349,7 +388,7 @@ class _Translator:
         code = kind if kind in CODES else "type-wrong" if kind.endswith("_type") else "text-malformed"
         separator = " " if message.startswith(("must be ", "is ", "cannot be ")) else ": "
         span = (context["offset"], context["length"]) if "offset" in context and "length" in context else None
-        hint = context.get("hint")
+        hint = context.get("hint") or self._of_parent(at.path, error["input"])
         if bare_of(at.declared) and "7-12:00:00" in (hint or ""):
             hint = duration_hint(at.declared)
         return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", hint, at.is_key, span)

@@ -4,6 +4,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar
 
@@ -24,6 +25,10 @@ class Section(BaseModel):
     """Extensions may add keys."""
     MEANT_BY_SCALAR: ClassVar[str] = ""
     """The key that is meant where one value is in place of the section, if the hint cannot guess it by type."""
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {}
+    """Names that people try as keys, in lower case and without `-` and `_` → the key that is meant."""
+    SOURCE: ClassVar[str] = ""
+    """A pattern of a value that stands for several keys, as host:/path; its groups have the names of these."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:

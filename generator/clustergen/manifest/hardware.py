@@ -22,7 +22,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.catalogue_names import OsName, SystemName
 from clustergen.manifest.composition import Place, composed
-from clustergen.units import Bytes, Watts
+from clustergen.units import Bytes, Kilo, Watts
 
 MOST_WEIGHT = 4294967280  # of a node, for Slurm
 NodeWeight = Annotated[int, Field(ge=1, le=MOST_WEIGHT)]
@@ -61,6 +61,8 @@ class Cpu(Section):
 
 class Gpus(Section):
     """Overrides of the system's GPUs."""
+
+    MEANT_BY_SCALAR: ClassVar = "model"
 
     model: str | None = field(
         None,
@@ -264,10 +266,12 @@ class Rack(Section):
         "Lowest unit of a node or switch; a host list is stacked upwards. Default: large systems from the bottom,"
         " switches from the top.",
     )
-    power: Watts | None = field(None, "Maximum power of the rack.")
+    power: Annotated[Watts, Kilo()] | None = field(None, "Maximum power of the rack.")
     circuits: tuple[Circuit, ...] = field((), "Feeds.")
     redundant_feeds: bool = field(False, "A and B feeds: half of them must carry the whole load.")
-    cooling: Watts | None = field(None, "Heat that the room removes from the rack, besides that of a loop.")
+    cooling: Annotated[Watts, Kilo()] | None = field(
+        None, "Heat that the room removes from the rack, besides that of a loop."
+    )
     airflow: Annotated[float, Field(gt=0, le=1_000_000)] | None = field(
         None, "Cooling air in CFM that the room supplies to the rack."
     )

@@ -1,6 +1,7 @@
 """Fields of every file system: where it is mounted, on which nodes, and how."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from clustergen.catalogue.roles import Role
 from clustergen.manifest.base import AbsolutePath, Section, field, text
@@ -23,6 +24,13 @@ class Mount(Section):
 
     if TYPE_CHECKING:
         type: str  # each kind has its own word
+
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("mountpoint", "mountpath", "mountdir", "mountdirectory", "target", "dest", "path"), "mount"),
+        **dict.fromkeys(("kind", "fstype", "filesystemtype", "driver", "protocol"), "type"),
+        **dict.fromkeys(("opts", "mountoptions", "mountopts", "flags"), "options"),
+        **dict.fromkeys(("ro", "readonly"), "read_only"),
+    }
 
     mount: AbsolutePath = field(..., "Mount point on the nodes.", sample="/scratch")
     clients: tuple[Role, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")

@@ -42,11 +42,16 @@ def _may_lack(finding: Finding, section: ManifestPath) -> bool:
 
 
 def repaired(
-    err: ValidationError, model: type[BaseModel], data: dict[str, Any], text_of: Callable[[ManifestPath], str | None]
+    err: ValidationError,
+    model: type[BaseModel],
+    data: dict[str, Any],
+    text_of: Callable[[ManifestPath], str | None],
+    hint: Callable[[ManifestPath], str | None],
 ) -> Repair | None:
     """The data with misspelt keys renamed, other unknown keys left out, and numbers as the text that a field requires.
 
-    None where another mistake leaves open what was meant, or an unknown key of the top level does.
+    None where another mistake leaves open what was meant, or an unknown key of the top level does. `hint` knows keys
+    that people call otherwise: no guess by spelling takes their place.
     """
     errors = err.errors(include_url=False)
     if len(errors) > _MOST_ERRORS:
@@ -64,7 +69,7 @@ def repaired(
         if error["type"] == "extra_forbidden":
             key = id(section), at.path[-1]
             if key not in keys:  # node types that are alike share sections, which have the error once for each
-                keys[key] = _meant(at, section)
+                keys[key] = _meant(at, section, hint(at.path))
                 value = section.pop(at.path[-1])
                 section |= {keys[key]: value} if keys[key] else {}
             if meant := keys[key]:
@@ -82,8 +87,11 @@ def repaired(
     return Repair(changed, renamed, frozenset(uncertain)) if missing <= renamed.keys() else None
 
 
-def _meant(at: Located, section: dict[Any, Any]) -> str | None:
+def _meant(at: Located, section: dict[Any, Any], hint: str | None) -> str | None:
     keys = keys_of(at.owner) if at.owner else []
+    if hint is not None:
+        name = hint.removeprefix("write ")
+        return name if name in keys and name not in section else None
     return suggest(str(at.path[-1]), [key for key in keys if key not in section])
 
 

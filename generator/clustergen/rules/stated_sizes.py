@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from clustergen.catalogue.hardware import gpu_variants
 from clustergen.catalogue.systems import System
+from clustergen.catalogue.tables import normal
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding
 from clustergen.manifest.hardware import NodeType
@@ -14,6 +16,7 @@ from clustergen.units import Bytes
 _GIGA, _TERA = 10**9, 10**12
 _TIMES = 8  # a server is sold with less and more memory than its row, not with an eighth of it
 _LEAST_MIB, _MOST_MIB = 896, 64 << 20  # a virtual machine of 1 GiB, and the largest single systems
+_MOST_GPUS, _MOST_OF_SOCKET = 16, 10  # DGX-2 and virtual machines; servers of ten cards on one root complex
 _DATAGRAM_MTU = 4092  # an InfiniBand message of 4096 bytes less IPoIB's header
 
 
@@ -50,6 +53,44 @@ def unlike_its_system(cluster: Cluster, section: Mapping[str, NodeType]) -> Iter
                 ("node_types", name, "gpus", "count"),
                 f"{row.id} has {row.gpu_count} GPUs, but '{name}' states {count}",
                 f"write {row.gpu_count} or fewer, or describe the machine under catalogue.systems",
+            )
+
+
+def gpus_of_sockets(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    """More GPUs than a machine with so many processors has lanes for are those of several nodes."""
+    kinds = {kind.name: kind for kind in cluster.node_types}
+    for name, spec in section.items():
+        kind, count = kinds.get(name), spec.gpus.count
+        if spec.system or count is None or kind is None or not kind.is_resolved:
+            continue
+        most = max(_MOST_GPUS, _MOST_OF_SOCKET * kind.sockets)
+        if count > most:
+            sockets = "1 socket" if kind.sockets == 1 else f"{kind.sockets} sockets"
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "gpus", "count"),
+                f"a server of {sockets} has at most {most} GPUs, but '{name}' states {count}",
+                "write the GPUs of one node: count: 8",
+            )
+
+
+def gpus_of_dgx(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    """The GPUs of a DGX are those of its name: others are another machine, with another driver's name and memory."""
+    view = cluster.catalogue
+    for name, spec, row in _of_systems(cluster, section):
+        stated = view.gpu(spec.gpus.model) if spec.gpus.model and spec.gpus.count != 0 else None
+        is_named = row.id.startswith("dgx-") and normal(spec.system or "") == row.id  # dgx-a100 may be one of two
+        if not is_named or row.gpu is None or stated is None:
+            continue
+        meant = {stated.id, *(variant.id for variant in gpu_variants(spec.gpus.model or ""))}
+        if not meant & {row.gpu, "unknown"}:
+            systems = [other for other in view.system_ids() if other.startswith("dgx-")]
+            other = next((one for one in systems if getattr(view.system(one), "gpu", None) == stated.id), None)
+            yield Finding(
+                "hardware-differs",
+                ("node_types", name, "gpus", "model"),
+                f"{row.id} has GPUs of the model {row.gpu}, but '{name}' states {stated.id}",
+                f"remove it, or write {f'system: {other}' if other else 'cpu and memory in place of system'}",
             )
 
 

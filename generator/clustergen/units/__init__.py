@@ -12,7 +12,7 @@ from clustergen.units.bare import Bare, Minutes, Seconds
 from clustergen.units.base import UnitError
 from clustergen.units.count import Count
 from clustergen.units.duration import Duration
-from clustergen.units.quantity import BitRate, ByteRate, Bytes, Percent, Watts
+from clustergen.units.quantity import BitRate, ByteRate, Bytes, Kilo, Percent, Watts
 
 __all__ = [
     "Age",
@@ -22,6 +22,7 @@ __all__ = [
     "Bytes",
     "Count",
     "Duration",
+    "Kilo",
     "Minutes",
     "Percent",
     "Seconds",

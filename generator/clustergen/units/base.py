@@ -54,7 +54,7 @@ class PydanticField:
     def _of_one(cls, value: object) -> str | None:
         """The replacement for a list or a mapping: its only part; None for others."""
         parts = list(value.values()) if isinstance(value, dict) else value
-        if isinstance(parts, list | tuple) and len(parts) == 1:
+        if isinstance(parts, list | tuple) and len(parts) == 1 and not isinstance(parts[0], dict):
             try:
                 return f"write {cls.from_input(parts[0])}"
             except UnitError as err:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from clustergen.units.base import PydanticField, UnitError
+from clustergen.units.base import PydanticField, UnitError, schema_of
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 _NUMBER = re.compile(r"([0-9]{1,19}(?:\.[0-9]{1,9})?)\s*([^\s0-9.,_].*)?", re.DOTALL)
 _LARGEST = 2**63 - 1  # what every program that reads it can hold
@@ -220,6 +224,25 @@ class Watts(_Quantity):
     @property
     def kw(self) -> float:
         return self.value / 1000
+
+
+class Kilo:
+    """Annotates the power of a rack, a loop or a room: kW are proposed for a bare number that can be meant so."""
+
+    _LIMIT = 10_000  # 12000 are rather the watts of a rack
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return schema_of(self._read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return Watts.__get_pydantic_json_schema__(schema, handler)
+
+    def _read(self, value: object) -> Watts:
+        try:
+            return Watts.from_input(value)
+        except UnitError as err:
+            is_bare = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < self._LIMIT
+            raise UnitError(err.message, f"write {value}kW" if is_bare else err.hint) from None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import NOT_EMPTY, POSITIVE, HostList, Name, PlaceName, Section, field, section, text
-from clustergen.units import Bare, Bytes, Count, Percent, Watts
+from clustergen.units import Bare, Bytes, Count, Kilo, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
 
@@ -25,7 +25,7 @@ class Ups(Section):
 
     MEANT_BY_SCALAR: ClassVar = "power"
     apparent: Annotated[int, Field(ge=1, le=100_000_000)] | None = field(None, "Rating in VA.")
-    power: Watts = field(..., "Rated power.")
+    power: Annotated[Watts, Kilo()] = field(..., "Rated power.")
     minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(None, "Run time at rated power, in minutes.")
     required_minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(
         None, "Run time that the load of the room needs, in minutes."
@@ -35,7 +35,7 @@ class Ups(Section):
 class Plant(Section):
     """Units that take heat from a loop."""
 
-    capacity: Annotated[Watts, POSITIVE] | None = field(None, "Heat that one unit removes.")
+    capacity: Annotated[Watts, Kilo(), POSITIVE] | None = field(None, "Heat that one unit removes.")
     count: Annotated[int, Field(ge=1, le=1000)] | None = field(
         None, "Units with the spare ones; default: as many as the heat needs."
     )
@@ -232,7 +232,9 @@ class Facility(Section):
     """The machine room."""
 
     cabling: Cabling = section(Cabling, "Geometry from which cable lengths are derived.")
-    cooling: Watts | None = field(None, "Heat that the cooling of the room removes, besides that of loops.")
+    cooling: Annotated[Watts, Kilo()] | None = field(
+        None, "Heat that the cooling of the room removes, besides that of loops."
+    )
     loops: dict[Name, Loop] = field({}, "Loops of coolant by a name of your own.")
     airflow: dict[PlaceName, Airflow] = field({}, "Cooling air in CFM that each row of racks gets.")
     power_factor: Annotated[float, Field(ge=0.5, le=1)] = field(

@@ -2,12 +2,30 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from clustergen.catalogue.firmware import FamilyName
 from clustergen.manifest.base import Section, field, section, text
 
-Setting = Annotated[str, text(r"^[ -~]+$", "write on, off, or the value of the Redfish attribute", 100)]
+_SWITCHES = {
+    **dict.fromkeys(("disabled", "disable", "false", "no"), "off"),
+    **dict.fromkeys(("enabled", "enable", "true", "yes"), "on"),
+}
+
+
+def _switch(value: str) -> str:
+    """Words of vendors are Disabled and Enabled: in lower case they are a switch, which has other words here."""
+    if word := _SWITCHES.get(value):
+        from pydantic_core import PydanticCustomError
+
+        context = {"value": value, "hint": f"write {word}"}
+        raise PydanticCustomError("value-not-allowed", "cannot be '{value}'", context)
+    return value
+
+
+Setting = Annotated[
+    str, text(r"^[ -~]+$", "write on, off, or the value of the Redfish attribute", 100), AfterValidator(_switch)
+]
 BootEntry = Annotated[
     str,
     text(r"^[!-~]([ -~]*[!-~])?$", "write an alias of Redfish, as Pxe, or a name that BMCs show, as *PXE IPv4*", 100),

@@ -1,6 +1,6 @@
 """BeeGFS: what the manifest says of it."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from clustergen.manifest.base import (
     AbsolutePath,
@@ -43,6 +43,14 @@ class BeegfsServers(Section):
 class Beegfs(Mount):
     """A BeeGFS file system."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(
+            ("server", "host", "management", "managementserver", "managementhost", "mgmt", "mgmthost", "mgmtdhost"),
+            "mgmtd",
+        ),
+        "sysmgmtdhost": "mgmtd",
+    }
     type: Literal["beegfs"] = field(..., "Kind of file system.")
     version: Literal["7.4", "8.0", "8.1", "8.2", "8.3", "8.4"] = field(..., "Release; 7.4 and 8 have different keys.")
     mgmtd: Endpoint = field(..., "Management server; from 8.2 on an address.", sample="10.0.0.21")

@@ -1,6 +1,6 @@
 """CephFS: what the manifest says of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from clustergen.manifest.base import (
     AbsolutePath,
@@ -46,6 +46,14 @@ class CephServers(Section):
 class Cephfs(Mount):
     """A CephFS file system."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(("mon", "mons", "monitor", "monhost", "monhosts", "server", "host", "hosts"), "monitors"),
+        **dict.fromkeys(("fs", "fsname", "filesystemname"), "filesystem"),
+        **dict.fromkeys(("client", "clientname", "username", "cephuser"), "user"),
+        **dict.fromkeys(("subdir", "subdirectory", "root"), "path"),
+    }
+    SOURCE = r"(?P<monitors>[^/@\s]+?):(?P<path>/\S*)"
     type: Literal["cephfs"] = field(..., "Kind of file system.")
     monitors: tuple[Endpoint, ...] = field(..., "Monitors.", sample="[10.0.0.21, 10.0.0.22, 10.0.0.23]", min_length=1)
     fsid: Annotated[

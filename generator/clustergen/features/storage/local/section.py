@@ -1,6 +1,6 @@
 """Local disks: what the manifest says of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,11 @@ class DataSets(Section):
 class Local(Mount):
     """A local disk of the compute nodes."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(("fstype", "fs", "format"), "filesystem"),
+        **dict.fromkeys(("devices", "disk", "disks", "dev", "blockdevice", "partition"), "device"),
+    }
     type: Literal["local"] = field(..., "Kind of file system.")
     clients: tuple[Role, ...] = field(("slurm-compute",), "Roles whose nodes have the disk.")
     device: FileSystemDevice = field(..., "Device, LABEL= or UUID=.", sample="LABEL=scratch")

@@ -1,6 +1,6 @@
 """Lustre: what the manifest says of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -97,6 +97,16 @@ class LustreTarget(Section):
 class Lustre(Mount):
     """A Lustre file system."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(
+            ("server", "servers", "host", "hosts", "mgsnode", "mgsnid", "mgsnids", "mgsnodes", "mgt", "nid", "nids"),
+            "mgs",
+        ),
+        **dict.fromkeys(("filesystem", "filesystemname", "fs", "name", "device", "path"), "fsname"),
+        **dict.fromkeys(("subdir", "fileset", "directory"), "subdirectory"),
+    }
+    SOURCE = r"(?P<mgs>[^\s/]+@[^\s/:]+):/(?P<fsname>\w+)(?P<subdirectory>/\S+)?"
     type: Literal["lustre"] = field(..., "Kind of file system.")
     version: Annotated[str, text(r"^2\.[0-9]{1,2}$", 'write major and minor release: "2.15"')] | None = field(
         None, "Release of the client; default the first that supports the kernels of the nodes that mount it."

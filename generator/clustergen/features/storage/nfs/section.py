@@ -1,7 +1,7 @@
 """NFS: what the manifest says of it."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -101,6 +101,12 @@ def _server_only(value: Any) -> Any:
 class Nfs(Mount):
     """An NFS file system."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(("servers", "host", "hosts", "hostname", "ip", "nas", "filer", "nfsserver"), "server"),
+        **dict.fromkeys(("export", "exports", "share", "device", "directory", "remotepath", "exportpath"), "path"),
+    }
+    SOURCE = r"(?P<server>[^:/@\s]+):(?P<path>/\S*)"
     type: Literal["nfs"] = field(..., "Kind of file system.")
     server: Annotated[Host, BeforeValidator(_server_only)] = field(
         ...,

@@ -4,7 +4,7 @@ Its daemon mounts the file system, by what the storage cluster has recorded: the
 Joining the cluster and the licence are up to people.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from clustergen.manifest.base import Host, field
 from clustergen.manifest.mount import FileSystemName, Mount
@@ -13,6 +13,11 @@ from clustergen.manifest.mount import FileSystemName, Mount
 class StorageScale(Mount):
     """An IBM Storage Scale (GPFS) file system, which the client's own daemon mounts."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(("server", "servers", "host", "hosts", "contact"), "contacts"),
+        **dict.fromkeys(("device", "fs", "fsname", "filesystemname", "name"), "filesystem"),
+    }
     type: Literal["storage_scale"] = field(..., "Kind of file system.")
     filesystem: FileSystemName = field(..., "Name of the file system on the clients, as mmlsfs or mmremotefs show it.")
     contacts: tuple[Host, ...] = field(

@@ -1,6 +1,6 @@
 """WEKA: what the manifest says of it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,12 @@ from clustergen.manifest.mount import Mount
 class Weka(Mount):
     """A WekaFS file system."""
 
+    OTHER_NAMES: ClassVar = {
+        **Mount.OTHER_NAMES,
+        **dict.fromkeys(("server", "servers", "host", "hosts", "backend", "cluster"), "backends"),
+        **dict.fromkeys(("fs", "fsname", "filesystemname", "name", "path"), "filesystem"),
+    }
+    SOURCE = r"(?P<backends>[^/@\s:]+)/(?P<filesystem>\w+)"
     type: Literal["weka"] = field(..., "Kind of file system.")
     backends: tuple[Host, ...] = field(..., "Backend servers.", sample="[10.0.0.21, 10.0.0.22]", min_length=1)
     filesystem: Annotated[str, text(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "use letters, digits, _ . and -", 32)] = field(
