@@ -1,6 +1,7 @@
 """Texts that people have reviewed, in fixtures/reviewed/: what lint and `validate` say of the mistakes in tables of tests.
 
-`python -m strategies.reviewed`, run in tests/, writes them; review the difference as you review code.
+`python -m strategies.reviewed`, run in tests/, writes them and the hashes of outputs; review the difference as you review
+code.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def write(table: str, texts: Mapping[str, str]) -> None:
 
 def main() -> None:
     from rules import test_fabric, test_hardware, test_names_and_addresses, test_partitions
-    from strategies import lint_sites, service_manifests, slurm_manifests
+    from strategies import lint_sites, reviewed_outputs, service_manifests, slurm_manifests
     from strategies.findings import diagnosed, words
 
     write("lint", {name: lint_sites.findings(*row) for name, row in lint_sites.rows().items()})
@@ -40,6 +41,7 @@ def main() -> None:
         "slurm": slurm_manifests.WRONG,
     }.items():
         write(table, {name: words(diagnosed(text)) for name, (text, _) in rows.items()})
+    reviewed_outputs.write()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,179 @@
+"""The hashes of what clustergen makes of clusters with unusual options and of small files, and of all that it prints of
+itself. A case has many names: a file of a tree, or a command.
+
+`hashes` runs a case, `expected` reads what was reviewed; `tools/compare-trees` and the commands show the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from dataclasses import replace
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from unittest.mock import patch
+
+import click
+from click.testing import CliRunner
+
+from clustergen import compile as compiler
+from clustergen.cli import group
+from clustergen.cluster.document import document
+from clustergen.diagnostics import CODES
+from clustergen.diff.plan import plan
+from clustergen.diff.show_json import as_json
+from clustergen.diff.show_markdown import markdown
+from clustergen.diff.show_text import text
+from clustergen.diff.snapshot import Snapshot, of_tree
+from clustergen.manifest.source import load
+from clustergen.render.tree import Tree
+from strategies import machines
+from strategies.pages import ROOT
+
+FIXTURES = ROOT / "tests" / "fixtures"
+TABLE = FIXTURES / "reviewed" / "outputs.txt"
+MANIFESTS = {path.stem: path for name in ("fields", "verify") for path in sorted((FIXTURES / name).glob("*.yaml"))}
+Outputs = Iterator[tuple[str, str | bytes]]
+
+
+@cache
+def _compiled(name: str) -> tuple[compiler.Compiled, Tree]:
+    result = compiler.validate(MANIFESTS[name])
+    tree, diagnostics = compiler.render(result, MANIFESTS[name])
+    assert tree is not None, diagnostics
+    return result, tree
+
+
+def _of_cluster(name: str) -> Outputs:
+    """The files of its tree, and the sections of its resolved form."""
+    result, tree = _compiled(name)
+    assert result.cluster is not None
+    for file in tree:
+        yield file.path, file.content
+    for section, value in document(result.cluster).items():
+        yield f"resolve --section {section}", json.dumps(value)
+
+
+def _run(*words: str) -> tuple[str, str]:
+    """A command and its output, in a terminal of 100 columns."""
+    done = CliRunner().invoke(group, words, env={"COLUMNS": "100"}, catch_exceptions=True)
+    return " ".join(words), f"{done.exit_code} {done.exception!r}\n{done.output}"
+
+
+def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Outputs:
+    yield _run(*words, "--help")
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context := click.Context(command)):
+            if (child := command.get_command(context, name)) is not None:
+                yield from _of_help(child, (*words, name))
+
+
+def _of_itself() -> Outputs:
+    yield from (_run("completion", shell) for shell in ("bash", "zsh", "fish"))
+    yield from (_run("schema", *words) for words in ((), ("--resolved",)))
+    yield from (_run("features", "--format", each) for each in ("text", "json"))
+    for topic in ("systems", "gpus", "nics", "switches", "rates", "mig", "os", "slurm"):
+        yield from (_run("catalogue", topic, "--format", each) for each in ("text", "json"))
+    yield _run("explain")
+
+
+def _of_codes() -> Outputs:
+    yield from (_run("explain", code) for code in CODES)
+
+
+def _of_slurm_files() -> Outputs:
+    """`lint` and `import` of the files that a tree has for Slurm, and of those that someone wrote."""
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        for source in (FIXTURES / "hand_written", *sorted((ROOT / "tests/importer/directories").iterdir())):
+            shutil.copytree(source, source.name)
+        for name in ("planned", "rocky"):
+            Path(name).mkdir()
+            for file in _compiled(name)[1]:
+                if file.target is not None and file.target.startswith("/etc/slurm/"):
+                    (Path(name) / Path(file.target).name).write_bytes(file.content)
+        for path in sorted(Path().iterdir()):
+            yield _run("lint", path.name)
+            yield _run("import", path.name, "--format", "json")
+
+
+def _of_changes() -> Outputs:
+    """The difference of trees that have little in common."""
+    sides = [_side(name) for name in MANIFESTS]
+    for old, new in zip(sides, [*sides[1:], sides[0]], strict=True):
+        difference = plan(old, new)
+        words = f"diff {old.name} {new.name}"
+        yield words, text(difference)
+        yield f"{words} --format json", as_json([difference], [], [])
+        yield f"{words} --format markdown", markdown([difference], [], [])
+
+
+def _side(name: str) -> Snapshot:
+    """A tree without its manifest: the search for the values that cause a change takes seconds."""
+    result, tree = _compiled(name)
+    assert result.cluster is not None
+    return replace(of_tree(name, tree, result.cluster, load(MANIFESTS[name])), source=None)
+
+
+def _of_machines() -> Outputs:
+    """Four nodes, each with many faults of the table of tests; what a fault hides is seen in another round."""
+    from drift.test_drift import FAULTS
+
+    kinds = [kind for kind in FAULTS if kind not in ("node-unreachable", "node-unfit")]
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        Path("manifest.yaml").write_text(machines.MANIFEST, encoding="utf-8")
+        for number in range(4):
+            faults: dict[str, dict[str, str | None]] = defaultdict(dict)
+            for place, kind in enumerate(kinds):
+                faults[machines.NODES[(place + number * (place // 4)) % 4]] |= FAULTS[kind][0]
+            facts = machines.record(Path(f"facts{number}"), **faults)
+            yield _run("drift", "--facts", str(facts))
+            yield _run("drift", "--facts", str(facts), "--format", "json")
+            yield _run("discover", "--facts", str(facts))
+
+
+CASES: dict[str, Callable[[], Outputs]] = {
+    **{name: partial(_of_cluster, name) for name in MANIFESTS},
+    "help": _of_help,
+    "itself": _of_itself,
+    "codes": _of_codes,
+    "slurm files": _of_slurm_files,
+    "changes": _of_changes,
+    "machines": _of_machines,
+}
+
+
+def hashes(case: str) -> dict[str, str]:
+    """File or command → the first digits of the SHA-256 of what it has."""
+    with chdir(ROOT), patch.dict(os.environ, {"NO_COLOR": "1"}):
+        outputs = dict(CASES[case]())
+    return {
+        name: sha256(value.encode() if isinstance(value, str) else value).hexdigest()[:12]
+        for name, value in outputs.items()
+    }
+
+
+@cache
+def expected() -> dict[str, dict[str, str]]:
+    """Case → the same."""
+    result: dict[str, dict[str, str]] = defaultdict(dict)
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        name, digest, *cases = line.split("\t")
+        for case in cases:
+            result[case][name] = digest
+    return result
+
+
+def write() -> None:
+    """A line per name and hash, with the cases that have it."""
+    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for case in CASES:
+        for entry in hashes(case).items():
+            cases[entry].append(case)
+    lines = ["\t".join((*entry, *names)) for entry, names in sorted(cases.items())]
+    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
