@@ -76,11 +76,15 @@ def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Out
 
 def _of_itself() -> Outputs:
     yield from (_run("completion", shell) for shell in ("bash", "zsh", "fish"))
-    yield from (_run("schema", *words) for words in ((), ("--resolved",)))
+    yield _run("schema")
     yield from (_run("features", "--format", each) for each in ("text", "json"))
     for topic in ("systems", "gpus", "nics", "switches", "rates", "mig", "os", "slurm"):
         yield from (_run("catalogue", topic, "--format", each) for each in ("text", "json"))
     yield _run("explain")
+
+
+def _of_the_resolved_schema() -> Outputs:
+    yield _run("schema", "--resolved")
 
 
 def _of_codes() -> Outputs:
@@ -141,6 +145,7 @@ CASES: dict[str, Callable[[], Outputs]] = {
     **{name: partial(_of_cluster, name) for name in MANIFESTS},
     "help": _of_help,
     "itself": _of_itself,
+    "resolved schema": _of_the_resolved_schema,  # with the comments of the sources, which `tools/mutate --record` drops
     "codes": _of_codes,
     "slurm files": _of_slurm_files,
     "changes": _of_changes,
