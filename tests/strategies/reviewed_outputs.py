@@ -33,6 +33,7 @@ from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import load
 from clustergen.render.tree import Tree
+from clustergen.verify.checks import CHECKS
 from strategies import machines
 from strategies.pages import ROOT
 
@@ -141,6 +142,34 @@ def _of_machines() -> Outputs:
             yield _run("discover", "--facts", str(facts))
 
 
+def _of_rooms() -> Outputs:
+    manifest, other = (str(MANIFESTS[name].relative_to(ROOT)) for name in ("planned", "roce"))
+    for each in ("text", "json", "markdown"):
+        yield _run("facility", "compare", manifest, other, "--format", each)
+        yield _run("facility", "estimate", manifest, "--format", each)
+        yield _run("facility", "refresh", manifest, "--on", "2031-06-30", "--format", each)
+
+
+def _of_findings() -> Outputs:
+    """The warnings of the clusters, in each format."""
+    for manifest in MANIFESTS.values():
+        yield _run("validate", str(manifest.relative_to(ROOT)))
+    for each in ("json", "github", "sarif"):
+        yield _run("validate", str(MANIFESTS["planned"].relative_to(ROOT)), "--format", each)
+
+
+def _of_checks() -> Outputs:
+    """The files that each check of `verify` reads, and what it proves."""
+    files = [file for name in MANIFESTS for file in _compiled(name)[1]]
+    for check in CHECKS:
+        places = {
+            file.target or file.path
+            for file in files
+            if check.reads(file.target or file.path, file.content[:999].decode(errors="replace"))
+        }
+        yield f"verify --only {check.name}", "\n".join((check.what, check.parser, check.proves, *sorted(places)))
+
+
 CASES: dict[str, Callable[[], Outputs]] = {
     **{name: partial(_of_cluster, name) for name in MANIFESTS},
     "help": _of_help,
@@ -150,6 +179,9 @@ CASES: dict[str, Callable[[], Outputs]] = {
     "slurm files": _of_slurm_files,
     "changes": _of_changes,
     "machines": _of_machines,
+    "rooms": _of_rooms,
+    "findings": _of_findings,
+    "checks": _of_checks,
 }
 
 
