@@ -6,15 +6,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
+from clustergen.cluster.model import Cluster
+from clustergen.compile import validate
 from clustergen.diagnostics import ClustergenError
+from clustergen.features.facility.bill import bill
+from clustergen.features.facility.readme_cooling import cooling_tables
+from clustergen.features.facility.readme_room import room_tables
 from clustergen.importer.directory import import_directory
 from clustergen.lint.run import lint
 from clustergen.manifest.source import load
+from clustergen.rules.loops import loop_capacity, rack_without_loop, row_airflow
+from clustergen.rules.racks import rack_checks
 
 FEW = 150  # lines
 MOST = 2.3
@@ -24,6 +32,16 @@ TREE = NODES + "TopologyPlugin=topology/tree\n"
 
 Files = Callable[[int], dict[str, str]]
 """Number of lines → file → text."""
+Plan = Callable[[Cluster], Iterable[object]]
+PLANS: tuple[Plan, ...] = (
+    rack_checks,
+    rack_without_loop,
+    loop_capacity,
+    row_airflow,
+    cooling_tables,
+    room_tables,
+    bill,
+)
 
 
 def conf(head: str, line: str, file: str = "slurm.conf") -> Files:
@@ -50,6 +68,22 @@ def entries(number: int) -> dict[str, str]:
     """A manifest with a node for each line."""
     node = '  - {{name: "c{0}", type: h100, address: 10.0.0.{0}, roles: [login], addresses: {{bmc: 10.1.0.{0}}}}}\n'
     return {"manifest.yaml": "name: x\nnodes:\n" + "".join(node.format(line) for line in range(number))}
+
+
+def room(racks: int) -> str:
+    """A manifest with a node, a rack, and for two of three racks a loop, for each line."""
+    node = '  - {{name: "c{0}", type: h100, address: 10.0.{1}.{2}}}\n'
+    loop = '    l{0}: {{racks: r{0}, share: "70%", cdus: {{capacity: 40kW}}}}\n'
+    numbers = range(1, racks + 1)
+    return (
+        "name: x\nos: debian-13\nnetworks: {management: {cidr: 10.0.0.0/16}}\n"
+        "node_types: {h100: {system: dgx-gb200}}\nnodes:\n"
+        + "".join(node.format(number, number >> 8, number & 255) for number in numbers)
+        + "racks:\n"
+        + "".join(f"  r{number}: {{nodes: c{number}, row: a{number}}}\n" for number in numbers)
+        + "facility:\n  loops:\n"
+        + "".join(loop.format(number) for number in numbers if number % 3)
+    )
 
 
 LINT: dict[str, Files] = {
@@ -103,6 +137,21 @@ def ids(cases: Iterable[str]) -> list[str]:
 @pytest.mark.slow
 def test_loading_a_manifest_grows_with_its_entries(tmp_path: Path) -> None:
     assert growth(lambda place: load(place / "manifest.yaml"), entries, tmp_path) < MOST
+
+
+@pytest.mark.slow
+def test_the_plan_of_a_room_grows_with_its_racks(tmp_path: Path) -> None:
+    clusters = []
+    for racks in (FEW // 10, FEW, 2 * FEW):
+        (tmp_path / "manifest.yaml").write_text(room(racks))
+        clusters.append(validate(tmp_path / "manifest.yaml").cluster)
+    for plan in PLANS:
+        _, once, twice = (calls(partial(_planned, plan, cluster), tmp_path) for cluster in clusters if cluster)
+        assert twice / once < MOST, plan.__name__
+
+
+def _planned(plan: Plan, cluster: Cluster, _: Path) -> object:
+    return tuple(plan(cluster))
 
 
 @pytest.mark.slow
