@@ -26,12 +26,13 @@ from redfish import Redfish, RedfishError
 VALUES = json.loads(Path("/etc/clustergen/power.json").read_text(encoding="utf-8"))
 TABLE = "/etc/clustergen/power-nodes"
 PASSWORD_FILE = "/etc/clustergen/bmc-password"
-PROTOCOL: str = VALUES["protocol"]  # of the BMCs; empty where the site's command switches nodes
+PROTOCOL: str = VALUES["protocol"]  # of the BMCs; empty where the site's command switches all nodes
+COMMAND: str = VALUES["command"]  # switches nodes without a BMC in the table
 NAME = Path(sys.argv[0]).name.rpartition("-")[2]
 ACTION = {"fail": "off"}.get(NAME, NAME)
 SIDE_BY_SIDE = {"on": 32, "off": 256}
 TIMEOUT: int = VALUES["resume_timeout_s" if ACTION == "on" else "suspend_timeout_s"]
-ANSWER = 60 if PROTOCOL else TIMEOUT  # seconds for one command or request
+ANSWER = 60  # seconds for one request
 PATIENCE = max(TIMEOUT - 30, 30)  # seconds for the operating system to shut down; then the power is cut
 POLL = 5  # seconds between two questions
 END = time.monotonic() + PATIENCE
@@ -40,8 +41,8 @@ BUTTONS = {"on": "On", "reset": "ForceRestart", "soft": "GracefulShutdown", "off
 PROBLEMS = (OSError, RuntimeError, ValueError, KeyError, subprocess.TimeoutExpired)
 
 
-def run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER, check=False)
+def run(*command: str, timeout: int = ANSWER) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
     if done.returncode != 0:
         raise RuntimeError((done.stderr or done.stdout).strip() or f"exit status {done.returncode}")
     return done.stdout
@@ -116,8 +117,8 @@ def switch_off(node: str, address: str) -> str | None:
 def switch(node: str, addresses: dict[str, str]) -> str | None:
     """None, or what is wrong."""
     try:
-        if not PROTOCOL:
-            run(VALUES["command"], ACTION, node)
+        if COMMAND and node not in addresses:
+            run(COMMAND, ACTION, node, timeout=TIMEOUT)
         elif ACTION == "off":
             return switch_off(node, addresses[node])
         else:

@@ -17,6 +17,7 @@ from strategies.trees import lay_out
 
 HEAD = roles("slurm-controller", "slurm-accounting", "monitoring", name="head", address="10.0.0.1")
 NODES = {"name": "n[1-2]", "type": "cpu", "address": "10.0.0.[11-12]", "addresses": {"bmc": "10.0.9.[11-12]"}}
+RENTED = {"name": "c1", "type": "cpu", "address": "10.0.0.13", "state": "CLOUD"}
 
 
 def saving(
@@ -37,11 +38,12 @@ cd /etc/slurm
 sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin=.*#TaskPlugin=task/none#
   s#^JobAcctGatherType=.*#JobAcctGatherType=jobacct_gather/none#; s/^(TaskProlog|Prolog|Epilog|Health).*//
   s/^SuspendTime=[0-9]*/SuspendTime=2/; s/^SuspendTimeout=[0-9]*/SuspendTimeout=12/
-  s/^ResumeTimeout=[0-9]*/ResumeTimeout=10/
+  s/^ResumeTimeout=[0-9]*/ResumeTimeout=15/; s/^SlurmdTimeout=[0-9]*/SlurmdTimeout=10/
+  /^SlurmdPidFile/d; s/^NodeName=c1 /&Port=6828 /; s#^SlurmdSpoolDir=.*#SlurmdSpoolDir=/var/lib/slurm/slurmd-%n#
   s/^SlurmctldParameters=\S+/&,power_save_interval=1/' slurm.conf
-echo SlurmdParameters=config_overrides >>slurm.conf
+printf '%s\n' SlurmdParameters=config_overrides SlurmdPidFile=/run/slurmd-%n.pid >>slurm.conf
 case $(slurmd -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >cgroup.conf
-mkdir -p /var/lib/slurm/slurmd /run/lock /run/button /opt; chown slurm /run/button
+mkdir -p /var/lib/slurm/slurmd-{n1,c1} /run/lock /run/button /opt; chown slurm /run/button
 printf '#!/bin/bash\necho "$1 $2" >>/run/button/log; sleep 7; ' >/opt/switch
 echo '[ -e /run/dead ] || echo "$1" >"/run/button/$2"' >>/opt/switch
 chmod 755 /opt/switch
@@ -49,23 +51,35 @@ chmod 755 /opt/switch
 boot() {
   sleep 3
   unshare --time --boottime=-$(($(cut -d. -f1 /proc/uptime) - 1)) --fork --kill-child \
-    slurmd -D -N n1 >/run/clustergen/slurmd.log 2>&1 &
+    slurmd -D -N $1 >/run/clustergen/slurmd-$1.log 2>&1 &
 }
 power() {
   local daemon=
   while sleep 0.2; do
-    case $(cat /run/button/n1) in
-      on) [ -n "$daemon" ] || { boot; daemon=$!; } ;;
-      off) [ -z "$daemon" ] || { kill -9 $daemon; wait $daemon; daemon=; } ;;
+    case $(cat /run/button/$1) in
+      on) [ -n "$daemon" ] || { boot $1; daemon=$!; } ;;
+      off | lost) [ -z "$daemon" ] || { kill -9 $daemon; wait $daemon; daemon=; } ;;
     esac
   done
 }
-state() {
-  for _ in {1..600}; do sinfo -h -N -n n1 -o %T | grep -qE "$1" && break; sleep 0.1; done
-  sinfo -h -N -n n1 -o %T
+state() { # state PATTERN [NODE]
+  for _ in {1..600}; do sinfo -h -N -n ${2:-n1} -o %T | grep -qE "$1" && break; sleep 0.1; done
+  sinfo -h -N -n ${2:-n1} -o %T
 }
-echo on >/run/button/n1; chown slurm /run/button/n1; controller; power &
+echo on >/run/button/n1; echo off >/run/button/c1; chown slurm /run/button/*; controller; power n1 & power c1 &
 """
+
+
+def played(slurm: SlurmInstall, tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
+    box = sandbox.Sandbox(
+        slurm.path,
+        files=((lay_out(tree, "head", directory / "root"), "/"),),
+        empty=("/etc/slurm", "/opt"),
+        hosts="10.0.0.1 head\n10.0.0.11 n1\n10.0.0.12 n2\n10.0.0.13 c1\n",
+        hostname="head",
+        addresses=("10.0.0.1", "10.0.0.11", "10.0.0.12", "10.0.0.13"),
+    )
+    return sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes={"script": DAEMONS + script})
 
 
 @pytest.mark.real
@@ -86,19 +100,35 @@ timeout 90 srun -w n1 echo woken; cat /run/button/log
 state '^idle~$'; touch /run/dead; >/run/button/log; sbatch -Q -w n1 -o /dev/null --wrap true; state '^down'
 for _ in {1..100}; do grep -q off /run/button/log && break; sleep 0.1; done; cat /run/button/log
 """
-    box = sandbox.Sandbox(
-        slurm.path,
-        files=((lay_out(tree, "head", tmp_path / "root"), "/"),),
-        empty=("/etc/slurm", "/opt"),
-        hosts="10.0.0.1 head\n10.0.0.11 n1\n10.0.0.12 n2\n",
-        hostname="head",
-        addresses=("10.0.0.1", "10.0.0.11", "10.0.0.12"),
-    )
-    notes = {"script": DAEMONS + MACHINE + steps}
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=200, notes=notes)
+    done = played(slurm, tree, tmp_path, MACHINE + steps)
     expected = ["idle", "idle%", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
     expected += ["idle~", "down~", "on n1", "off n1"]
     assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.many
+def test_a_lost_node_of_a_cloud_is_made_anew_and_one_of_the_site_waits(slurm: SlurmInstall, tmp_path: Path) -> None:
+    release = ".".join(slurm.version.split(".")[:2])
+    tree = saving(tmp_path, release, nodes=({**NODES, "addresses": {}}, RENTED), command="/opt/switch")
+    fast = MACHINE.replace("sleep 7; ", "").replace("SuspendTimeout=12", "SuspendTimeout=4")
+    steps = r"""
+for node in n1 c1; do sbatch -Q --no-requeue -w $node -o /dev/null --wrap 'sleep 900'; done
+for node in n1 c1; do state '^(mixed|allocated)$' $node >/dev/null; done
+for node in n1 c1; do echo lost >/run/button/$node; done
+state '^down[*]$'; state '^down[*]$' c1; clustergen-cloud-nodes; sinfo -h -N -n c1 -o %T
+sed -i 's/"wait_s": 900/"wait_s": 0/' /etc/clustergen/cloud-nodes.json
+clustergen-cloud-nodes; state '^idle~$' c1; sinfo -h -N -n n1 -o %T
+touch /run/dead; scontrol update NodeName=c1 State=POWER_UP; state '^down~$' c1
+clustergen-cloud-nodes; state '^idle~$' c1; rm /run/dead
+scontrol update NodeName=c1 State=DRAIN Reason=image; clustergen-cloud-nodes; scontrol update NodeName=c1 State=RESUME
+echo on >/run/button/n1; state '^idle' | cut -c-4; timeout 90 srun -w c1 echo anew
+"""
+    done = played(slurm, tree, tmp_path, fast + steps)
+    expected = [*["down*"] * 3, "idle~", "down*", "down~", "idle~", "idle", "anew"]
+    assert done.stdout.split("\n")[:-1] == expected, done.stdout + done.stderr + str(done.files)[-3000:]
+    assert done.stderr.count("powered down, a job may start it anew") == 2, done.stderr
 
 
 def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
@@ -159,17 +189,26 @@ done
 def test_a_simulated_bmc_switches_its_node(tmp_path: Path) -> None:
     root = root_with("ipmi_sim")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    node = lay_out(saving(tmp_path, protocol="ipmi", suspend_timeout=60), "head", tmp_path / "node")
+    tree = saving(tmp_path, "24.11", "ipmi", (NODES, RENTED), suspend_timeout=60, command="/tmp/bmc/cloud")
+    node = lay_out(tree, "head", tmp_path / "node")
     steps = f"""
+        printf '#!/bin/sh\\necho "$@" >>/tmp/bmc/rented\\n' >cloud; chmod 755 cloud; {ON} c1; {OFF} c1; cat rented
         {ON} n1; echo on $? $(cat power); {OFF} n1; echo off $? $(cat power); {OFF} n1; echo again $?
         {ON} n1; {ON} n1; echo still $? $(grep -c "^set reset" log)
         touch hangs; {OFF} n1; echo cut $? $(cat power); {ON} n2; echo nobody $?
     """
     box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc", "/etc")), addresses=("10.0.9.11",))
     done = sandbox.run(box, ["/bin/bash", "-c", IPMI + steps], timeout=120)
-    assert done.stdout.splitlines() == ["on 0 1", "off 0 0", "again 0", "still 0 1", "cut 1 0", "nobody 1"], (
-        done.stdout + done.stderr
-    )
+    assert done.stdout.splitlines() == [
+        "on c1",
+        "off c1",
+        "on 0 1",
+        "off 0 0",
+        "again 0",
+        "still 0 1",
+        "cut 1 0",
+        "nobody 1",
+    ], done.stdout + done.stderr
     assert "n1: did not shut down in 30 s: its power was cut" in done.stderr
 
 

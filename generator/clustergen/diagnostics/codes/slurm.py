@@ -17,7 +17,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("cloud-without-power-saving", WARNING, "Cloud nodes that slurmctld never starts"),
     Code("power-saving-partition-unknown", ERROR, "A partition whose nodes should stay on is not defined"),
     Code("power-saving-without-states", WARNING, "Drained nodes may be switched off"),
-    Code("power-saving-mixes-nodes", WARNING, "Cloud nodes and machines of the site are switched alike"),
+    Code("power-saving-mixes-nodes", WARNING, "One program switches cloud nodes and machines of the site"),
     Code("power-saving-without-bmc", ERROR, "Nodes that cannot be switched on again"),
     Code("pull-unauthenticated", WARNING, "Nodes pull from an unauthenticated repository"),
     Code("pull-age-unused", WARNING, "A max_age without keys that sign commits"),

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.ground import Timeouts
-from clustergen.features.power_saving.resolved import ACTIONS, PROGRAM, PowerSaving, protocol_of_bmcs
+from clustergen.features.power_saving.resolved import (
+    ACTIONS,
+    PROGRAM,
+    PowerSaving,
+    by_bmc,
+    cloud_nodes,
+    protocol_of_bmcs,
+)
+from clustergen.hostlist import compress
 from clustergen.records import record
 from clustergen.render.file import File
+from clustergen.render.timers import timed
 
 TABLE = "/etc/clustergen/power-nodes"
+CLOUD_WAIT_S = 900
+"""SlurmNodeDown fires after ten minutes: a node that does not start again and again is reported."""
 
 
 @record
 class Values:
-    """Of the program, which has three names on the node. Without a protocol, the site's command switches nodes."""
+    """Of the program, which has three names on the node. The site's command switches nodes without a BMC in the table,
+    and all of them without a protocol.
+    """
 
     protocol: str
     command: str
@@ -47,7 +61,20 @@ class Nodes:
 def nodes(cluster: Cluster) -> Nodes | None:
     if protocol_of_bmcs(cluster) is None:
         return None
-    return Nodes(tuple(row for group in cluster.compute for row in zip(group.hosts, group.bmc, strict=False)))
+    return Nodes(tuple(row for group in by_bmc(cluster) for row in zip(group.hosts, group.bmc, strict=False)))
+
+
+@record
+class Clouds:
+    """Nodes of a cloud, and how long one is DOWN before it is powered down."""
+
+    nodes: str
+    wait_s: int
+
+
+def clouds(cluster: Cluster, _: OperatingSystem) -> Clouds | None:
+    hosts = cloud_nodes(cluster)
+    return Clouds(compress(hosts), CLOUD_WAIT_S) if hosts else None
 
 
 _SOURCE = "power/clustergen-power.py"
@@ -56,4 +83,5 @@ FILES: tuple[File, ...] = (
     File("slurm_controller/usr/local/lib/clustergen/redfish.py", values, program="lib/redfish.py"),
     *(File(f"slurm_controller{PROGRAM}-{action}", values, mode=0o755, program=_SOURCE) for action in ACTIONS),
     File(f"slurm_controller{TABLE}", nodes),
+    *timed("slurm_controller", "power/clustergen-cloud-nodes.py", clouds),
 )

@@ -11,13 +11,11 @@ from clustergen.features.power_saving.resolved import (
     BMC_PASSWORD,
     PROGRAM,
     PowerSaving,
-    has_cloud_alone,
     protocol_of_bmcs,
     with_other_roles,
 )
 
 _REPAIR = ("DOWN", "DRAIN", "FAIL", "MAINTENANCE", "NOT_RESPONDING", "RESERVED")
-_LOST = ("DOWN", "NOT_RESPONDING")
 
 
 def keys(cluster: Cluster) -> Iterator[Row]:
@@ -34,11 +32,7 @@ def keys(cluster: Cluster) -> Iterator[Row]:
     yield Row("ResumeRate", saving.resume_per_minute, "nodes per minute: limits the inrush current")
     yield Row("SuspendExcNodes", ",".join(staying), "stated, or with other roles")
     yield Row("SuspendExcParts", ",".join(saving.except_partitions))
-    if has_cloud_alone(cluster):
-        kept, why = [state for state in _REPAIR if state not in _LOST], "a node that is lost is switched off"
-    else:
-        kept, why = list(_REPAIR), "somebody may be working on the node"
-    yield Row("SuspendExcStates", ",".join(kept), why)
+    yield Row("SuspendExcStates", ",".join(_REPAIR), "somebody may be working on the node")
 
 
 def topics(_: Cluster) -> Iterator[SlurmTopic]:

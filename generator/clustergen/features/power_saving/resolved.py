@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.exports import serves
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.features.power_saving import section as manifest
 from clustergen.hostlist import expand
 from clustergen.records import copied, record
@@ -63,17 +63,32 @@ def staying_on(cluster: Cluster) -> frozenset[str]:
     return frozenset(hosts.union(*(one.hosts for one in partitions if one.name in saving.except_partitions)))
 
 
-def has_cloud_alone(cluster: Cluster) -> bool:
-    """True if no machine of the site is switched: a failed node of a cloud is made anew, and nobody works on it."""
+def switched(cluster: Cluster) -> Iterator[NodeGroup]:
+    """Groups of compute nodes of which some are switched off."""
     staying = staying_on(cluster)
-    switched = [group for group in cluster.compute if not staying.issuperset(group.hosts)]
-    return bool(switched) and all(group.state == "CLOUD" for group in switched)
+    return (group for group in cluster.compute if not staying.issuperset(group.hosts))
+
+
+def cloud_nodes(cluster: Cluster) -> tuple[str, ...]:
+    """Nodes of a cloud that are switched: nobody repairs them, and a lost one is made anew."""
+    staying = staying_on(cluster)
+    clouds = (group for group in cluster.compute if group.state == "CLOUD" and cluster.has(PowerSaving))
+    return tuple(host for group in clouds for host in group.hosts if host not in staying)
+
+
+def by_bmc(cluster: Cluster) -> Iterator[NodeGroup]:
+    """Groups that their BMCs switch. Beside nodes of a cloud, which need a command, this one is for those alone."""
+    if not cluster.has(PowerSaving) or cluster.networks.bmc is None:
+        return
+    if cluster.of(PowerSaving).command and not cloud_nodes(cluster):
+        return
+    yield from (group for group in cluster.compute if group.bmc and group.state != "CLOUD")
 
 
 def protocol_of_bmcs(cluster: Cluster) -> str | None:
     """That of the BMCs that switch nodes; None where a command switches them, or nothing."""
     bmc = cluster.networks.bmc
-    return bmc.protocol if bmc and cluster.has(PowerSaving) and not cluster.of(PowerSaving).command else None
+    return bmc.protocol if bmc and any(by_bmc(cluster)) else None
 
 
 RECORDS = {PowerSaving: resolve}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.slurm import key
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean
-from clustergen.features.power_saving.resolved import PowerSaving, staying_on
+from clustergen.features.power_saving.resolved import PowerSaving, by_bmc, cloud_nodes, staying_on, switched
 from clustergen.hostlist import compress, expand
 
 _PATH = ("slurm", "power_saving")
@@ -16,12 +16,7 @@ _PATH = ("slurm", "power_saving")
 def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
     if not cluster.has(PowerSaving) or cluster.of(PowerSaving).command:
         return
-    staying = staying_on(cluster)
-    lacking = [
-        group.folded
-        for group in cluster.compute
-        if not staying.issuperset(group.hosts) and (cluster.networks.bmc is None or not group.bmc)
-    ]
+    lacking = [group.folded for group in switched(cluster) if cluster.networks.bmc is None or not group.bmc]
     if lacking:
         yield Finding(
             "power-saving-without-bmc",
@@ -52,24 +47,29 @@ def exceptions(cluster: Cluster) -> Iterator[Finding]:
 
 
 def power_saving_mixes_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Slurm has one command and one SuspendExcStates: what suits a cloud suits no machine that somebody repairs."""
-    if not cluster.has(PowerSaving):
+    """A command that creates and deletes machines of a cloud is called for machines of the site, too."""
+    rented = cloud_nodes(cluster)
+    if not rented:
         return
     staying = staying_on(cluster)
-    switched = [group for group in cluster.compute if not staying.issuperset(group.hosts)]
-    owned = [host for group in switched if group.state != "CLOUD" for host in group.hosts if host not in staying]
-    rented = ",".join(group.folded for group in switched if group.state == "CLOUD")
-    if owned and rented:
+    through_bmc = {host for group in by_bmc(cluster) for host in group.hosts}
+    owned = [
+        host
+        for group in switched(cluster)
+        if group.state != "CLOUD"
+        for host in group.hosts
+        if host not in staying and host not in through_bmc
+    ]
+    saving = cluster.of(PowerSaving)
+    if owned and saving.command:
         names = compress(sorted(owned))
-        saving = cluster.of(PowerSaving)
         stays = ",".join(filter(None, [saving.except_nodes, names]))
         yield Finding(
             "power-saving-mixes-nodes",
-            _PATH,
-            f"it switches {names} and the cloud nodes {rented} alike: a cloud node that is lost stays on"
-            f"{f', and command is called for {names}, too' if saving.command else ''}",
-            f'set except_nodes: "{stays}"',
-            key=True,
+            (*_PATH, "command"),
+            f"'{saving.command}' is called for the cloud nodes {compress(rented)} and for {names}, which"
+            f" {'has' if len(owned) == 1 else 'have'} no BMC",
+            f'set except_nodes: "{stays}", or add networks.bmc and addresses: {{bmc: …}} to these nodes',
         )
 
 

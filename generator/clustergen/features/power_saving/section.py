@@ -29,7 +29,7 @@ class PowerSaving(Section):
     command: AbsolutePath | None = field(
         None,
         "Program that is called as COMMAND on|off NODE, as Slurm's user on the controller; default: through the BMCs in"
-        " addresses.bmc, by networks.bmc.protocol.",
+        " addresses.bmc, by networks.bmc.protocol. Beside cloud nodes, nodes with a BMC are switched through it.",
     )
 
 
