@@ -75,6 +75,31 @@ def test_nothing_is_added(tmp_path: Path) -> None:
     ]
 
 
+def test_the_readme_states_slurms_defaults(tmp_path: Path) -> None:
+    with_slurmdbd = BASE.replace("all}}", "all}, q: {nodes: all, max_time: 2-0}}") + "  accounting: {slurmdbd: db}\n"
+    texts = {
+        name: next(file.content.decode() for file in tree(text, tmp_path) if file.path == "README.md")
+        for name, text in {
+            "slurm": with_slurmdbd,
+            "enforced": with_slurmdbd.replace("slurmdbd: db", "slurmdbd: db, enforce: [limits]"),
+            "weights": with_slurmdbd.replace("2-0", "2-0, billing: {cpu: 2, mem: 1}"),
+            "clustergen": with_slurmdbd.replace("  defaults: slurm\n", ""),
+        }.items()
+    }
+    rows = {name: [line for line in text.splitlines() if line.startswith("| `")] for name, text in texts.items()}
+    assert [line for line in rows["slurm"] if line.startswith(("| `p`", "| `q`"))] == [
+        "| `p` | `all` | 2 | unlimited | unlimited |",
+        "| `q` | `all` | 2 | 2-00:00:00 | 2-00:00:00 |",
+    ]
+    assert "| `p` | `all` | 2 | unlimited | 01:00:00 |" in rows["clustergen"]
+    users = "accounts and users of Slurm"
+    assert {name for name, text in texts.items() if users in text} == {"enforced", "clustergen"}
+    assert {name for name, text in texts.items() if "## Prices" in text} == {"weights", "clustergen"}
+    assert "the sum of its resources" in texts["weights"]
+    assert "| `q` | a | 64032 |" in texts["weights"]  # 16 CPUs, 64000 MiB
+    assert "the largest share" in texts["clustergen"]
+
+
 def test_a_field_that_is_given_is_written_even_with_the_value_of_its_default(tmp_path: Path) -> None:
     made = tree(BASE + "  priority: {weights: {age: 1000}}\n  scheduler: {parameters: [bf_continue]}\n", tmp_path)
     values = {key: value for line in lines(made, "slurm.conf") for key, value in line.items()}

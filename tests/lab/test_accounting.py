@@ -49,7 +49,7 @@ def has(lab: Lab, words: str) -> bool:
 def test_the_first_controller_replaces_the_slurmdbd_of_another_cluster(directory: Path) -> None:
     made = lab(directory, ["slurm-controller"], {"slurmdbd": ELSEWHERE})
     assert (made.cluster.slurm.controllers, made.cluster.slurm.accounting_hosts) == (("head1", "head2"), ("head1",))
-    assert has(made, "in place of those of another cluster")
+    assert has(made, "in place of one outside of the manifest")
 
 
 def test_the_slurmdbd_of_another_lab_stays(directory: Path) -> None:

@@ -18,7 +18,7 @@ from clustergen.lab import file_systems, images, node_images, nodes, run
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
 from strategies.inventories import ML_TRAINING
-from strategies.trees import manifest
+from strategies.trees import COMPUTE, HEAD, manifest
 
 
 @pytest.mark.slow
@@ -114,3 +114,60 @@ def test_nodes_have_the_addresses_of_the_manifest_on_a_network_of_their_own(
         (c3,) = (one for one in commands if " --hostname c3 " in one)
         assert f" --network {nodes.network(lab.work)} --ip 10.0.0.13 " in c3
         assert (" --mac-address 02:42:0a:00:00:0d " in c3) is sets_mac
+
+
+@pytest.mark.slow
+def test_programs_that_only_the_nodes_have_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path / "labs"))
+    (tmp_path / "site/slurm_compute/etc/slurm").mkdir(parents=True)
+    (tmp_path / "site/slurm_compute/etc/slurm/epilog.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    options = {
+        "PluginDir": "/opt/slurm/lib",
+        "Prolog": "/etc/slurm/prolog.sh,/etc/slurm/epilog.sh",
+        "Epilog": "/etc/slurm/epilog.sh",
+        "UnkillableStepProgram": "/usr/bin/true",
+    }
+    place = tmp_path / "manifest.yaml"
+    slurm = {"version": "24.11", "options": options, "scripts": {"prolog": False, "epilog": False}}
+    place.write_text(json.dumps(manifest(slurm=slurm)), encoding="utf-8")
+    compiled = compiler.validate(place)
+    assert compiled.ok, compiled.diagnostics
+    lab = prepare(compiled, place, None, Wish())
+    kept = lab.document["slurm"]["options"]
+    assert {key: value for key, value in kept.items() if key in options} == {
+        key: options[key] for key in ("Epilog", "UnkillableStepProgram")
+    }
+    listed = lab.work.substitutions.read_text(encoding="utf-8")
+    assert "only the nodes have: PluginDir=/opt/slurm/lib, Prolog=/etc/slurm/prolog.sh,/etc/slurm/epilog.sh\n" in listed
+
+
+BY_HAND = {"defaults": "slurm", "state_location": "/var/spool/slurm", "partitions": {"p": {"nodes": "all"}}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("slurm", "host"),
+    [
+        ({"accounting": {"slurmdbd": "db.example.org"}}, "head"),
+        ({"accounting": {"slurmdbd": "c1"}}, "head"),
+        ({"accounting": {"slurmdbd": "db"}}, "db"),
+        ({"options": {"AccountingStorageType": "accounting_storage/slurmdbd"}, **BY_HAND}, "head"),
+    ],
+)
+def test_slurmdbd_of_another_machine_runs_in_the_lab(
+    slurm: dict[str, Any], host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLUSTERGEN_LAB", str(tmp_path / "labs"))
+    place = tmp_path / "manifest.yaml"
+    head = {**HEAD, "roles": ["slurm-controller"]}
+    db = {**HEAD, "name": "db", "address": "10.0.0.2", "roles": ["login"]}
+    text = manifest(nodes=[head, db, COMPUTE], slurm={"version": "24.11", **slurm}, manage=["slurm"])
+    place.write_text(json.dumps(text), encoding="utf-8")
+    compiled = compiler.validate(place)
+    assert compiled.ok, compiled.diagnostics
+    lab = prepare(compiled, place, None, Wish())
+    assert lab.cluster.slurm.accounting_hosts == (host,)
+    conf = (lab.work.tree / "overlays/slurm_node/etc/slurm/slurm.conf").read_text(encoding="utf-8")
+    assert f"\nAccountingStorageHost={host}" in conf
+    assert list(lab.work.tree.rglob("slurmdbd.conf"))
+    assert "slurmdbd and its database on a node" in lab.work.substitutions.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""slurmdbd and databases outside of the cluster: a lab has them on its first node with slurmdbd, or its controller."""
+"""slurmdbd and databases outside of the cluster: a lab has them on a node of its own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from clustergen.lab.scale import Document, part, roles_of
 from clustergen.lab.work import Work, labs
 
 _ROLE = "slurm-accounting"
+_KEYS = ("accountingstoragetype", "accountingstoragehost", "accountingstoragebackuphost")
 
 
 def neighbours(work: Work) -> frozenset[str]:
@@ -21,9 +22,10 @@ def neighbours(work: Work) -> frozenset[str]:
 
 
 def slurmdbd_elsewhere(cluster: Cluster, reached: Collection[str]) -> bool:
-    """True if slurmdbd is another cluster's, and none of a lab's node."""
-    host = cluster.of(Accounting).slurmdbd
-    return host is not None and host not in reached
+    """True if slurm.conf has a slurmdbd that is neither of a node with its role nor of another lab."""
+    kind = str(cluster.slurm.options.get("AccountingStorageType", ""))
+    is_named = bool(cluster.slurm.slurmdbd_hosts) or kind.lower().endswith("slurmdbd")
+    return is_named and not cluster.slurm.accounting_hosts and cluster.of(Accounting).slurmdbd not in reached
 
 
 def database_elsewhere(cluster: Cluster) -> bool:
@@ -31,9 +33,16 @@ def database_elsewhere(cluster: Cluster) -> bool:
 
 
 def bring_slurmdbd(document: Document, cluster: Cluster) -> None:
-    """Gives the first controller slurmdbd, with a database."""
-    del document["slurm"]["accounting"]["slurmdbd"]
-    document["nodes"] = list(_with_role(document["nodes"], cluster.slurm.controllers[:1]))
+    """Gives the service node that slurm.conf names slurmdbd and a database, or else the first controller."""
+    slurm = document["slurm"]
+    (slurm.get("accounting") or {}).pop("slurmdbd", None)
+    for key in [key for key in slurm.get("options") or {} if key.lower() in _KEYS]:
+        del slurm["options"][key]
+    service = {name for entry in document["nodes"] if entry.get("roles") for name in expand(entry["name"])}
+    host = next((host for host in cluster.slurm.slurmdbd_hosts if host in service), cluster.slurm.controllers[0])
+    document["nodes"] = list(_with_role(document["nodes"], (host,)))
+    if "manage" in document:
+        document["manage"] = list(dict.fromkeys([*document["manage"], "accounting", "users"]))
 
 
 def bring_database(document: Document, cluster: Cluster) -> None:

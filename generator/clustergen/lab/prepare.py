@@ -36,11 +36,11 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     machine = substitutions.Machine(
         hybrid=namespace.hybrid(), raises_limits="SYS_RESOURCE" not in absent(), neighbours=accounting.neighbours(work)
     )
+    document, site = _document(compiled.source.data), manifest.parent / "site"
     chosen = [
         *substitutions.asked(cluster, wish.os, wish.slurm, installed=wish.installed),
-        *substitutions.chosen(cluster, machine, wish.mounts),
+        *substitutions.chosen(cluster, machine, wish.mounts, document, site),
     ]
-    document = _document(compiled.source.data)
     document.pop("extends", None)  # what it has of other files and node types is in it
     for kind in document.get("node_types", {}).values():
         kind.pop("like", None)
@@ -53,7 +53,6 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
     for item in chosen:
         item.edit(document, cluster)
     work.write_manifest(document, manifest)
-    site = manifest.parent / "site"
     made = compiler.validate(work.manifest, site=site)
     tree, diagnostics = compiler.render(made, work.manifest, site) if made.ok else (None, made.diagnostics)
     if tree is None or made.cluster is None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import platform
 import resource
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from posixpath import dirname
 from typing import Any
 
+from clustergen.catalogue import slurm_programs
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster import contributions
 from clustergen.cluster.host import UserLimits
@@ -16,6 +19,7 @@ from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
 
 Document = dict[str, Any]
+_OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 
 
 @record
@@ -115,8 +119,8 @@ _FIRST: tuple[Substitution, ...] = (
         edit=_this_architecture,
     ),
     Substitution(
-        "slurmdbd and its database on the first controller, in place of those of another cluster",
-        "nodes reach the slurmdbd of another lab, by its address, and no other",
+        "slurmdbd and its database on a node of the lab, in place of one outside of the manifest",
+        "nodes reach the slurmdbd of another lab, by its address, and no other; a new slurmctld waits for it",
         lambda cluster, machine: accounting.slurmdbd_elsewhere(cluster, machine.neighbours),
         edit=accounting.bring_slurmdbd,
     ),
@@ -239,6 +243,40 @@ def _limits(cluster: Cluster) -> Substitution:
     )
 
 
+def _programs(document: Document, site: Path) -> Substitution:
+    """For programs and plugins of slurm.conf that are on the site's nodes, and neither in the tree nor in packages."""
+    missing = _missing_programs(document, site)
+
+    def edit(lab: Document, _: Cluster) -> None:
+        for key in missing:
+            del lab["slurm"]["options"][key]
+
+    keys = ", ".join(f"{key}={value}" for key, value in missing.items())
+    return Substitution(
+        f"slurm.conf without files that only the nodes have: {keys}",
+        "neither the tree nor a package contains them; as files below site/ they would be used",
+        lambda *_: bool(missing),
+        edit=edit,
+    )
+
+
+def _missing_programs(document: Document, site: Path) -> dict[str, str]:
+    """Key of slurm.options → value, for those that name a file which containers lack."""
+    missing = {}
+    for key, value in ((document.get("slurm") or {}).get("options") or {}).items():
+        row = slurm_programs.program("slurm.conf", "", key)
+        paths = str(value).split(":" if row and row.form == "directories" else ",")
+        if row and row.form in ("program", "directories") and not all(_is_present(path, site) for path in paths):
+            missing[key] = str(value)
+    return missing
+
+
+def _is_present(path: str, site: Path) -> bool:
+    """True for a program of a package or of clustergen, and for a site file; a path may be a pattern."""
+    is_of_package = dirname(path) in _OF_PACKAGES or "/clustergen" in path or not path.startswith("/")
+    return is_of_package or any(True for suffix in ("", ".j2") for _ in site.glob(f"*{path}{suffix}"))
+
+
 def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed: bool) -> list[Substitution]:
     """The changes that the user requests to the manifest."""
 
@@ -266,9 +304,14 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
     return requests
 
 
-def chosen(cluster: Cluster, machine: Machine, real: Collection[str] = ()) -> list[Substitution]:
-    """Those that this cluster needs on this machine. `real`: file systems that the nodes mount."""
-    items = (*_FIRST, *_contributed(cluster), *_LAST, _directories(real), _limits(cluster))
+def chosen(
+    cluster: Cluster, machine: Machine, real: Collection[str], document: Document, site: Path
+) -> list[Substitution]:
+    """Those that this cluster needs on this machine.
+
+    `real`: file systems that the nodes mount. `document`: the manifest. `site`: the directory of the site's own files.
+    """
+    items = (*_FIRST, _programs(document, site), *_contributed(cluster), *_LAST, _directories(real), _limits(cluster))
     return [item for item in items if item.applies(cluster, machine)]
 
 

@@ -150,8 +150,12 @@ def price(cluster: Cluster, partition: Partition, amounts: Mapping[str, float]) 
     """
     weights = {name.lower(): weight for name, weight in partition.billing.items()} or {"cpu": 1.0}
     products = [weights.get(name.lower(), 0) * amount for name, amount in amounts.items()]
-    is_summed = cluster.slurm.bare and "MAX_TRES" not in cluster.of(Priority).flags
-    return sum(products) if is_summed else max(products)
+    return sum(products) if is_summed(cluster) else max(products)
+
+
+def is_summed(cluster: Cluster) -> bool:
+    """True if a job pays for all of its resources; with MAX_TRES, for the one with the largest product."""
+    return cluster.slurm.bare and "MAX_TRES" not in cluster.of(Priority).flags
 
 
 def is_billed(cluster: Cluster) -> bool:

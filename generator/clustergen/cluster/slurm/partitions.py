@@ -122,6 +122,7 @@ def _partition(
     path: ManifestPath = ("slurm", "partitions", name)
     limit, default = spec.max_time, spec.default_time
     longest = limit.minutes if limit else None
+    usual = longest if prices is None else min(_HOUR, longest or _HOUR)  # Slurm's DefaultTime is MaxTime
     return copied(
         Partition,
         spec,
@@ -131,7 +132,7 @@ def _partition(
         default=spec.default or (only and prices is not None),
         max_time_minutes=longest,
         max_time_at=(*path, "max_time") if limit else None,
-        default_time_minutes=default.minutes if default else min(_HOUR, longest or _HOUR),
+        default_time_minutes=default.minutes if default else usual,
         default_time_at=(*path, "default_time") if default else None,
         **(_stated_shares(spec) if prices is None else _shares(spec, kinds, prices)),
     )

@@ -8,13 +8,14 @@ from clustergen.features.slurmdbd.section import Accounting as Section
 from clustergen.records import copied
 
 
-def resolve(section: Section, _: Cluster) -> Accounting:
+def resolve(section: Section, cluster: Cluster) -> Accounting:
     is_local = section.database_host == LOCAL
     parts = section.database_host.split(":")
     has_port = len(parts) == 2  # more of them are an IPv6 address
     return copied(
         Accounting,
         section,
+        enforce=() if cluster.slurm.bare and "enforce" not in section.model_fields_set else section.enforce,
         database_host=parts[0] if has_port else section.database_host,
         database_port=int(parts[1]) if has_port else None,
         database_is_local=is_local,

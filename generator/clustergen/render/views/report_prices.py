@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.cluster.slurm.billing import UNIT, is_billed, node_amounts, price, prices
+from clustergen.cluster.slurm.billing import UNIT, is_billed, is_summed, node_amounts, price, prices
 from clustergen.cluster.slurm.model import Partition
 
 
 def hour_prices_intro(cluster: Cluster) -> str:
     """The introduction to the prices: what counts them, and where they come from."""
     source = "facility.prices" if prices(cluster).stated else "the hardware"
-    unit = f" The unit follows from {source}: {UNIT} for the cheapest GPU." if prices(cluster).nodes else ""
+    unit = f" The unit follows from {source}: {UNIT} for the cheapest GPU."
+    if cluster.slurm.bare:
+        unit = " Partitions without TRESBillingWeights bill CPUs only."
+        unit *= not all(partition.billing for partition in cluster.slurm.partitions)
+    pays = "the sum of its resources" if is_summed(cluster) else "the resource of which it takes the largest share"
     return (
-        "Billing units, which fair share, sreport and limits on billing count. A job pays for the resource of which it "
-        f"takes the largest share; a GPU comes with the CPUs and the memory that are the default per GPU.{unit}"
+        f"Billing units, which fair share, sreport and limits on billing count. A job pays for {pays}; a GPU comes "
+        f"with the CPUs and the memory that are the default per GPU.{unit if prices(cluster).nodes else ''}"
     )
 
 
 def hour_prices(cluster: Cluster) -> Iterator[dict[str, str]]:
     """A row per partition and node type."""
-    for partition in cluster.slurm.partitions if is_billed(cluster) else ():
+    partitions = cluster.slurm.partitions
+    for partition in partitions if is_billed(cluster) and any(one.billing for one in partitions) else ():
         types = {group.type.name: group.type for group in cluster.compute if partition.hosts.intersection(group.hosts)}
         for kind in types.values():
             if kind.is_resolved:
