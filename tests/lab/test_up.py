@@ -14,11 +14,11 @@ import yaml
 from clustergen import compile as compiler
 from clustergen.diagnostics import ClustergenError
 from clustergen.lab import engine as engines
-from clustergen.lab import file_systems, images, node_images, nodes, run
+from clustergen.lab import file_systems, images, node_images, nodes, run, substitutions
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
 from strategies.inventories import ML_TRAINING
-from strategies.trees import COMPUTE, HEAD, manifest
+from strategies.trees import COMPUTE, GPU, HEAD, cluster_of, manifest
 
 
 @pytest.mark.slow
@@ -171,3 +171,20 @@ def test_slurmdbd_of_another_machine_runs_in_the_lab(
     assert f"\nAccountingStorageHost={host}" in conf
     assert list(lab.work.tree.rglob("slurmdbd.conf"))
     assert "slurmdbd and its database on a node" in lab.work.substitutions.read_text(encoding="utf-8")
+
+
+def test_nodes_have_the_device_files_of_gres_conf(tmp_path: Path) -> None:
+    lines = [
+        {"AutoDetect": "nvml"},
+        {"NodeName": "c[1-2]", "Name": "gpu", "Type": "titan", "File": "/dev/nvidia[0-1]"},
+        {"NodeName": "c2", "Name": "gpu", "Type": "gtx", "File": "/dev/nvidia2,/dev/nvidia3"},
+        {"NodeName": "c3", "Name": "mic", "File": "/dev/mic0"},
+    ]
+    kind = {key: value for key, value in GPU.items() if key != "gpus"}
+    two = {**COMPUTE, "name": "d1", "address": "10.0.0.21", "type": "two"}
+    changes = {
+        "nodes": [HEAD, COMPUTE, two],
+        "node_types": {"gpu": kind, "two": {**GPU, "gpus": {**GPU["gpus"], "count": 2, "numa": [0, 1]}}},
+    }
+    cluster = cluster_of(manifest(slurm={"version": "24.11", "gres_lines": lines}, **changes), tmp_path)
+    assert substitutions.device_files(cluster) == {"c1": 2, "c2": 4, "d1": 2}

@@ -12,13 +12,12 @@ from pathlib import Path
 from clustergen.cluster.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.diagnostics import ClustergenError
-from clustergen.lab import mig
+from clustergen.lab import mig, substitutions
 from clustergen.lab.confine import boot, confined
 from clustergen.lab.engine import Engine
 from clustergen.lab.file_systems import shared_directories
 from clustergen.lab.scale import Document
 from clustergen.lab.subnet import gateway
-from clustergen.lab.substitutions import people
 from clustergen.lab.work import Work
 from clustergen.records import record
 
@@ -35,7 +34,7 @@ _WATCHERS = 7  # inotify instances of a node when all its services run
 @record
 class Node:
     """One container. `directories`: (file system, mount point) of the shared ones in it. `users`: who may log in, with
-    their numbers. `names`: lines of /etc/hosts, where the tree has no such file.
+    their numbers. `names`: lines of /etc/hosts, where the tree has no such file. `gpus`: device files /dev/nvidia*.
     """
 
     host: str
@@ -45,6 +44,7 @@ class Node:
     directories: tuple[tuple[str, str], ...]
     users: Mapping[str, int]
     names: str
+    gpus: int
 
 
 def container(work: Work, host: str) -> str:
@@ -57,15 +57,15 @@ def network(work: Work) -> str:
 
 def nodes(work: Work, cluster: Cluster, images: Mapping[str, str], mounted: Sequence[str] = ()) -> Iterator[Node]:
     """The containers of a cluster. `mounted`: file systems that they mount, all others are shared directories."""
-    users = work.user_numbers(people(cluster))
+    users = work.user_numbers(substitutions.people(cluster))
     has_names = cluster.manages("host") and cluster.of(HostsFile).is_rendered
     names = "" if has_names else "\n".join(f"{address} {host}" for host, address in cluster.address.items())
-    directories = shared_directories(cluster, mounted)
+    directories, devices = shared_directories(cluster, mounted), substitutions.device_files(cluster)
     for group in cluster.groups:
         image = images.get(group.type.os.id, "")
         for host, address in zip(group.hosts, group.addresses, strict=True):
             places = sorted(directories.get(host, ()), key=lambda pair: pair[1])  # what is mounted in others is last
-            yield Node(host, address, image, group.type, tuple(places), users, names)
+            yield Node(host, address, image, group.type, tuple(places), users, names, devices.get(host, 0))
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
@@ -211,7 +211,7 @@ def _run(engine: Engine, work: Work, node: Node, view: Path | None, devices: Seq
     arguments += ["--volume", f"{_FILES / _NAMESPACE_IDS}:/usr/local/lib/clustergen-lab/{_NAMESPACE_IDS}:ro"]
     if view:
         arguments += ["--volume", f"{view}:/usr/local/lib/cgroup2-view.so:ro"]
-    if node.type.gpus:
+    if node.gpus:
         arguments += ["--volume", f"{_FILES / 'nvidia-smi'}:/usr/bin/nvidia-smi:ro"]
     first, *words = boot(engine)
     engine.run(*arguments, "--entrypoint", first, node.image, *words)  # an image of the user's may have another
@@ -283,8 +283,8 @@ def _answers(node: Node) -> dict[str, str]:
         "MOUNTS": "\n".join(f"{name} {mount}" for name, mount in node.directories),
         "NAMES": node.names,
         "USERS": " ".join(f"{name}:{number}" for name, number in node.users.items()),
-        "GPUS": str(gpus.count if gpus else 0),
-        "GPU_MODEL": gpus.model.nvml_name if gpus else "",
+        "GPUS": str(node.gpus),
+        "GPU_MODEL": gpus.model.nvml_name if gpus else "GPU" if node.gpus else "",
         "NVLINKS": " ".join(map(str, gpus.wired_links)) if gpus else "",
         "MIG": " ".join(f"{part.gpu}:{part.profile}:{part.minors[0]}" for part in mig.instances(gpus)),
     }

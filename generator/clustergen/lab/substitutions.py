@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import resource
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
 
 Document = dict[str, Any]
+_DEVICES = re.compile(r"/dev/nvidia(\d+|\[[\d,-]+\])")
 _OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 
 
@@ -62,8 +64,20 @@ def _devices_only(document: Document, _: Cluster) -> None:
     _slurm(document, "accounting")["gather"] = "linux"
 
 
+def device_files(cluster: Cluster) -> dict[str, int]:
+    """Host → how many files /dev/nvidia* it has: one for each GPU, or as many as its lines of gres.conf number."""
+    count = {host: group.type.gpus.count for group in cluster.groups if group.type.gpus for host in group.hosts}
+    for line in cluster.slurm.gres_lines or ():
+        keys = {key.lower(): str(value) for key, value in line.items()}
+        listed = _DEVICES.findall(keys.get("file", ""))  # of /dev/nvidia[0-1],/dev/nvidia3: [0-1] and 3
+        highest = max((int(number) + 1 for text in listed for number in expand(text)), default=0)
+        for host in expand(keys["nodename"]) if highest and "nodename" in keys else ():
+            count[host] = max(highest, count.get(host, 0))
+    return count
+
+
 def _has_gpus(cluster: Cluster, _: Machine) -> bool:
-    return bool(cluster.gpu_types)
+    return bool(device_files(cluster))
 
 
 def _has_mig(cluster: Cluster, _: Machine) -> bool:
@@ -254,7 +268,7 @@ def _programs(document: Document, site: Path) -> Substitution:
     keys = ", ".join(f"{key}={value}" for key, value in missing.items())
     return Substitution(
         f"slurm.conf without files that only the nodes have: {keys}",
-        "neither the tree nor a package contains them; as files below site/ they would be used",
+        "neither the tree nor a package contains them; the lab uses those below site/",
         lambda *_: bool(missing),
         edit=edit,
     )
