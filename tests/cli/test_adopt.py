@@ -93,6 +93,34 @@ def test_next_shows_what_each_area_changes(adopted: Path) -> None:
     assert (run("render", adopted).exit_code, (adopted / "rendered/overlays/all/etc/chrony").exists()) == (0, False)
 
 
+FIRST: dict[str, tuple[str, dict[str, Any]]] = {
+    "accounting": ("the role slurm-accounting", {"roles": ["slurm-accounting"]}),
+    "monitoring": ("the role monitoring", {"roles": ["monitoring"]}),
+    "logs": ("the section logs, and the role log-collector", {"roles": ["log-collector"], "logs": {}}),
+    "firewall": ("firewall: nftables to the section host", {"host": {"hosts_file": False, "firewall": "nftables"}}),
+    "backups": ("the section backups", {"backups": {"directory": "/srv/backups"}}),
+    "storage": ("the section storage", {"storage": {"s": {"type": "local", "device": "/dev/sdb", "mount": "/s"}}}),
+    "reports": ("the section reports", {"reports": {}}),
+}
+
+
+@pytest.mark.slow
+def test_next_names_what_an_area_requires(adopted: Path) -> None:
+    rows = {line.split()[0]: line for line in run("adopt", "--next", adopted).output.splitlines()}
+    text = (adopted / "manifest.yaml").read_text(encoding="utf-8")
+    for name, (words, changes) in FIRST.items():
+        assert "nothing" in rows[name]
+        assert words in rows[name]
+        data = yaml.safe_load(text)
+        data["nodes"][0] |= {"address": "10.0.0.1", "roles": ["slurm-controller", *changes.get("roles", [])]}
+        data["nodes"][1]["address"] = "10.0.0.[11-14]"
+        data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
+        data |= {key: value for key, value in changes.items() if key != "roles"}
+        before, after = (tree_of({**data, "manage": managed}, "m.yaml") for managed in (["slurm"], ["slurm", name]))
+        assert before and after, name
+        assert {file.path for file in after[1]} > {file.path for file in before[1]}, name
+
+
 def test_a_directory_that_is_adopted_twice_is_kept(adopted: Path) -> None:
     (adopted / "manifest.yaml").write_text("name: c\n", encoding="utf-8")
     result = run("adopt", adopted.parent / "slurm", "-o", adopted)

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from clustergen.cluster.model import Cluster
     from clustergen.render.tree import Tree
 
+_FIRST = {
+    "accounting": "give a service node the role slurm-accounting",
+    "firewall": "add firewall: nftables to the section host",
+    "logs": "add the section logs, and the role log-collector to a node",
+    "monitoring": "give a service node the role monitoring",
+    **{area: f"add the section {area}" for area in ("acceptance", "backups", "containers", "drift", "facility")},
+    **{area: f"add the section {area}" for area in ("identity", "provisioning", "reports", "storage")},
+}
+"""What the manifest lacks for an area that would install nothing."""
+_NO_SECTION = "no section or role of the manifest has it yet"
+
 
 @exit_codes(
     "adopted, with the same meaning; with --next, listed",
@@ -115,7 +126,7 @@ def _show_next(manifest: Path) -> None:
         targets = {file.target for file in added}
         hosts = {host for file in added for host in after[1].groups[file.group or ""]}
         if change.empty:
-            rows.append((area, "nothing", "", "no section or role of the manifest has it yet"))
+            rows.append((area, "nothing", "", _FIRST.get(area, _NO_SECTION)))
         else:
             rows.append((area, counted(len(targets), "file"), folded(hosts), verdict(change)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
