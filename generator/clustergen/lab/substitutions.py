@@ -16,6 +16,7 @@ from clustergen.cluster import contributions
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
+from clustergen.hostlist import expand
 from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
 
